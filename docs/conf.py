@@ -1,13 +1,18 @@
 """How Sphinx builds the site: every page is executed, and a warning is an error."""
 
 import os
+import sys
 import warnings
 from pathlib import Path
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
+from sphinx.util.docutils import SphinxDirective
 
 import thali
+
+sys.path.insert(0, str(Path(__file__).parent))
+from command_line import listing  # noqa: E402 - it lies beside this file
 
 project = "thali"
 author = "The thali developers"
@@ -41,6 +46,7 @@ default_role = "code"
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
+nb_execution_in_temp = True  # what a page writes goes with it
 nb_execution_excludepatterns = []
 nb_merge_streams = True
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -84,6 +90,15 @@ html_theme_options = {
 
 warnings.filterwarnings("ignore", category=thali.errors.ConvergenceWarning)  # the runs of the gallery are short
 os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide
+os.environ.setdefault("THALI_SOURCES", str(Path(__file__).parent.parent))  # for pages that read what is no package
+
+
+class CommandLine(SphinxDirective):
+    """The directive `command-line`: every command and option."""
+
+    def run(self):
+        """Its nodes."""
+        return self.parse_text_to_nodes(listing(), allow_section_headings=True)
 
 
 def inline_equation(writer, node):
@@ -102,4 +117,5 @@ def setup(app):
     """Sphinx calls this."""
     # Executed pages are kept with the site: what lies in the folder of sources would be taken for sources.
     app.config.nb_execution_cache_path = str(Path(app.outdir) / ".jupyter_cache")
+    app.add_directive("command-line", CommandLine)
     app.add_html_math_renderer("mathml", (inline_equation, None), (equation, None))

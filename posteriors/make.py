@@ -14,6 +14,7 @@ import platform
 import runpy
 import sys
 import time
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -94,6 +95,7 @@ def write_data() -> None:
         info = {"name": name, "keywords": ["simulated"] if "imulated" in title else [], "title": title}
         info |= {"description": _one_line(text), "urls": [], "references": [], "data_file": f"data/data/{name}.json"}
         _write(HERE / "data" / "data" / f"{name}.json", made())
+        _zip(HERE / "data" / "data" / f"{name}.json")
         _write(HERE / "data" / "info" / f"{name}.info.json", info | _added())
 
 
@@ -102,7 +104,7 @@ def write_models() -> None:
     for path in sorted((HERE / "models" / "thali").glob("*.py")):
         title, _, text = (runpy.run_path(str(path))["__doc__"] or "").partition("\n\n")
         info = {"name": path.stem, "keywords": [], "title": title, "description": _one_line(text), "urls": []}
-        info |= {"references": [], "model_code": {"thali": f"models/thali/{path.name}"}}
+        info |= {"references": [], "model_implementations": {"thali": {"model_code": f"models/thali/{path.name}"}}}
         _write(HERE / "models" / "info" / f"{path.stem}.info.json", info | _added())
 
 
@@ -189,6 +191,12 @@ def _write(path: Path, content: dict) -> None:
     unfinished = path.with_suffix(".part")
     unfinished.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     os.replace(unfinished, path)
+
+
+def _zip(path: Path) -> None:
+    """The file once more as a client of posteriordb opens it; the same bytes on every machine."""
+    with zipfile.ZipFile(path.with_suffix(".json.zip"), "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
 
 
 def _plain(values: dict[str, np.ndarray]) -> dict[str, list[float]]:

@@ -40,6 +40,7 @@ PAIRS = {
         Pair("two_groups", "buffet_groups", CHAINS),
         Pair("two_groups", "buffet_similar_groups", LONGER),
         Pair("two_kinds", "buffet_kinds", CHAINS),
+        Pair("people", "luce_people", CHAINS),
         Pair("trials", "buffet_covariates", CHAINS),
         Pair("rankings", "luce_rankings", CHAINS),
         Pair("sets", "luce_sets", CHAINS),
@@ -59,6 +60,7 @@ PAIRS = {
         Pair("three_classes", "sparse_logit", CHAINS),
         Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
+        Pair("products", "hierarchical_logit_attention", LONGEST),
         Pair("products", "product_classes", ISLANDS),
     )
 }

@@ -147,6 +147,25 @@ def two_kinds():
     return {"rows": rows}
 
 
+def people():
+    """Simulated choices of twelve people, each with worths of their own.
+
+    rows: one choice each: who chose, the two options, and the chosen one.
+    """
+    rng = np.random.default_rng(21)
+    rows = {name: [] for name in ("person", "first", "second", "chosen")}
+    for person in range(12):
+        worth = np.array([3.0, 2.0, 1.5, 0.8]) * rng.gamma(4.0, 0.25, size=4)
+        for i in range(4):
+            for j in range(i + 1, 4):
+                for _ in range(2):
+                    first = rng.random() < worth[i] / (worth[i] + worth[j])
+                    row = f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]
+                    for name, value in zip(rows, row, strict=True):
+                        rows[name].append(value)
+    return {"rows": rows}
+
+
 def trials():
     """Simulated trials of four options, in which the first and the louder one is favoured.
 
@@ -262,6 +281,7 @@ SETS = {
         games,
         two_groups,
         two_kinds,
+        people,
         trials,
         rankings,
         sets,

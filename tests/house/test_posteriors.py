@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from importlib import import_module
 
 import numpy as np
@@ -35,7 +36,8 @@ def test_every_pair_has_its_files_and_they_belong_together(program):
         assert (posterior["data_name"], posterior["model_name"]) == (pair.data, pair.model)
         assert json_of(f"data/info/{pair.data}.info.json")["data_file"] == f"data/data/{pair.data}.json"
         model = json_of(f"models/info/{pair.model}.info.json")
-        assert (FOLDER / model["model_code"]["thali"]).is_file() and model["description"]
+        program_file = model["model_implementations"]["thali"]["model_code"]
+        assert (FOLDER / program_file).is_file() and model["description"]
         assert json_of(f"data/data/{pair.data}.json")
         assert make.is_finished(pair), (
             f"{name} is not that of its present data, model and run: python posteriors/make.py"
@@ -79,6 +81,15 @@ def test_every_reference_has_ten_chains_that_agree(program):
 def test_the_data_are_those_that_the_program_makes(program):
     for name, made in program("sets").SETS.items():
         assert json_of(f"data/data/{name}.json") == json.loads(json.dumps(made())), name
+
+
+def test_a_client_of_posteriordb_finds_the_data():
+    """It opens an archive with one file beside the name that the information has, and reads JSON."""
+    for path in sorted((FOLDER / "data" / "info").glob("*.info.json")):
+        data_file = json.loads(path.read_text("utf-8"))["data_file"]
+        with zipfile.ZipFile(FOLDER / f"{data_file}.zip") as archive:
+            (name,) = archive.namelist()
+            assert json.loads(archive.read(name)) == json_of(data_file)
 
 
 def test_the_collection_is_small():

@@ -30,7 +30,12 @@ def test_pages_with_code_are_notebooks():
 
 
 # Blocks of Python that no cell runs: they need what the site does not install, and other tests run their calls.
-UNEXECUTED = {"how_to/arviz.md": 1, "how_to/clusters.md": 1, "tutorials/classifiers.md": 1}  # ArviZ 1; Dask
+UNEXECUTED = {
+    "how_to/arviz.md": 1,  # ArviZ 1
+    "how_to/clusters.md": 1,  # Dask
+    "how_to/reference_posteriors.md": 1,  # posteriordb
+    "tutorials/classifiers.md": 1,  # Dask
+}
 
 
 def test_no_other_python_of_a_page_is_left_unexecuted():
@@ -52,7 +57,13 @@ def test_equations_have_single_backslashes():
         assert not re.search(r"\$[^$\n]*\\\\[a-z][^$\n]*\$", page.read_text("utf-8")), page
 
 
-EXECUTION = ("nb_execution_mode", "nb_execution_raise_on_error", "nb_execution_excludepatterns", "exclude_patterns")
+EXECUTION = (
+    "nb_execution_mode",
+    "nb_execution_raise_on_error",
+    "nb_execution_excludepatterns",
+    "nb_execution_in_temp",
+    "exclude_patterns",
+)
 
 
 def test_nothing_is_left_out_of_execution():
@@ -62,6 +73,7 @@ def test_nothing_is_left_out_of_execution():
             settings[line.targets[0].id] = ast.literal_eval(line.value)
     assert settings["nb_execution_mode"] in ("cache", "force") and settings["nb_execution_raise_on_error"]
     assert not settings.get("nb_execution_excludepatterns")
+    assert settings["nb_execution_in_temp"]  # what a page writes stays out of the sources
     for pattern in settings["exclude_patterns"]:
         assert not [page for page in PAGES if page.relative_to(DOCS).match(pattern)], pattern
 

@@ -206,7 +206,7 @@ def _by_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray
 
     found = cells(name)
     for place, option in enumerate(roles.options):
-        found = found.where(found != cells(option), f"\0{place}")
+        found = found.where(found != cells(option), place)  # a number, as labels are texts
     return _codes(found)
 
 

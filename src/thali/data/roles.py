@@ -181,7 +181,7 @@ TASK = Role(
     "aufgabe aufgabennummer frage fragennummer wahlaufgabe durchgang",
     "tâche question situation scénario essai",
     "tarea pregunta situación escenario ensayo",
-    vague="ids trial trialid session sessionindex caseid case obs observation",
+    vague="ids set setno setnumber trial trialid session sessionindex caseid case obs observation",
 )
 TASK_OF_RESPONDENT = TASK.but(name="task")
 VERSION = Role(

@@ -46,7 +46,7 @@ def _address(kind: str, content: bytes) -> str:
 
 def _scaled(path: Path, content: bytes) -> tuple[str, bytes]:
     """The picture upright, no larger than a page shows it, and nothing but the picture."""
-    from PIL import Image, ImageOps, UnidentifiedImageError  # matplotlib requires it
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         image: Any = Image.open(io.BytesIO(content), formats=_KINDS)

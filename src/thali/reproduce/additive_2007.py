@@ -176,9 +176,9 @@ def _summary(design: Design, model: AdditiveClustering, members: list[Any]) -> d
     }
 
 
-def _needs(design: Design, what: str, source: str) -> dict[str, Any]:
+def _needs(design: Design, what: str, source: str, named: str) -> dict[str, Any]:
     reader: Callable[[Path], Any] = partial(read, design=design)
-    return {"needs": f"a table of the similarities of {what} ({source})", "reads": reader}
+    return {"needs": f"a table of the similarities of {what} ({source})", "reads": reader, "named": (named,)}
 
 
 ENTRIES = (
@@ -195,7 +195,7 @@ ENTRIES = (
         "Table 2 and Fig. 4(b): features of 16 countries",
         {"small": "seconds", "standard": "half a minute", "full": "five minutes"},
         countries,
-        **_needs(COUNTRIES, "the 16 countries", "Navarro & Lee 2002"),
+        **_needs(COUNTRIES, "the 16 countries", "Navarro & Lee 2002", "countries"),
     ),
     Entry(
         "additive-letters",
@@ -203,6 +203,6 @@ ENTRIES = (
         "Table 3 and Fig. 4(c): features of the capital letters",
         {"small": "seconds", "standard": "two minutes", "full": "ten minutes"},
         letters,
-        **_needs(LETTERS, "the letters A to Z", "Gibson, Osser, Schiff & Smith 1963"),
+        **_needs(LETTERS, "the letters A to Z", "Gibson, Osser, Schiff & Smith 1963", "letters"),
     ),
 )

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, DataError
 from thali.inference.parts import Batch, PartsFolder, Record
 from thali.inference.progress import Progress
 from thali.model.saved import digest_of, encoded
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 SIZES = ("small", "standard", "full")
+_KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Entry:
     needs: str = ""  # what the user's file of data must hold; empty: all data come with thali
     reads: Callable[[Path], Any] | None = None  # raises an error if it does not
     reads_sushi: Callable[[Path], Any] | None = None  # likewise, if it can use the sushi data
+    named: tuple[str, ...] = ()  # how the names of its tables begin in a folder with the data of all entries
 
     def check(self, settings: Settings) -> None:
         """Check that the data are there, before anything is run or written."""
@@ -81,10 +83,35 @@ class Entry:
                 raise ArgumentError(f"{self.name} takes no sushi data; leave out `--sushi`.")
             self.reads_sushi(settings.sushi)
 
+    def with_data_of(self, settings: Settings) -> Settings | None:
+        """The settings with its data out of a folder that holds those of all entries; None if they are not there."""
+        if self.reads is None:
+            return replace(settings, data=None)
+        if settings.data is None:
+            return None
+        found = self.files_in(settings.data)
+        if not found:
+            return None
+        return settings if len(self.named) > 1 else replace(settings, data=found[0])
+
+    def files_in(self, folder: Path) -> list[Path]:
+        """Its tables in a folder."""
+        return [file for name in self.named if (file := file_named(folder, name)) is not None]
+
     def run(self, settings: Settings) -> Reproduction:
         """Recompute it; what `check` raises comes first."""
         self.check(settings)
         return self.function(settings)
+
+
+def file_named(folder: Path, name: str) -> Path | None:
+    """The table in a folder whose name begins so, if there is one."""
+    files = (file for file in sorted(folder.iterdir()) if file.suffix.casefold() in _KINDS)
+    found = [file for file in files if file.stem.casefold().startswith(name)]
+    if len(found) > 1:
+        both = " and ".join(file.name for file in found[:2])
+        raise DataError(f"{both} may both be {name}; leave one in the folder {str(folder)!r}.")
+    return found[0] if found else None
 
 
 # The parts of a long run: finished ones are kept in a job, and not computed again -------------------------------------

@@ -257,6 +257,7 @@ ENTRIES = (
         f"a folder with (some of) the {_NEEDED.format(_SIX + ' and, for who has it, sushi')} (UCI repository)",
         partial(read, studies=(*STUDIES, SUSHI)),
         partial(read, studies=(SUSHI,)),
+        tuple(design.key for design in STUDIES),
     ),
     Entry(
         "plackett-luce-colon",
@@ -267,5 +268,6 @@ ENTRIES = (
         "a table of the expression levels of Alon et al. (1999): one row a tissue, one column a gene, and the class in "
         "a column called y or class",
         partial(read, studies=(COLON,)),
+        named=(COLON.key,),
     ),
 )

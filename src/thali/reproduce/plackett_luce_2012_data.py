@@ -13,7 +13,7 @@ from thali._labels import shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import without_warnings
 
-from .entry import Settings, finished_parts
+from .entry import Settings, file_named, finished_parts
 
 if TYPE_CHECKING:
     import pandas
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 PAPER = "Archambeau & Caron (2012)"
 LOGIT, GIBBS, VARIATIONAL = "sparse logit", "PL Gibbs", "PL variational"
 HALVES = 20  # random splits in the paper
-
-_KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
 
 
 class Design(NamedTuple):
@@ -113,25 +111,16 @@ def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
     path = Path(path).expanduser()
     names = shorten([design.key for design in studies], 10)
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix.casefold() in _KINDS)
-        found = [(design, [file for file in files if _is_of(file, design)]) for design in studies]
-        if not any(of_design for _, of_design in found):
+        found = [_data_set(file, design) for design in studies if (file := file_named(path, design.key)) is not None]
+        if not found:
             raise DataError(f"The folder {str(path)!r} holds no table named {names}, such as {studies[0].key}.csv.")
-        for design, of_design in found:
-            if len(of_design) > 1:
-                both = " and ".join(file.name for file in of_design[:2])
-                raise DataError(f"{both} may both be {design.key}; leave one in the folder {str(path)!r}.")
-        return [_data_set(of_design[0], design) for design, of_design in found if of_design]
+        return found
     if len(studies) == 1:
         return [_data_set(path, studies[0])]
     for design in studies:
-        if _is_of(path, design):
+        if path.stem.casefold().startswith(design.key):
             return [_data_set(path, design)]
     raise DataError(f"{path.name} does not say which data it holds; let its name begin with one of {names}.")
-
-
-def _is_of(file: Path, design: Design) -> bool:
-    return file.stem.casefold().startswith(design.key)
 
 
 def _data_set(file: Path, design: Design) -> DataSet:

@@ -288,6 +288,7 @@ ENTRIES = (
         figure_2,
         _NEEDS,
         _READS,
+        named=(IRIS.key,),
     ),
     Entry(
         "plackett-luce-fig4",
@@ -297,5 +298,6 @@ ENTRIES = (
         figure_4,
         _NEEDS,
         _READS,
+        named=(IRIS.key,),
     ),
 )

@@ -297,5 +297,6 @@ ENTRIES = (
         "a folder with (some of) the tables named pima, iris, heart, german, lenses, wine: the classes in the last "
         "column or one called class, the other columns numbers (UCI repository)",
         partial(read, studies=STUDIES),
+        named=tuple(design.key for design in STUDIES),
     ),
 )

@@ -274,7 +274,7 @@ def drawn(figures: Figures, picture: Picture, number: int) -> Drawn:
 
 def _few_colours(png: bytes) -> bytes:
     """The same picture with a palette, a third of the size or less."""
-    from PIL import Image  # matplotlib requires it
+    from PIL import Image
 
     content = io.BytesIO()
     picture = (

@@ -121,8 +121,9 @@ def test_best_and_worst_of_three(cells):
 LONG = "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n2,1,tea,,\n2,1,milk,1,\n2,1,water,,1\n"
 
 
-def test_a_row_for_each_option_of_a_set():
-    reading = recognise(table(LONG))
+@pytest.mark.parametrize("task", ["task", "set", "Set No."])
+def test_a_row_for_each_option_of_a_set(task):
+    reading = recognise(table(LONG.replace("task", task)))
     assert reading.shape == choices.BEST_WORST_TABLE.name and "marked in 'best' and 'worst'" in reading.how
     data = reading.build()[0]
     assert chosen(data.as_rankings()) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -197,7 +198,17 @@ def test_everything_that_can_be_reproduced_is_listed(done):
 
 @pytest.mark.parametrize(
     ("words", "messages"),
-    [(["tokyo"], "'tokyo'; there are 'paris-rome'"), (["paris-rome", "--small", "--full"], "--small or --full")],
+    [
+        (["tokyo"], "'tokyo'; there are 'paris-rome'"),
+        (["paris-rome", "--small", "--full"], "--small or --full"),
+        (["--all"], "name a folder with --out DIR"),
+        (["paris-rome", "--all", "--out", "results"], "--all takes no name; leave out 'paris-rome' or --all"),
+        (["--all", "--out", "results", "--sushi", "tea.csv"], "in a table named sushi"),
+        (
+            ["--all", "--out", "results", "--data", "tea.csv"],
+            "is a folder with the tables of all entries; 'tea.csv' is none",
+        ),
+    ],
 )
 def test_reproduce_bad_input(refused, words, messages):
     assert messages in refused("reproduce", *words)
@@ -242,6 +253,56 @@ def test_a_reproduction_goes_on_from_its_job(run, refused, folder, monkeypatch):
     assert error.endswith("was begun with another seed; choose another folder, or give --overwrite.\n")
     again = run(*words, "--small", "--seed", 2, "--overwrite")
     assert again.code == 0 and again.out != first.out and computed == 3 * list("abc")
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """What was computed of three made-up entries, one of which needs data."""
+    names = []
+
+    def entry(name, **needs):
+        def function(settings):
+            names.append(name)
+            data = "none" if settings.data is None else settings.data.read_text()
+            table = pd.DataFrame({"seed": [settings.random_seed], "data": [data]})
+            return Reproduction({"Table 9": table}, ["They agree."], interrupted=names == ["first", "second"])
+
+        takes = dict.fromkeys(("small", "standard"), "no time")
+        return Entry(name, "Nobody (1900)", f"Table {name}", takes, function, **needs)
+
+    third = entry("third", needs="a table", reads=Path.read_text, named=("teas",))
+    monkeypatch.setattr(reproduce, "catalogue", lambda: [entry("first"), entry("second"), third])
+    return names
+
+
+def test_all_is_reproduced_as_one_job_that_goes_on(run, done, refused, folder, computed):
+    (folder / "data").mkdir()
+    (folder / "data" / "teas.csv").write_text("green")
+    words = ["reproduce", "--all", "--data", "data", "--out", "results"]
+    stopped = run(*words)
+    assert stopped.code == 130 and "thali resume results goes on with it" in stopped.err
+    assert "1 of 3 reproductions (33%)" in done("status", "results").out
+    done("resume", "results")
+    assert computed == ["first", "second", "second", "third"]
+    names = {f"{name}{end}" for name in ("first", "second", "third") for end in (".txt", "-1.csv")}
+    assert set(os.listdir(folder / "results")) == names | {"job"}
+    assert "green" in (folder / "results" / "third.txt").read_text()
+    assert "reproduction: finished" in done("status", "results").out
+    done(*words)
+    assert len(computed) == 4  # nothing is done twice
+    (folder / "data" / "teas.csv").write_text("black")
+    (folder / "results" / "first.txt").unlink()
+    done(*words)
+    assert computed[4:] == ["first", "third"] and "black" in (folder / "results" / "third.txt").read_text()
+    assert "was begun with" in refused(*words, "--small") and "another seed" in refused(*words, "--seed", 2)
+    done(*words, "--seed", 2, "--overwrite")
+    assert computed[6:] == ["first", "second", "third"]
+
+
+def test_what_lacks_its_data_is_named_and_left_out(run, folder, computed):
+    result = run("reproduce", "--all", "--out", "results")
+    assert "third is left out: it needs teas.csv in the folder of --data." in result.err
+    assert "2 reproductions: first, second." in result.err
 
 
 def test_reproduce_stopped_early(run, monkeypatch):

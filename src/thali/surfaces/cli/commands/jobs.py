@@ -28,6 +28,7 @@ _BOTH = {"data_name": str, "typed": dict, "formats": list}
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "fit": _BOTH | {"model_name": str | None, "page": Path | None, "cover": dict | None, "slides": Path | None},
     "compare": _BOTH | {"models": str | None, "own": dict},
+    "reproduce": {"size": str, "seed": int, "cores": int | None, "data": Path | None},
 }
 OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
 
@@ -63,7 +64,8 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     is_known = found["name"] in _ARGUMENTS and _are_of(arguments, _ARGUMENTS[found["name"]])
     if not is_known or not _is_cover(arguments.get("cover", {})):
         raise DataError(f"The job in '{folder}' names no command of thali; give a folder that thali wrote.")
-    arguments["formats"] = checked_formats(arguments["formats"])
+    if "formats" in arguments:
+        arguments["formats"] = checked_formats(arguments["formats"])
     if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
         arguments["page"] = out / "report.html"
         notify(f"the report goes to {arguments['page']}: {page} is another file, which a job does not replace.")
@@ -157,7 +159,8 @@ def _index(folder: Path) -> dict[str, Any]:
     index = read_index(folder / JOB)
     if index is None:
         raise DataError(
-            f"There is no job in '{folder}'; give the folder that --out of thali fit, compare or merge named."
+            f"There is no job in '{folder}'; give the folder that --out of thali fit, compare, merge or reproduce --all"
+            " named."
         )
     return index
 

@@ -1,5 +1,8 @@
-"""`thali reproduce`: recompute a published table or figure and print the paper's figures beside ours."""
+"""`thali reproduce`: recompute a published table or figure, or all, and print the paper's figures beside ours."""
 
+import hashlib
+import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -7,16 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import typer
 
+from thali._labels import plural
+from thali.errors import ArgumentError
 from thali.inference.jobs import command_noted
+from thali.inference.parts import Batch, PartsFolder, Record
+from thali.inference.progress import Progress
 
 from ...readable import align
 from ..boundary import INTERRUPTED, Terminal, notify
-from .jobs import OVERWRITE
+from .jobs import OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali.reproduce import Entry, Reproduction
+    from thali.reproduce import Entry, Reproduction, Settings
 
 
 def list_entries() -> None:
@@ -28,6 +35,7 @@ def list_entries() -> None:
         print(f"{entry.name}\n    {entry.shows}\n    {entry.paper}; on two cores: {takes}")
         if entry.needs:
             print(f"    needs --data FILE: {entry.needs}")
+            print(f"    in the folder of --all: {' or '.join(f'{name}.csv' for name in entry.named)}")
 
 
 def run_entry(
@@ -49,15 +57,93 @@ def run_entry(
 
     terminal.know([OVERWRITE])
     entry = reproduce.find(name)
-    jobs = None if out is None else out / f"{entry.name}-{size}-jobs"
-    settings = reproduce.Settings(size, seed, cores, True, jobs, data, sushi)
+    settings = reproduce.Settings(
+        size, seed, cores, True, None if out is None else out / _jobs(entry, size), data, sushi
+    )
     entry.check(settings)
     if out is not None:
         check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
-    notify(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes about {entry.takes[size]}.")
     with command_noted(None, overwrite):
-        found = entry.run(settings)
+        found = _show(entry, settings, out)
+    if found.interrupted:
+        notify("stopped by Ctrl-C; what is printed rests on what was finished.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def run_all(
+    terminal: Terminal,
+    *,
+    size: str,
+    seed: int,
+    cores: int | None,
+    data: Path | None,
+    out: Path,
+    overwrite: bool = False,
+) -> None:
+    """Run every entry whose data are there, as one job: what it finished is not done again."""
+    from thali import reproduce
+
+    from ..files import check_folder
+
+    terminal.know([OVERWRITE])
+    if data is not None and not data.is_dir():
+        raise ArgumentError(f"--data of --all is a folder with the tables of all entries; {str(data)!r} is none.")
+    check_folder(out)
+    entries = {entry.name: entry for entry in reproduce.catalogue()}
+    chosen: dict[str, Settings] = {}
+    for entry in entries.values():
+        common = reproduce.Settings(size, seed, cores, True, out / _jobs(entry, size), data)
+        settings = entry.with_data_of(common)
+        if settings is None:
+            files = " or ".join(f"{name}.csv" for name in entry.named)
+            notify(f"{entry.name} is left out: it needs {files} in the folder of --data.")
+        else:
+            entry.check(settings)
+            chosen[entry.name] = settings
+    keys = {name: _key(entries[name], settings) for name, settings in chosen.items()}
+    notify(f"{plural(len(chosen), 'reproduction')}: {', '.join(chosen)}.")
+
+    def made(name: str) -> Record:
+        began = time.process_time()
+        found = _show(entries[name], chosen[name], out)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        return {"seconds": time.process_time() - began}
+
+    stamp = {"kind": "reproduction", "models": {}, "settings": {"entries": "all", "size": size}, "data": ""}
+    command = noted("reproduce", {"size": size, "seed": seed, "cores": cores, "data": data})
+    with job_in(out, overwrite, command) as path, PartsFolder(path, stamp, seed) as folder:
+        folder.plan({key: name for name, key in keys.items()}, "reproductions")
+        for name, key in keys.items():
+            if not (out / f"{name}.txt").exists():  # somebody removed what was written
+                folder.records.pop(key, None)
+        batch = Batch(list(chosen), keys.__getitem__, made, folder=folder)
+        interrupted = batch.finish(Progress(False, "", len(chosen)), lambda record: math.inf)
+    if interrupted:
+        notify(f"stopped by Ctrl-C; thali resume {out} goes on with it.")
+        raise typer.Exit(INTERRUPTED)
+    seconds = sum(record["seconds"] for record in batch.records.values())
+    notify(f"{plural(len(chosen), 'reproduction')} in {out}; {seconds / 60:.0f} minutes of the processor.")
+
+
+def _jobs(entry: "Entry", size: str) -> str:
+    """The folder of the parts of a long run."""
+    return f"{entry.name}-{size}-jobs"
+
+
+def _key(entry: "Entry", settings: "Settings") -> str:
+    """What stands for an entry in the job of all: its name, and a hash of its data if they are the user's."""
+    if settings.data is None:
+        return entry.name
+    files = [settings.data] if settings.data.is_file() else entry.files_in(settings.data)
+    return f"{entry.name} {hashlib.sha256(b''.join(file.read_bytes() for file in files)).hexdigest()}"
+
+
+def _show(entry: "Entry", settings: "Settings", out: Path | None) -> "Reproduction":
+    """Run an entry, write what it found, and print it."""
+    notify(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes about {entry.takes[settings.size]}.")
+    found = entry.run(settings)
     text = report(entry, found)
     try:
         if out is not None:
@@ -65,9 +151,7 @@ def run_entry(
             notify(f"wrote the text, the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(text)
-    if found.interrupted:
-        notify("stopped by Ctrl-C; what is printed rests on what was finished.")
-        raise typer.Exit(INTERRUPTED)
+    return found
 
 
 def report(entry: "Entry", found: "Reproduction") -> str:

@@ -1,0 +1,53 @@
+"""The book: every option stands on its page as it is typed, and what is short stays short."""
+
+import re
+from importlib import import_module
+
+import pytest
+from places import PROJECT
+
+SCREEN = 50  # lines of 120 characters
+
+
+@pytest.fixture
+def command_line(monkeypatch):
+    monkeypatch.syspath_prepend(str(PROJECT / "docs"))
+    return import_module("command_line")
+
+
+def lines(text):
+    """How many lines of 120 characters a text takes, where links and the ends of blocks of code are not seen."""
+    seen = [line for line in re.sub(r"\]\([^)]*\)", "]", text).splitlines() if not line.startswith("```")]
+    return sum(max(1, -(-len(line) // 120)) for line in seen)
+
+
+def test_every_option_stands_on_the_page_of_the_command_line(command_line):
+    page = (PROJECT / "docs" / "api" / "command_line.md").read_text("utf-8")
+    assert "```{command-line}\n```" in page
+    sections = dict(
+        re.findall(r"^## (thali [^\n]+)\n(.*?)(?=^## |\Z)", command_line.listing(), re.MULTILINE | re.DOTALL)
+    )
+    assert {"thali fit", "thali reproduce", "thali field make", "thali cache build"} <= sections.keys()
+    for typed, command in command_line.commands():
+        for parameter in command.params:
+            for name in [*parameter.opts, *parameter.secondary_opts]:
+                if name.startswith("--") and name != "--help":
+                    (said,) = re.findall(
+                        rf"^`--.*`{name}`.*\n: (.*)$|^`{name}`.*\n: (.*)$", sections[typed], re.MULTILINE
+                    )
+                    assert len("".join(said)) > 10, (typed, name)
+
+
+def test_help_shows_every_sign(command_line):
+    assert command_line.shown("a < c for $5; see --where") == r"a \< c for \$5; see `--where`"
+    assert command_line.shown("as `thali fit --model`; [x]") == r"as `thali fit --model`; \[x\]"
+
+
+def test_the_changelog_begins_with_two_screens_at_most():
+    text = (PROJECT / "CHANGELOG.md").read_text("utf-8")
+    (short,) = re.findall(r"^### In short\n(.*?)^### Added\n", text, re.MULTILINE | re.DOTALL)
+    assert lines(short) <= 2 * SCREEN and "<!-- in short -->\n" in short and "<!-- end -->\n" in short
+
+
+def test_the_readme_has_a_screen_and_a_half_at_most():
+    assert lines((PROJECT / "README.md").read_text("utf-8")) <= 1.5 * SCREEN
