@@ -70,7 +70,7 @@ class Sampling(Generic[AnyChain]):
     quicker: Setting | None = None  # a method of the model that takes less time
     bound: int | None = None  # the draws of each chain that the size of the data allows; None: as many as `longest`
     forecast: "Forecast | None" = None  # how long it takes; None: not known before
-    # How many times shorter draws are than `bound` reckons with, once a pilot has told.
+    # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns have been counted.
     shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
 
     @property
