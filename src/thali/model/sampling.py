@@ -268,7 +268,7 @@ class _Work:
     def _with_less_tuning(self, chains: Sequence[Chain], progress: Progress, target: int) -> Sequence[Chain]:
         """The chains at their start again, with as much tuning as takes about a quarter of the time of the run."""
         slowest = min(chains, key=lambda chain: chain.sweeps)
-        a_draw = slowest.total / (self.run.tune + target)  # sweeps
+        a_draw = slowest.total_of_run / (self.run.tune + target)  # sweeps
         tune = int(slowest.sweeps / a_draw / 2)
         warn(
             EstimateWarning(

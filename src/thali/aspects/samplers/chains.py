@@ -132,7 +132,11 @@ class Chain(AnyChain):
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        return LOOK * len(self.seen) or (self.task.tune + self.task.draws) * self.thin
+        return LOOK * len(self.seen) or self.total_of_run
+
+    @property
+    def total_of_run(self) -> int:
+        return (self.task.tune + self.task.draws) * self.thin
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
