@@ -36,6 +36,17 @@ def test_the_estimate_is_the_one_that_was_asked_for(model):
         pd.testing.assert_frame_equal(found["similarity"].table, wanted.similarity, check_names=False)
 
 
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_a_single_similarity_has_no_variance_to_account_for():
+    one = th.Similarities([[1.0, 0.5], [0.5, 1.0]])
+    model = AdditiveClustering().fit(one, draws=20, tune=10, thin=1, chains=2, random_seed=1, progressbar=False)
+    open_one = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(0.1))
+    open_one.fit(one, draws=20, tune=10, thin=1, chains=2, random_seed=1, progressbar=False)
+    for found in (model.findings()["estimate"], open_one.findings()["check"]):
+        assert str(found.sentence) == "No two similarities differ, so that there is no variance to account for."
+
+
 def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_that_of_the_features(model):
     found = model.findings(similar=0.6)
     assert found["features"].picture.stem == "features" and "stability" in found["features"].table

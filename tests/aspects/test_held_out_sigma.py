@@ -92,3 +92,12 @@ def test_the_prior_of_the_weights_follows_the_scale():
     given = th.AdditiveClustering(sigma=0.1, weight_prior=(2.0, 3.0))._parts(TABLE)
     assert given["weight_prior"] == (2.0, 3.0)
     assert th.AdditiveClustering(sigma=1.0)._parts(th.Similarities(np.zeros((4, 4))))["weight_prior"] == (1.0, 10.0)
+
+
+@pytest.mark.fit
+def test_time_that_is_over_while_sigma_is_chosen(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr("thali.inference.chains.time.monotonic", lambda: float(next(clock)))
+    with pytest.raises(ArgumentError, match="^max_time=2.5 was over while sigma was chosen by .*, or give sigma.$"):
+        th.AdditiveClustering().fit(TABLE, max_time=2.5, **RUN)
+    assert next(clock) < 10.0  # it did not choose to the end

@@ -20,8 +20,11 @@ from thali.aspects.samplers.chains import (
     thin_for,
 )
 from thali.aspects.samplers.task import LEVELS
+from thali.errors import EstimateWarning
 from thali.inference.chains import checked_run
+from thali.inference.progress import Progress
 from thali.model import bound
+from thali.model.sampling import _Work
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 
@@ -176,6 +179,20 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert restored._schedule == chains[0]._schedule and not restored.in_pilot
     task = replace(chains[0].task, evens=True)
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
+
+
+@pytest.mark.unit
+def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
+    data, model = random_comparisons(4, 3), th.EliminationByAspects()
+    run = checked_run(None, 1000, 2, None, 1, 2, False, None, 3.0)
+    work = _Work(model, model._sampling(data, run), run, None, False)
+    chains = work._begun(250, None)
+    for chain in chains:
+        chain.run_to(50)  # sweeps, two draws' worth of them
+    assert chains[0].in_pilot
+    with pytest.warns(EstimateWarning, match="they start anew with 1 tuning states, in place of 1,000"):
+        again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
+    assert not again[0].in_pilot and again[0].total == again[0].total_of_run == (1 + 250) * 25
 
 
 @pytest.mark.unit

@@ -79,6 +79,11 @@ class Chain(Sliced):
         raise NotImplementedError
 
     @property
+    def total_of_run(self) -> int:
+        """The sweeps of the whole run, as far as they are known; in a pilot `total` are those of the pilot."""
+        return self.total
+
+    @property
     def can_be_shown(self) -> bool:
         """Whether there would be a posterior if the run stopped now."""
         return self.recorded > 0

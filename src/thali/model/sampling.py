@@ -70,7 +70,7 @@ class Sampling(Generic[AnyChain]):
     quicker: Setting | None = None  # a method of the model that takes less time
     bound: int | None = None  # the draws of each chain that the size of the data allows; None: as many as `longest`
     forecast: "Forecast | None" = None  # how long it takes; None: not known before
-    # How many times shorter draws are than `bound` reckons with, once a pilot has told.
+    # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns have been counted.
     shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
 
     @property
@@ -268,7 +268,7 @@ class _Work:
     def _with_less_tuning(self, chains: Sequence[Chain], progress: Progress, target: int) -> Sequence[Chain]:
         """The chains at their start again, with as much tuning as takes about a quarter of the time of the run."""
         slowest = min(chains, key=lambda chain: chain.sweeps)
-        a_draw = slowest.total / (self.run.tune + target)  # sweeps
+        a_draw = slowest.total_of_run / (self.run.tune + target)  # sweeps
         tune = int(slowest.sweeps / a_draw / 2)
         warn(
             EstimateWarning(

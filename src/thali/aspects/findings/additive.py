@@ -39,6 +39,7 @@ from .features import (
     membership_finding,
     number_finding,
     number_of_features,
+    of_variance,
     place_sentence,
     row_in_words,
     to_read,
@@ -163,7 +164,7 @@ def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
     whose = ENGLISH[f"additive.of.{found.kind}"]
-    sentence = phrase(ENGLISH, "additive.explained", whose=whose, share=f"{100 * found.variance_accounted_for():.1f}")
+    sentence = of_variance(found.variance_accounted_for(), "additive.explained", whose=whose)
     title = ENGLISH[f"additive.estimate.{found.kind}"]
     if found.learned_sigma and found.kind != "expectation":
         title += str(phrase(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
@@ -337,8 +338,11 @@ def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
     notes: list[Text] = []
     if model.constant:
         notes.append(phrase(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
-    share = f"{100 * model.estimate().variance_accounted_for():.1f}"
-    return [*notes, phrase(ENGLISH, "additive.variance", share=share), deviation(model, model.summary())]
+    return [
+        *notes,
+        of_variance(model.estimate().variance_accounted_for(), "additive.variance"),
+        deviation(model, model.summary()),
+    ]
 
 
 # how a paper says what was done -------------------------------------------------------------------------------

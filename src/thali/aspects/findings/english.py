@@ -225,6 +225,7 @@ ENGLISH = {
     "additive.counted": "features with two owners or more",
     "additive.counted.triplets": "features that answers depend on",
     "additive.all": "all features, those of a single object included,",
+    "additive.no variance": "No two similarities differ, so that there is no variance to account for.",
     "additive.explained": "{whose} account for {share} % of the variance of the data.",
     "additive.of.expectation": "The expected similarities",
     "additive.of.map-features": "The similarities of the estimate map-features",

@@ -33,6 +33,13 @@ def labels_of(model: Any) -> list[str]:
     return model.posterior_["posterior"]["option"].values.tolist()
 
 
+def of_variance(share: float, key: str, **named: Any) -> Message:
+    """How much of the variance is accounted for, in the words of the key; where no two numbers differ, that."""
+    if math.isnan(share):
+        return phrase(ENGLISH, "additive.no variance")
+    return phrase(ENGLISH, key, share=f"{100.0 * share:.1f}", **named)
+
+
 def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
     """Which features there are, of a table as `features()` of a model returns it."""
     if not len(features):

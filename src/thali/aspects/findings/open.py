@@ -1,6 +1,9 @@
 """What the open combination of a prior and a likelihood finds out."""
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from thali.data.kinds import OWN, SIMILARITIES
 from thali.model.common_findings import asked, data, methods, summary, verdict
@@ -13,7 +16,7 @@ from thali.posterior.view import Posterior
 from ..answers.predict import fitted_draws
 from ..draws.similarities import measured_similarities
 from .english import ENGLISH
-from .features import check, families, features_finding, number_finding
+from .features import check, families, features_finding, number_finding, of_variance
 
 if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel
@@ -45,15 +48,17 @@ def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
 @finding("check", "Does the model describe the data?", chapter=MISSES)
 def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """How much of the similarities is explained."""
-    return Finding(phrase(ENGLISH, "additive.explained", whose=ENGLISH["additive.of.expectation"], share=_share(model)))
+    return Finding(of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"]))
 
 
-def _share(model: "LatentFeatureModel") -> str:
-    """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs, in percent."""
+def _share(model: "LatentFeatureModel") -> float:
+    """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are equal."""
     measured = measured_similarities(model.posterior_)
     residuals = measured.values - fitted_draws(model.posterior_, measured)[0].mean(axis=(0, 1))
+    if np.ptp(measured.values) == 0.0:
+        return math.nan
     deviations = measured.values - measured.values.mean()
-    return f"{100.0 * (1.0 - float((residuals**2).sum() / (deviations**2).sum())):.1f}"
+    return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
 
 
 @finding("check", "Does the model describe the data?", chapter=MISSES)

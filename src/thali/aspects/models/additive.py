@@ -11,7 +11,7 @@ import numpy as np
 from thali._arguments import one_of
 from thali.data.kinds import OF_GROUPS, SIMILARITIES, SIMILARITY_GROUPS, TRIPLET_GROUPS, TRIPLETS
 from thali.errors import Argument, ArgumentError, Setting
-from thali.inference.chains import Run
+from thali.inference.chains import Run, TimeIsUp, TimeLimit
 from thali.inference.progress import Progress
 from thali.inference.warn import without_warnings
 from thali.model.engine import Engine
@@ -71,12 +71,15 @@ def can_choose(data: Any) -> bool:
     return data.n_pairs >= MIN_PAIRS and float(np.ptp(data.values)) > 0.0
 
 
-def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) -> "pandas.Series":
+def sigma_scores(
+    data: Any, parts: dict[str, Any], show_progress: bool = False, max_time: float | None = None
+) -> "pandas.Series":
     r"""The mean log score of a similarity that was left out, by sigma, from the largest value down.
 
     .. math:: \frac1P \sum_{ij} \log \frac1T \sum_t \mathrm{Normal}(s_{ij} \mid \mu_{ij}^{(t)}, \sigma^2 / n_{ij})
     """
     # The runs are short, so each score is averaged with those of its neighbours, in the proportions 1:2:1.
+    # After `max_time` seconds `TimeIsUp` is raised.
     import pandas as pd
 
     rng = np.random.default_rng(0)  # a fixed stream: the choice is a function of data and prior
@@ -87,7 +90,7 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) 
         (_chain(data.take(part != k), parts, spread, rng.spawn(1)[0]), data.take(part == k)) for k in np.unique(part)
     ]
     found: dict[float, float] = {}
-    since_best = 0
+    since_best, limit = 0, TimeLimit(max_time)
     with Progress(show_progress, "choosing sigma", len(SHARES) * len(chains), "runs") as progress:
         progress.note("compiling, once")
         for share in SHARES:
@@ -95,6 +98,7 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) 
             for chain, left_out in chains:
                 total += _log_score(chain, left_out, sigma)
                 progress.update(len(found) * len(chains))
+                limit.look()
             since_best = 0 if total / data.n_pairs > max(found.values(), default=-math.inf) else since_best + 1
             found[sigma] = total / data.n_pairs
             if since_best == WORSE:
@@ -431,13 +435,21 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
             return False
         return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
 
-    def _chosen_sigma(self, data: Any, show_progress: bool = False) -> float:
+    def _chosen_sigma(self, data: Any, show_progress: bool = False, max_time: float | None = None) -> float:
         """The sigma that predicts similarities left out best; that of the fit, if it was to these data."""
         if self._was_fitted_to(data):
             return float(self._fitted()["posterior"].dataset["sigma"].values.flat[0])  # which all draws have
         kept = vars(self).get("_sigma_choice", (None, None, None))
         if kept[0] is not data or kept[1] != parameters_of(self):
-            scores = sigma_scores(data, self._parts_but_sigma(data), show_progress)
+            try:
+                scores = sigma_scores(data, self._parts_but_sigma(data), show_progress, max_time)
+            except TimeIsUp:
+                raise ArgumentError(
+                    Setting("max_time", max_time),
+                    " was over while sigma was chosen by cross-validation; allow more seconds, or give ",
+                    Argument("sigma"),
+                    ".",
+                ) from None
             kept = self._sigma_choice = data, parameters_of(self), scores
         return float(kept[2].index[int(kept[2].to_numpy().argmax())])
 
@@ -465,7 +477,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         if not self._chooses_sigma(source) or self._was_fitted_to(source):
             return super()._sampling(source, run)
         build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **self._parts_but_sigma(source))
-        self._chosen_sigma(source, run.progressbar)
+        self._chosen_sigma(source, run.progressbar, run.max_time)
         scores = self._sigma_choice[2]
         sampling = super()._sampling(source, run)
         return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})

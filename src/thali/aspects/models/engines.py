@@ -228,7 +228,7 @@ def sampling_of_parts(
         first_draws=bound.first_draws,
         bound=bound.most,
         forecast=bound.forecast,
-        shortened=lambda chains: bound.thin / chains[0].thin,
+        shortened=lambda chains: bound.thin / chains[0].thin / task.times_heavier(chains),
     )
 
 

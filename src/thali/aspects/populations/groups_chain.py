@@ -79,6 +79,10 @@ class GroupTask:
         """Seconds of the processor that a sweep of a chain is expected to take."""
         return seconds_in_groups(self, len(self.make_caches))
 
+    def times_heavier(self, chains: Sequence["GroupChain"]) -> float:
+        """Columns of groups are not counted: those that were expected."""
+        return 1.0
+
     def first_draws(self, chains: int) -> int:
         """The draws of each of so many chains after which a run of unknown length is looked at first."""
         if not self.model.persons:

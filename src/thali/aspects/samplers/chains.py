@@ -57,6 +57,12 @@ class Task:
 
         return seconds_of_sweep(self)
 
+    def times_heavier(self, chains: Sequence["Chain"]) -> float:
+        """How many times longer a sweep takes than was expected, by the columns that the tuned chains have."""
+        from .work import times_heavier
+
+        return times_heavier(self, chains)
+
     def first_draws(self, chains: int) -> int:
         """The draws of each of so many chains after which a run of unknown length is looked at first."""
         return FIRST_DRAWS
@@ -126,7 +132,11 @@ class Chain(AnyChain):
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        return LOOK * len(self.seen) or (self.task.tune + self.task.draws) * self.thin
+        return LOOK * len(self.seen) or self.total_of_run
+
+    @property
+    def total_of_run(self) -> int:
+        return (self.task.tune + self.task.draws) * self.thin
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]

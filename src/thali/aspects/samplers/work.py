@@ -1,9 +1,11 @@
 """The work of a sweep of the recommended samplers, forecast from the size of the data.
 
 A sweep looks at every column of every replica: so many times at each number that is stored of the data, and at each
-option. How long that takes was measured by `benchmarks/forecast.py`.
+option. How long that takes was measured by `benchmarks/forecast.py`. How many columns there are is counted once chains
+are tuned: real tables of sixty objects have five times as many as simulated ones of that size.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,11 +14,11 @@ from ..likelihoods.pair_blocks import Pairs
 from ..likelihoods.pair_covariates import PairsWithCovariates
 from ..likelihoods.pair_sets import PairSets
 from ..likelihoods.sets import Sets
-from ..state import NO_UNIQUE
+from ..state import COLUMNS, NO_UNIQUE
 from . import recommended
 
 if TYPE_CHECKING:
-    from .chains import Task
+    from .chains import Chain, Task
 
 
 class Cost(NamedTuple):
@@ -31,13 +33,19 @@ class Cost(NamedTuple):
 OF_PAIRS, OF_SETS, OF_TRIPLETS = Cost(1.7, 170.0), Cost(6.0, 200.0), Cost(3.4, 800.0)
 ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.57, 82.0)
 CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
+OF_SIMILARITIES = {recommended.conjugate: CONJUGATE, recommended.conjugate_together: TOGETHER}
 OF_GROUPS = Cost(2.0, 140.0, 85.0)
 OF_PERSONS, OF_PERSONS_WITH_SETS = Cost(15.0, 250.0), Cost(80.0, 250.0)  # groups of one person
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
 FEWER = 0.6  # columns beside unique weights
-# Levels for each object, and at most, of a ladder that is lengthened while similarities are tuned: 10 of 16 objects, 22
-# of 36, 31 of 60; of simulated ones 15 of 20, 18 of 26, 32 of 38, 21 of 40, 23 of 100 (benchmarks/mixing.py).
-LEVELS_AN_OBJECT, MOST_LEVELS = 0.7, 30.0
+# Levels for each object, and at most, of a ladder that is lengthened during tuning where features are what two objects
+# or more have: of real similarities 9 to 12 of 16 objects, 17 of 36, 31 of 60, of simulated ones 8 to 12 of any number;
+# of triplets 12 of 20 objects, 15 of 30, 16 of 38.
+LEVELS_AN_OBJECT, MOST_LEVELS = 0.4, 20.0
+# Columns of similarities, a mean over the levels: cold ones of real tables have many, hot ones few (at temperature 1,
+# at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11; phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3,
+# 16; faces 21, 7, 12), while simulated ones of 8 to 60 objects have 5 to 8 on all.
+COLUMNS_OF_SIMILARITIES = 10.0
 
 
 def seconds_of_sweep(task: "Task") -> float:
@@ -52,10 +60,18 @@ def seconds(task: "Task", columns: float) -> float:
     return levels(task) * (columns + 1.0) * each / 1e9
 
 
+def times_heavier(task: "Task", chains: Sequence["Chain"]) -> float:
+    """How many times as many columns the replicas of tuned chains have as was forecast; 1 while there are no draws."""
+    if any(chain.recorded == 0 for chain in chains):
+        return 1.0
+    counted = sum(float((chain.states.whole[:, COLUMNS] + 1).sum()) for chain in chains) / len(chains)
+    return counted / (levels(task) * (columns_of(task) + 1.0))
+
+
 def levels(task: "Task") -> float:
     """How many temperatures a chain is expected to have after tuning."""
     given = float(len(task.temperatures))
-    if task.lengthens and task.kernel in (recommended.conjugate, recommended.conjugate_together):
+    if task.lengthens and task.model.lo == 2:
         return max(given, min(LEVELS_AN_OBJECT * task.n_options, MOST_LEVELS))
     return given
 
@@ -71,7 +87,7 @@ def seconds_in_groups(task: Any, groups: int, people: int = 0) -> float:
 
 
 def columns_of(task: "Task") -> float:
-    """How many columns a state is expected to have, before there are data to tell.
+    """How many columns a state is expected to have, before there are data to tell; a mean over a ladder's levels.
 
     Beside unique weights fewer aspects are found; without them, where an option has to have something of its own, a
     column for each option besides.
@@ -80,6 +96,8 @@ def columns_of(task: "Task") -> float:
     found = float(task.prior.usual_columns(n))
     if not task.prior.is_infinite:
         return found
+    if task.kernel in OF_SIMILARITIES:
+        return COLUMNS_OF_SIMILARITIES
     if model.unique != NO_UNIQUE:
         return FEWER * found
     return found + n if model.lo == 1 else found
@@ -94,11 +112,7 @@ def numbers_in(stored: Any) -> int:
 
 def _cost(task: "Task") -> Cost:
     """What the kernel of a task takes with its likelihood."""
-    by_kernel = {
-        recommended.conjugate: CONJUGATE,
-        recommended.conjugate_together: TOGETHER,
-        recommended.unique_alone: ONLY_UNIQUE,
-    }
+    by_kernel = OF_SIMILARITIES | {recommended.unique_alone: ONLY_UNIQUE}
     if task.kernel in by_kernel:
         return by_kernel[task.kernel]
     if isinstance(task.model.likelihood, PairSets):
