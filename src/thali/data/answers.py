@@ -1,6 +1,6 @@
 """Who gave which answers, and what is known of these people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,22 @@ def who_answered(frame: "pd.DataFrame", subject: str | None, used: Iterable[str 
     taken = {subject, *used}
     further = [name for name in frame.columns if name not in taken]
     return Who(tuple(map(as_label, names)), number, people_table(frame.loc[:, further], number, names, subject))
+
+
+def who_of_all(every: Sequence[Any], subjects: Sequence[np.ndarray]) -> Who:
+    """Who gave the answers of several data, with the columns that describe people in all of them; the same name is the
+    same person. `subjects`: of each of the data, positions in its own."""
+    import pandas as pd
+
+    names = tuple(dict.fromkeys(name for each in every for name in each.subjects))
+    place = {name: k for k, name in enumerate(names)}
+    number = [np.array([place[name] for name in each.subjects])[own] for each, own in zip(every, subjects, strict=True)]
+    tables = [each.people for each in every if each.people is not None]
+    people = None
+    if len(tables) == len(every) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
+        people = pd.concat([table[shared] for table in tables])
+        people = people.loc[~people.index.duplicated()].loc[list(names)]
+    return Who(names, np.concatenate(number), people)
 
 
 class Answers(Frozen):

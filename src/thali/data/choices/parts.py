@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.errors import DataError
 
+from ..answers import Who, who_of_all
 from ..people import people_by
 from .tables import counted_answers
 
@@ -95,7 +96,7 @@ def _refuse_unknown(data: "Choices") -> None:
 
 
 def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
-    """The choices of all, of these options; who made them is forgotten.
+    """The choices of all, of these options; who made them is kept if all know it.
 
     Raises
     ------
@@ -122,5 +123,8 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     order = np.lexsort((alternative, occasion))
     joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]
     counts = np.concatenate(times)
-    found = counted_answers(occasion[order], alternative[order], joined, np.full(number, -1), counts)
-    return data._made_of(labels, (), *found, None)
+    who = Who((), np.full(number, -1), None)
+    if all(part.respondents and (part.respondent >= 0).all() for part in parts):
+        who = who_of_all(parts, [part.respondent for part in parts])
+    found = counted_answers(occasion[order], alternative[order], joined, who.number, counts)
+    return data._made_of(labels, who.names, *found, who.people)

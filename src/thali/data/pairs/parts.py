@@ -9,7 +9,7 @@ from thali._arguments import one_of
 from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
-from ..answers import Answers, Who
+from ..answers import Answers, who_of_all
 from ..columns import added_up, as_frame
 from ..people import people_by
 from .covariates import ORDER, Cells, Columns, Covariates, option_columns
@@ -477,8 +477,11 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
 def together(
     data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """The comparisons of all, of these options, with covariates if all have them; who answered is forgotten."""
+    """The comparisons of all, of these options, with covariates if all have them; who answered is kept if all know it
+    and there are neither covariates nor dates."""
     parts = [data, *others]
+    if all(part.answers is not None and part.covariates is None and part.dates is None for part in parts):
+        return _put_together(parts, labels)
     place_of = {label: place for place, label in enumerate(labels)}
     places = [np.array([place_of[label] for label in part.labels]) for part in parts]
     sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]
@@ -548,7 +551,7 @@ def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...])
     )
     who = None
     if all(part.answers is not None for part in parts):
-        who = _all_who([known_answers(part) for part in parts], [row.subject for row in rows])
+        who = who_of_all([known_answers(part) for part in parts], [row.subject for row in rows])
         who = who._replace(number=np.tile(who.number, 2))
     outcomes = np.append(first, second), np.append(second, first), np.append(wins, losses), np.append(tied, 0.0 * tied)
     in_order = np.repeat([True, False], len(first))
@@ -584,23 +587,6 @@ def _finest(data: "PairedComparisons", place: np.ndarray) -> _Rows:
         rows, counts, subject = answers.pair, answers, answers.subject
     sides = place[cells.first[rows]], place[cells.second[rows]]
     return _Rows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], subject)
-
-
-def _all_who(answers: "Sequence[Answers]", subjects: Sequence[np.ndarray]) -> Who:
-    """Who gave the answers of all, with the columns that describe people in all."""
-    import pandas as pd
-
-    names = tuple(dict.fromkeys(name for each in answers for name in each.subjects))
-    place = {name: k for k, name in enumerate(names)}
-    number = [
-        np.array([place[name] for name in each.subjects])[own] for each, own in zip(answers, subjects, strict=True)
-    ]
-    tables = [each.people for each in answers if each.people is not None]
-    people = None
-    if len(tables) == len(answers) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
-        people = pd.concat([table[shared] for table in tables])
-        people = people.loc[~people.index.duplicated()].loc[list(names)]
-    return Who(names, np.concatenate(number), people)
 
 
 def of_subjects(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
