@@ -476,7 +476,7 @@ def test_a_list_that_says_who_judged_keeps_it():
     rows = [
         (LABELS[j], LABELS[i], tables[p][i, j], who)
         for p, who in enumerate(data.subjects)
-        for i, j in zip(*np.triu_indices(4, 1))
+        for i, j in zip(*np.triu_indices(4, 1), strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["first", "second", "similarity", "judge"])
     listed = Similarities.from_frame(frame, labels=LABELS)

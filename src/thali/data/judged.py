@@ -183,7 +183,7 @@ class Judged(Frozen):
         raise DataError(_NO_COVARIATES)
 
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
-        """The answers of all, of these options; who gave them is kept if all know it. A DataError if they do not add up."""
+        """The answers of all, of these options, and who gave them if all know it. A DataError if they do not add up."""
         raise NotImplementedError
 
 

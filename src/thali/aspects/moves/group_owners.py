@@ -9,7 +9,16 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all, set_owner
+from ..group_state import (
+    KAPPA,
+    append_proposed,
+    copy_proposed,
+    group_at,
+    middle_of,
+    own_middle_of,
+    remove_from_all,
+    set_owner,
+)
 from ..operations import (
     apply_compensated_member,
     apply_copies,
@@ -107,7 +116,7 @@ def compensated_flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, b
             possible = possible and b.s[i] > d
             if possible:
                 gain += delta_compensated_member(likelihood, cache_at(likelihood, caches, g), b, i, k, d)
-                ratio += log_gamma_ratio(base.real[KAPPA], base.own[i], b.s[i], -d)
+                ratio += log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], -d)
         elif possible:
             gain += delta_member(likelihood, cache_at(likelihood, caches, g), b, k, i, d)
     if possible and accept(rng, ratio + first.real[BETA] * gain):
@@ -150,7 +159,8 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
         d = -sign * b.w[k]
         gain += delta_transfer(likelihood, cache_at(likelihood, caches, g), b, k, other, d)
-        ratio += log_gamma(base.real[KAPPA], v, b.w[other] - d) - log_gamma(base.real[KAPPA], base.v[other], b.w[other])
+        ratio += log_gamma(base.real[KAPPA], v * base.lift[g, other], b.w[other] - d)
+        ratio -= log_gamma(base.real[KAPPA], middle_of(base, other, g), b.w[other])
     if accept(rng, ratio + first.real[BETA] * gain):
         base.v[other] = v
         for g in range(states.w.shape[0]):

@@ -15,7 +15,17 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
-from ..group_state import ACCEPTED, KAPPA, KAPPA_RATE, KAPPA_SHAPE, STEP, TRIED, group_at
+from ..group_state import (
+    ACCEPTED,
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    STEP,
+    TRIED,
+    group_at,
+    middle_of,
+    own_middle_of,
+)
 from ..operations import (
     apply_own,
     apply_scale,
@@ -42,14 +52,14 @@ def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> N
         scale_column(rng, model, caches, states, base, k)
         total = 0.0
         for g in range(states.w.shape[0]):
-            total += states.w[g, k]
+            total += states.w[g, k] / base.lift[g, k]
         base.v[k] = draw_middle(rng, model, base, states.w.shape[0], total, base.v[k])
     if model.unique:
         for i in range(base.own.shape[0]):
             scale_unique(rng, model, caches, states, base, i)
             total = 0.0
             for g in range(states.w.shape[0]):
-                total += states.s[g, i]
+                total += states.s[g, i] / base.own_lift[g, i]
             base.own[i] = draw_middle(rng, model, base, states.w.shape[0], total, base.own[i])
     if math.isnan(model.kappa):
         draw_kappa(rng, model, states, base)
@@ -97,11 +107,13 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            total += math.log(b.w[k] / base.v[k]) - b.w[k] / base.v[k]
+            ratio = b.w[k] / middle_of(base, k, g)
+            total += math.log(ratio) - ratio
         count += b.whole[COLUMNS]
         if model.unique:
             for i in range(base.own.shape[0]):
-                total += math.log(b.s[i] / base.own[i]) - b.s[i] / base.own[i]
+                ratio = b.s[i] / own_middle_of(base, i, g)
+                total += math.log(ratio) - ratio
             count += base.own.shape[0]
     x = math.log(base.real[KAPPA])
     level = log_kappa(count, total, x) - rng.standard_exponential()
@@ -161,11 +173,11 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            if abs(shift + slope * math.log(b.w[k] / base.v[k])) > LARGEST:
+            if abs(shift + slope * math.log(b.w[k] / middle_of(base, k, g))) > LARGEST:
                 return -math.inf
         if model.unique:
             for i in range(base.own.shape[0]):
-                if abs(shift + slope * math.log(b.s[i] / base.own[i])) > LARGEST:
+                if abs(shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))) > LARGEST:
                     return -math.inf
     base.real[KAPPA] = shape
     count = 0
@@ -174,14 +186,14 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            log = shift + slope * math.log(b.w[k] / base.v[k])
-            b.w[k] = base.v[k] * math.exp(log)
+            log = shift + slope * math.log(b.w[k] / middle_of(base, k, g))
+            b.w[k] = middle_of(base, k, g) * math.exp(log)
             total += log - math.exp(log)
         count += b.whole[COLUMNS]
         if model.unique:
             for i in range(base.own.shape[0]):
-                log = shift + slope * math.log(b.s[i] / base.own[i])
-                b.s[i] = base.own[i] * math.exp(log)
+                log = shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))
+                b.s[i] = own_middle_of(base, i, g) * math.exp(log)
                 total += log - math.exp(log)
             count += base.own.shape[0]
         c = cache_at(likelihood, caches, g)

@@ -22,7 +22,7 @@ from thali.posterior.view import Posterior
 from ..answers.groups import columns_of_group, group_tree, tree_of_group
 from ..answers.kind import of_kind
 from ..answers.population import with_population
-from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base, group_at
+from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base, group_at
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at, rebuild
 from ..samplers.groups import prepare_groups, whole_of_groups
@@ -185,12 +185,16 @@ def rebuild_level(model: Any, caches: Any, states: Any, r: Any) -> None:
 
 def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
     """What the weights vary about, from its prior."""
-    model, base = task.model, empty_base(task.n_options, rows, task.model)
+    model, base = task.model, empty_base(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
         for values in (base.v, base.own):
             values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
         if math.isnan(model.kappa):
             base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
+    if model.known.shape[1]:
+        for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
+            slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
+            lift[:] = np.exp(model.known @ slope.T)
     return base
 
 
@@ -208,6 +212,8 @@ class GroupPriorLadder(ToThePrior, GroupChain):
             b.Z[:columns], b.w[:columns], b.m[:columns] = new.Z[:columns], new.w[:columns], new.m[:columns]
             b.s[:], b.real[ALPHA], b.whole[COLUMNS] = new.s, new.real[ALPHA], columns
         self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
+        self.bases.lift[last, :, :columns], self.bases.own_lift[last] = base.lift[:, :columns], base.own_lift
+        self.bases.slope[last, :columns], self.bases.own_slope[last] = base.slope[:columns], base.own_slope
         self.bases.real[last, KAPPA] = base.real[KAPPA]
         self._complete()
 
