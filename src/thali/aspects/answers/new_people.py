@@ -17,6 +17,7 @@ from .groups import tree_of_common
 from .log_predictive import answers_among, choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, new_weights
 from .predict import has_answers, out_of_sets, places_of
+from .slopes import Slopes, known_in, slopes_in, values_of
 
 if TYPE_CHECKING:
     import pandas
@@ -30,10 +31,17 @@ class Population(NamedTuple):
 
     common: Columns
     kappa: np.ndarray  # (draws,)
+    slopes: Slopes | None = None  # where weights depend on what is known of people
 
     def taken(self, draws: np.ndarray) -> "Population":
         """Some of the draws, each as often as it is named."""
-        return Population(self.common.take(draws), self.kappa[draws])
+        slopes = None if self.slopes is None else self.slopes.taken(self.common, draws)
+        return Population(self.common.take(draws), self.kappa[draws], slopes)
+
+    def of(self, x: np.ndarray) -> "Population":
+        """Those of whom this is known."""
+        assert self.slopes is not None
+        return Population(self.slopes.lifted(self.common, x), self.kappa)
 
 
 def population_in(tree: "xarray.DataTree") -> Population:
@@ -41,14 +49,19 @@ def population_in(tree: "xarray.DataTree") -> Population:
     seen = Posterior(tree)
     common, kappa = columns_of(tree_of_common(tree)), seen.kappa
     assert kappa is not None
-    return Population(common, kappa.values.ravel())
+    return Population(common, kappa.values.ravel(), slopes_in(tree))
 
 
 # What is chosen out of a set: the mean over new people --------------------------------------------------------------
 
 
-def predicted_of_population(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members, or answers."""
+def predicted_of_population(
+    tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any, respondent: Any = None
+) -> Any:
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members, or answers.
+
+    `respondent`: what is known of the new person.
+    """
     if covariates is not None:
         raise ArgumentError(Argument("covariates"), " are unknown where people are random; leave them out.")
     labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], _lapse(tree)
@@ -66,7 +79,8 @@ def predicted_of_population(tree: "xarray.DataTree", sets: Any, return_se: bool,
         def of_person(columns: Columns) -> np.ndarray:
             return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
 
-    people = new_people(population_in(tree))
+    population = population_in(tree)
+    people = new_people(population if respondent is None else population.of(values_of(tree, respondent)))
     draws = np.asarray(sum(map(of_person, people)) / len(people))
     p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
     found = p if paired else np.split(p, ends)
@@ -78,12 +92,12 @@ def predicted_of_population(tree: "xarray.DataTree", sets: Any, return_se: bool,
 
 def new_people(population: Population) -> list[Columns]:
     """New people of every draw: their columns, of each the first, the second, ... person of all draws."""
-    common, kappa = population
+    common, kappa, slopes = population
     number = int(np.clip(_NUMBERS // common.n_draws, LEAST, NEW_PEOPLE))
     weights, unique = np.empty((number, len(common.weights))), np.empty((number, *common.unique_weights.shape))
     for draw in range(common.n_draws):
         columns = slice(common.first_column[draw], common.first_column[draw + 1])
-        own = new_weights(common, kappa[draw], draw, common.weights[columns], number)
+        own = new_weights(common, kappa[draw], draw, common.weights[columns], number, slopes)
         weights[:, columns], unique[:, draw] = np.split(own, [columns.stop - columns.start], axis=1)
     return [replace(common, weights=w, unique_weights=u) for w, u in zip(weights, unique, strict=True)]
 
@@ -110,7 +124,7 @@ def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.
     draws = population.common.n_draws
     population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
     labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-    found = {}
+    found, known = {}, None if population.slopes is None else known_in(tree, data.people)
     for name, own in data.by_subject().items():
         which, row = answers_among(own)
         places, times = places_of(own, labels)[0], np.bincount(row, own.times)
@@ -121,7 +135,8 @@ def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.
             draws_of = out_of_sets(columns, places, has_answers(data), lapse, rule)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
-        found[name] = log_mean_of_new(population, log_likelihood, np.random.default_rng(_SEED))
+        of_person = population if known is None else population.of(known.loc[name].to_numpy())
+        found[name] = log_mean_of_new(of_person, log_likelihood, np.random.default_rng(_SEED))
     return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
 
 
@@ -131,7 +146,7 @@ def log_mean_of_new(
     """The ln of the mean over new people, one of each draw, of what has this logarithm."""
     from scipy.special import logsumexp, polygamma
 
-    common, kappa = population
+    common, kappa, _ = population
     draw, options = common.draw, np.ones(common.n_options)
     logs = _Logs(_log_gammas(rng, kappa[draw]), _log_gammas(rng, np.multiply.outer(kappa, options)))
     width, step = np.sqrt(polygamma(1, kappa)), 0.5

@@ -18,6 +18,7 @@ from .features import distinct_owners
 from .groups import _as_shares, _padded_weights, columns_of_group
 from .kind import of_kind
 from .options import shares_of, utility_draws
+from .slopes import Slopes, quantities_of_slopes, slopes_in
 
 if TYPE_CHECKING:
     import xarray
@@ -55,7 +56,8 @@ def with_population(
     coordinates: dict[Any, Any] = {}
     if Posterior(tree).data_kind == PAIR_GROUPS and Posterior(tree).features is not None:
         kappa = np.concatenate([chain.extra["kappa"][:draws] for chain in kept])
-        found["population_probability"] = ("chain", "draw", "pair"), mean_of_new(common, kappa, lapse).reshape(shape)
+        mean = mean_of_new(common, kappa, lapse, slopes_in(tree))
+        found["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
         coordinates = {} if "pair" in posterior.coords else pair_names(posterior["option"].values)
     posterior = posterior.assign(found).assign_coords(coordinates)
     for name in found:
@@ -64,7 +66,7 @@ def with_population(
     return tree_of(groups | {"posterior": posterior}, tree.attrs)
 
 
-def mean_of_new(common: Columns, kappa: np.ndarray, lapse: float) -> np.ndarray:
+def mean_of_new(common: Columns, kappa: np.ndarray, lapse: float, slopes: Slopes | None = None) -> np.ndarray:
     r"""The probability that the first of each pair is chosen, mean over new people, draw by draw (draws, pairs).
 
     Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin hypercube: every weight
@@ -77,7 +79,7 @@ def mean_of_new(common: Columns, kappa: np.ndarray, lapse: float) -> np.ndarray:
     found = np.empty((common.n_draws, len(first)))
     for draw in range(common.n_draws):
         features, weights = common.dense(draw, draw + 1)
-        own = new_weights(common, kappa[draw], draw, weights[0], people)
+        own = new_weights(common, kappa[draw], draw, weights[0], people, slopes)
         shared = weights.shape[1]
         owned = np.broadcast_to(features, (people, *features.shape[1:]))
         sides = advantages(owned, own[:, :shared], own[:, shared:], first, second)
@@ -85,14 +87,24 @@ def mean_of_new(common: Columns, kappa: np.ndarray, lapse: float) -> np.ndarray:
     return found
 
 
-def new_weights(common: Columns, kappa: float, draw: int, weights: np.ndarray, people: int) -> np.ndarray:
-    """The weights of features, then unique ones, of so many new people of a draw (people, weights)."""
+def new_weights(
+    common: Columns, kappa: float, draw: int, weights: np.ndarray, people: int, slopes: Slopes | None = None
+) -> np.ndarray:
+    """The weights of features, then unique ones, of so many new people of a draw (people, weights).
+
+    With slopes as much is known of them as of those who answered, of whom everybody is taken as often as another.
+    """
     from scipy.special import gammaincinv
 
     about = np.concatenate([weights, common.unique_weights[draw]])
     rng = np.random.default_rng(np.array([kappa, common.unique_weights[draw].sum()]).view(np.uint64))
     ratio = gammaincinv(kappa, (np.arange(people) + 0.5) / people) / kappa
-    return about * ratio[np.argsort(rng.random((people, about.size)), axis=0)]
+    own = about * ratio[np.argsort(rng.random((people, about.size)), axis=0)]
+    if slopes is None:
+        return own
+    x = np.resize(rng.permutation(len(slopes.known)), people)
+    columns = slice(common.first_column[draw], common.first_column[draw + 1])
+    return own * slopes.factors(columns, draw, slopes.known[x])
 
 
 def quantities_of_population(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:
@@ -100,12 +112,13 @@ def quantities_of_population(tree: "xarray.DataTree", most: int) -> dict[str, np
     nobody chooses, `weight[a, b, ...]`."""
     seen = Posterior(tree)
     labels, worth, p = seen.draws["option"].values, seen.common_worth, seen.population_probability
+    effects = quantities_of_slopes(tree, most)
     if worth is None:
-        return common_weights_of_features(tree)
+        return common_weights_of_features(tree) | effects
     if p is None or len(labels) > most:
-        return {f"worth[{label}]": worth.values[..., i] for i, label in enumerate(labels)}
+        return {f"worth[{label}]": worth.values[..., i] for i, label in enumerate(labels)} | effects
     compared = np.unique(pair_index(seen.fixed["first"].values, seen.fixed["second"].values, len(labels)))
-    return {f"choice_probability[{p['pair'].values[pair]}]": p.values[..., pair] for pair in compared}
+    return {f"choice_probability[{p['pair'].values[pair]}]": p.values[..., pair] for pair in compared} | effects
 
 
 def common_weights_of_features(tree: "xarray.DataTree") -> dict[str, np.ndarray]:

@@ -126,6 +126,15 @@ ENGLISH = {
     " frequency {turf}: an option reaches those whose share of it is above the mean of all options. Their intervals"
     " allow for the sampling of people by a Bayesian bootstrap {bootstrap}.",
     "reach.caption": "Share of people whom each set reaches, and its interval.",
+    "respondent_effects": "What people prefer depends on what is known of them: {effects}.",
+    "respondent_effects.one": "{of} counts {ratio} times as much for a unit of {column}",
+    "respondent_effects.none": "Of no option or feature is it sure (probability .95) that its weight rises or falls"
+    " with {columns}.",
+    "respondent_effects.by": "Effects are changes of the logarithm for a unit of the column, all other columns alike;"
+    " of options those of their share of all worths.",
+    "respondent_effects.title": "What people's weights depend on",
+    "respondent_effects.methods": "The common weight of a person was v exp(x'b), with x the person's {columns} in"
+    " standard deviations about the mean and each b a Normal(0, {sd}²) prior.",
     "individuals.methods": "A person's weight had a Gamma(kappa, kappa / v) prior about the common weight v, kappa a"
     " Gamma(2, 0.1) prior.",
     "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"

@@ -15,6 +15,7 @@ from thali.data.kinds import OF_GROUPS
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
+from thali.people.columns import Covariates, covariates_of
 from thali.posterior.dependence import ADJUSTED, RANDOM
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
@@ -22,6 +23,7 @@ from thali.posterior.view import Posterior
 from ..answers.groups import columns_of_group, group_tree, tree_of_group
 from ..answers.kind import of_kind
 from ..answers.population import with_population
+from ..answers.slopes import with_slopes
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base, group_at
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at, rebuild
@@ -113,11 +115,13 @@ class EveryPerson(SeveralGroups):
     """Every person has weights of their own about common ones: groups of one person, whose weights are similar."""
 
     weights: Any = SIMILAR
+    columns: tuple[str, ...] = ()  # of people, on which their weights depend
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         random = Setting("people", RANDOM)
         if not isinstance(given, Mapping):
-            given = convert(given).by_subject()
+            one = convert(given)
+            given = Groups(one.by_subject(), one.people)
         elif any(len(part.subjects) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
                 random, " is for people of one group, and the data are of several; leave out ", Argument("group"), "."
@@ -130,10 +134,16 @@ class EveryPerson(SeveralGroups):
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
             parts = parts | {"tempering": False}
         task = super().task(data, draws, tune, thin, parts)
-        return replace(task, model=task.model._replace(persons=True))
+        return replace(task, model=task.model._replace(persons=True, known=self._known(data).matrix[:, 1:].copy()))
+
+    def _known(self, data: Groups) -> Covariates:
+        """What is known of everybody that their weights depend on."""
+        return covariates_of(self.columns, data.people, len(data))
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         tree = super().tree(draws, data, parts, task, attrs)
+        if self.columns:
+            tree = with_slopes(tree, draws, self._known(data))
         if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
             return tree
         return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))

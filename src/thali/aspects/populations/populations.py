@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from thali.errors import Argument, ArgumentError, Setting
+from thali.people.columns import names_of
 from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .groups import EveryPerson, SeveralGroups
@@ -12,15 +13,25 @@ from .kinds import UnknownKinds
 from .one import One, Population
 
 
-def population_of(data: Any, weights: Any, kinds: Any = None, people: Any = None) -> Population:
-    """The population of data that `fit` takes, or of what was made of them; `people`: what is made of them."""
+def population_of(
+    data: Any, weights: Any, kinds: Any = None, people: Any = None, respondents: Any = None
+) -> Population:
+    """The population of data that `fit` takes, or of what was made of them; `people`: what is made of them;
+    `respondents`: columns on which their weights depend."""
+    if (columns := names_of(respondents)) and people != RANDOM:
+        raise ArgumentError(
+            Argument("respondents"),
+            " are columns on which everybody's own weights depend; set ",
+            Setting("people", RANDOM),
+            ", or leave it out.",
+        )
     if kinds is not None and people in (RANDOM, ADJUSTED):
         raise ArgumentError(
             Argument("kinds"), " are a model of people by themselves; leave out ", Setting("people", people), "."
         )
     if people == RANDOM:
         _refuse_weights(weights)
-        return EveryPerson()
+        return EveryPerson(columns=columns)
     if kinds is not None:
         return UnknownKinds(kinds, weights)
     return SeveralGroups(weights) if isinstance(data, Mapping) else One(weights)
