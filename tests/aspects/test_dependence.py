@@ -563,7 +563,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)
     for one, other in zip(of_people.likelihood, of_groups.likelihood, strict=True):
         np.testing.assert_array_equal(one, other)
-    nothing = {"likelihood": None, "persons": None, "kappa": None}
+    nothing = {"likelihood": None, "persons": None, "kappa": None, "known": None}
     assert of_people._replace(**nothing) == of_groups._replace(**nothing)
     posterior = model.posterior_["posterior"]
     rows = ["n_features", "log_likelihood", "kappa"]

@@ -324,7 +324,7 @@ def seen_of_slopes(chain):
         "slope squared": (base.own_slope[0] ** 2).sum(),
         "slope product": np.prod(base.own_slope[0]),
         "shared slope squared": (slopes[shared] ** 2).sum(),
-        "along": base.own_slope[0] @ (KNOWN_OF_PEOPLE.T @ np.log(s[:, 0])) if s.size else 0.0,
+        "along": base.own_slope[0] @ (KNOWN_OF_PEOPLE.T @ np.log(np.maximum(s[:, 0], 1e-300))),
         "shared along": np.sum(slopes.T * along * shared),
     }
 

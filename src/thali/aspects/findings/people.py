@@ -67,7 +67,7 @@ def modelled_people(model: Any) -> tuple[Text, ...]:
 # people of whom each has weights of their own about common ones ------------------------------------------------------
 
 
-@finding("respondent_effects", "On what do people's weights depend?", FULL)
+@finding("respondent_effects", "On what do people's weights depend?")
 def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if Posterior(model.posterior_).slopes is None:

@@ -134,7 +134,10 @@ class EveryPerson(SeveralGroups):
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
             parts = parts | {"tempering": False}
         task = super().task(data, draws, tune, thin, parts)
-        return replace(task, model=task.model._replace(persons=True, known=self._known(data).matrix[:, 1:].copy()))
+        model = task.model._replace(persons=True)
+        if self.columns:
+            model = model._replace(known=self._known(data).matrix[:, 1:].copy())
+        return replace(task, model=model)
 
     def _known(self, data: Groups) -> Covariates:
         """What is known of everybody that their weights depend on."""
