@@ -160,6 +160,8 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
     chain.run_to(3)
     base, model = base_at(chain.bases, 0), chain.task.model
+    model = model._replace(known=model.known + 0.3)  # not centred
+    base.own_lift[:] = np.exp(model.known @ base.own_slope.T)
     s, kappa = chain.state.s, base.real[0]
 
     def log_target(value):

@@ -134,10 +134,13 @@ class EveryPerson(SeveralGroups):
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
             parts = parts | {"tempering": False}
         task = super().task(data, draws, tune, thin, parts)
-        model = task.model._replace(persons=True)
-        if self.columns:
-            model = model._replace(known=self._known(data).matrix[:, 1:].copy())
-        return replace(task, model=model)
+        return self._with_known(replace(task, model=task.model._replace(persons=True)), data)
+
+    def _with_known(self, task: GroupTask, data: Groups) -> GroupTask:
+        """The task with what is known of everybody."""
+        if not self.columns:
+            return task
+        return replace(task, model=task.model._replace(known=self._known(data).matrix[:, 1:].copy()))
 
     def _known(self, data: Groups) -> Covariates:
         """What is known of everybody that their weights depend on."""
@@ -154,7 +157,7 @@ class EveryPerson(SeveralGroups):
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
         told = [data.pooled()] if data.add_up else data.data  # the counts of all, whose constant other models have
-        return evidence_of_groups(data, self.weights, parts, how, told)
+        return evidence_of_groups(data, self.weights, parts, how, told, self._with_known)
 
     def checked(self, data: Any) -> Any:
         if any(part.covariate_names for part in data.data):
@@ -315,11 +318,18 @@ def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups)
 
 
 def evidence_of_groups(
-    groups: Groups, weights: Any, parts: dict[str, Any], how: EvidenceRun, told: Sequence[Any]
+    groups: Groups,
+    weights: Any,
+    parts: dict[str, Any],
+    how: EvidenceRun,
+    told: Sequence[Any],
+    completed: Callable[[GroupTask, Groups], GroupTask] = lambda task, groups: task,
 ) -> LogEvidence:
-    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all."""
+    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all; `completed`
+    puts into the task what the model has besides."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
     task = build_group_task(groups, weights=weights, **of_run, **parts | {"sampler": None, "tempering": False})
+    task = completed(task, groups)
     return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[0]
 
 
