@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 import thali as th
-from thali.aspects.answers.population import mean_of_new
+from thali.aspects.answers.population import Population, mean_of_new
 from thali.aspects.bradley_terry import NormalWorths, density_of, fixed_scale, local, spreading
 from thali.aspects.dependence import (
     FEW,
@@ -536,7 +536,7 @@ def test_choice_probabilities_of_new_people_are_means_over_them():
     columns = Columns(np.array([1, 2]), np.array([1.5, 0.7, 0.4]), np.array([2, 2, 1]), np.array([0, 1, 1, 2, 0]), own)
     features = [np.array([[1], [1], [0]]), np.array([[0, 1], [1, 0], [1, 0]])]
     shared, kappa = [np.array([1.5]), np.array([0.7, 0.4])], np.array([1.5, 6.0])
-    found = mean_of_new(columns, kappa, 0.02)
+    found = mean_of_new(Population(columns, kappa), 0.02)
     rng = np.random.default_rng(1)
     for draw in range(2):
         people = rng.gamma(kappa[draw], 1 / kappa[draw], (3000, 3 + len(shared[draw])))

@@ -171,7 +171,7 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
 
     def found(value):
         now = base.own_slope[2, 0]
-        return group_slopes.log_slope(model, base, s, base.own[2], base.own_lift, 2, 0, now, value)
+        return group_slopes.log_slope(model, base.own_kappa, s, base.own[2], base.own_lift, 2, 0, now, value)
 
     assert found(0.7) - found(-0.4) == pytest.approx(log_target(0.7) - log_target(-0.4))
 

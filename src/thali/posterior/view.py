@@ -133,6 +133,16 @@ class Posterior:
         return self._drawn("unique_slopes")
 
     @property
+    def feature_kappas(self) -> "xarray.DataArray | None":
+        """How alike people are in the weight of each feature (chain, draw, feature), where that differs."""
+        return self._drawn("feature_kappas")
+
+    @property
+    def option_kappas(self) -> "xarray.DataArray | None":
+        """How alike people are in each unique weight (chain, draw, option), there."""
+        return self._drawn("option_kappas")
+
+    @property
     def tie(self) -> "np.ndarray | None":
         """Davidson's parameter of ties, one draw after another (draws,)."""
         return self._flat("tie")

@@ -296,6 +296,8 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
     respondents : list of str, optional
         Of triplets with ``people="random"``: columns of `data.people` on which people's weights depend, as of
         `EliminationByAspects`.
+    spread : {"one", "each"}
+        With ``people="random"``: whether people's weights of all features vary alike, or each has a kappa of its own.
 
     Attributes
     ----------
@@ -342,6 +344,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         kinds: Any = None,
         people: Any = None,
         respondents: Any = None,
+        spread: str = "one",
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -358,6 +361,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         self.kinds = kinds
         self.people = people
         self.respondents = respondents
+        self.spread = spread
 
     _stored_as = {"features": "_features"}
 
@@ -373,7 +377,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         check_people(self.people)
         if self.method == "map" and self.people == ADJUSTED:
             raise ArgumentError(Argument("people"), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-        return population_of(data, self.weights, self.kinds, self.people, self.respondents)
+        return population_of(data, self.weights, self.kinds, self.people, self.respondents, self.spread)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         if self.kinds is not None:  # which are a model of people

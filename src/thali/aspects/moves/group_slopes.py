@@ -16,7 +16,7 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
-from ..group_state import ACCEPTED, KAPPA, SLOPE_SD, STEP, TRIED, fill_lifts_of, group_at
+from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts_of, group_at
 from ..operations import (
     apply_own,
     apply_scale,
@@ -36,35 +36,39 @@ def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> No
     for j in range(model.known.shape[1]):
         for k in range(replica(states, 0).whole[COLUMNS]):
             slide_column(rng, model, caches, states, base, k, j)
-            base.slope[k, j] = drawn_slope(rng, model, base, states.w, base.v[k], base.lift, k, j, base.slope[k, j])
+            base.slope[k, j] = drawn_slope(
+                rng, model, base.kappa, states.w, base.v[k], base.lift, k, j, base.slope[k, j]
+            )
             fill_lifts_of(model.known, base.slope, base.lift, k)
         if model.unique:
             for i in range(base.own.shape[0]):
                 slide_unique(rng, model, caches, states, base, i, j)
                 base.own_slope[i, j] = drawn_slope(
-                    rng, model, base, states.s, base.own[i], base.own_lift, i, j, base.own_slope[i, j]
+                    rng, model, base.own_kappa, states.s, base.own[i], base.own_lift, i, j, base.own_slope[i, j]
                 )
                 fill_lifts_of(model.known, base.own_slope, base.own_lift, i)
         draw_common_slope(rng, model, caches, states, base, j)
 
 
 @scalar
-def drawn_slope(rng: Any, model: Any, base: Any, weights: Any, middle: Any, lift: Any, k: Any, j: Any, now: Any) -> Any:
+def drawn_slope(
+    rng: Any, model: Any, kappas: Any, weights: Any, middle: Any, lift: Any, k: Any, j: Any, now: Any
+) -> Any:
     """Slope j of a weight about `middle` given the weights, by a slice whose steps are as wide as the density."""
     information = 1.0 / SLOPE_SD**2
     for g in range(model.known.shape[0]):
-        information += base.real[KAPPA] * model.known[g, j] ** 2
+        information += kappas[k] * model.known[g, j] ** 2
     width = 2.5 / math.sqrt(information)
-    level = log_slope(model, base, weights, middle, lift, k, j, now, now) - rng.standard_exponential()
+    level = log_slope(model, kappas, weights, middle, lift, k, j, now, now) - rng.standard_exponential()
     low = now - width * rng.random()
     high = low + width
-    while log_slope(model, base, weights, middle, lift, k, j, now, low) > level:
+    while log_slope(model, kappas, weights, middle, lift, k, j, now, low) > level:
         low -= width
-    while log_slope(model, base, weights, middle, lift, k, j, now, high) > level:
+    while log_slope(model, kappas, weights, middle, lift, k, j, now, high) > level:
         high += width
     while True:
         drawn = low + (high - low) * rng.random()
-        if log_slope(model, base, weights, middle, lift, k, j, now, drawn) >= level or drawn == now:
+        if log_slope(model, kappas, weights, middle, lift, k, j, now, drawn) >= level or drawn == now:
             return drawn
         if drawn < now:
             low = drawn
@@ -73,13 +77,15 @@ def drawn_slope(rng: Any, model: Any, base: Any, weights: Any, middle: Any, lift
 
 
 @scalar
-def log_slope(model: Any, base: Any, weights: Any, middle: Any, lift: Any, k: Any, j: Any, now: Any, value: Any) -> Any:
+def log_slope(
+    model: Any, kappas: Any, weights: Any, middle: Any, lift: Any, k: Any, j: Any, now: Any, value: Any
+) -> Any:
     """Log density of a value of slope j given the weights, up to a constant."""
     total = 0.0
     for g in range(model.known.shape[0]):
         change = model.known[g, j] * (value - now)
         total += change + weights[g, k] / (middle * lift[g, k]) * math.exp(-change)
-    return -0.5 * (value / SLOPE_SD) ** 2 - base.real[KAPPA] * total
+    return -0.5 * (value / SLOPE_SD) ** 2 - kappas[k] * total
 
 
 @scalar

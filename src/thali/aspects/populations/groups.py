@@ -22,9 +22,20 @@ from thali.posterior.view import Posterior
 
 from ..answers.groups import columns_of_group, group_tree, tree_of_group
 from ..answers.kind import of_kind
-from ..answers.population import with_population
+from ..answers.population import with_kappas, with_population
 from ..answers.slopes import with_slopes
-from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base, group_at
+from ..group_state import (
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    LEAST_KAPPA,
+    OWN_SHAPE,
+    SLOPE_SD,
+    Base,
+    empty_base,
+    group_at,
+    set_kappa,
+)
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at, rebuild
 from ..samplers.groups import prepare_groups, whole_of_groups
@@ -110,12 +121,16 @@ class SeveralGroups(Population):
         return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
 
 
+ONE_SPREAD, EACH_SPREAD = "one", "each"  # of everybody's weights: of all alike, or of each option and aspect
+
+
 @dataclass(frozen=True)
 class EveryPerson(SeveralGroups):
     """Every person has weights of their own about common ones: groups of one person, whose weights are similar."""
 
     weights: Any = SIMILAR
     columns: tuple[str, ...] = ()  # of people, on which their weights depend
+    spread: str = ONE_SPREAD
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         random = Setting("people", RANDOM)
@@ -134,13 +149,14 @@ class EveryPerson(SeveralGroups):
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
             parts = parts | {"tempering": False}
         task = super().task(data, draws, tune, thin, parts)
-        return self._with_known(replace(task, model=task.model._replace(persons=True)), data)
+        return self._completed(replace(task, model=task.model._replace(persons=True)), data)
 
-    def _with_known(self, task: GroupTask, data: Groups) -> GroupTask:
-        """The task with what is known of everybody."""
-        if not self.columns:
-            return task
-        return replace(task, model=task.model._replace(known=self._known(data).matrix[:, 1:].copy()))
+    def _completed(self, task: GroupTask, data: Groups) -> GroupTask:
+        """The task with what is known of everybody, and how many kappas there are."""
+        model = task.model._replace(own_kappas=self.spread == EACH_SPREAD)
+        if self.columns:
+            model = model._replace(known=self._known(data).matrix[:, 1:].copy())
+        return replace(task, model=model)
 
     def _known(self, data: Groups) -> Covariates:
         """What is known of everybody that their weights depend on."""
@@ -150,6 +166,8 @@ class EveryPerson(SeveralGroups):
         tree = super().tree(draws, data, parts, task, attrs)
         if self.columns:
             tree = with_slopes(tree, draws, self._known(data))
+        if self.spread == EACH_SPREAD:
+            tree = with_kappas(tree, draws)
         if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
             return tree
         return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))
@@ -157,7 +175,7 @@ class EveryPerson(SeveralGroups):
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
         told = [data.pooled()] if data.add_up else data.data  # the counts of all, whose constant other models have
-        return evidence_of_groups(data, self.weights, parts, how, told, self._with_known)
+        return evidence_of_groups(data, self.weights, parts, how, told, self._completed)
 
     def checked(self, data: Any) -> Any:
         if any(part.covariate_names for part in data.data):
@@ -206,7 +224,11 @@ def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
         for values in (base.v, base.own):
             values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
         if math.isnan(model.kappa):
-            base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
+            set_kappa(base, rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE))
+        if model.own_kappas:
+            for values in (base.kappa, base.own_kappa):
+                drawn = rng.gamma(OWN_SHAPE, base.real[KAPPA] / OWN_SHAPE, values.size)
+                values[:] = np.maximum(drawn, LEAST_KAPPA)
     if model.known.shape[1]:
         for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
             slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
@@ -230,6 +252,8 @@ class GroupPriorLadder(ToThePrior, GroupChain):
         self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
         self.bases.lift[last, :, :columns], self.bases.own_lift[last] = base.lift[:, :columns], base.own_lift
         self.bases.slope[last, :columns], self.bases.own_slope[last] = base.slope[:columns], base.own_slope
+        self.bases.kappa[last], self.bases.own_kappa[last] = base.real[KAPPA], base.own_kappa
+        self.bases.kappa[last, :columns] = base.kappa[:columns]
         self.bases.real[last, KAPPA] = base.real[KAPPA]
         self._complete()
 
