@@ -1,4 +1,4 @@
-"""People whose weights depend on what is known of them: effects, predictions, what is refused."""
+"""People whose weights depend on what is known of them, or differ about some options more than about others."""
 
 import pickle
 
@@ -7,15 +7,18 @@ import pandas as pd
 import pytest
 from people_fits import OPTIONS, compared
 from scipy import stats
+from scipy.special import polygamma
 
 import thali as th
+from thali.aspects.answers import new_people as new_people_module
 from thali.aspects.answers.groups import group_tree
-from thali.aspects.answers.population import with_population
+from thali.aspects.answers.new_people import population_in
+from thali.aspects.answers.population import with_kappas, with_population
 from thali.aspects.answers.slopes import effect_draws, known_in, with_slopes
 from thali.aspects.group_state import base_at
 from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.moves import group_slopes
-from thali.aspects.populations.groups import EveryPerson
+from thali.aspects.moves import group_similar, group_slopes
+from thali.aspects.populations.groups import EACH_SPREAD, ONE_SPREAD, EveryPerson
 from thali.aspects.populations.groups_chain import GroupChain
 from thali.aspects.samplers.record import ChainDraws
 from thali.aspects.state import COLUMNS, replica
@@ -130,9 +133,9 @@ def test_a_person_left_out_is_scored_by_what_is_known_of_them():
         known_in(model.posterior_, PEOPLE[["sex"]])
 
 
-def a_chain(known):
+def a_chain(known, spread=ONE_SPREAD):
     """A chain of three persons, with draws to come."""
-    population = EveryPerson(columns=("age", "sex"))
+    population = EveryPerson(columns=("age", "sex"), spread=spread)
     groups = population.data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(alpha=1.5, people="random", respondents=["age", "sex"], tempering=False)
     of_task = population.task(groups, 3, 1, 1, model._parts(groups))
@@ -238,3 +241,116 @@ def test_the_finding_says_what_is_sure():
     plain = with_draws()[0]
     plain.posterior_["posterior"] = plain.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
     assert "respondent_effects" not in plain.findings()
+
+
+# a kappa of each weight ----------------------------------------------------------------------------------------
+
+
+def with_own_kappas(draws=2):
+    """A model of two options and aspects whose weights have kappas of their own, and these."""
+    rng = np.random.default_rng(8)
+    kappas = np.array([[0.7, 40.0, 3.0, 3.0], [9.0, 1.2, 5.0, 5.0]])[:draws]
+    unique = np.concatenate([np.ones((draws, 3, N)), rng.gamma(2.0, 0.5, (draws, 1, N)), kappas[:, None]], axis=1)
+    of_aspect = np.array([0.8, 30.0])[:draws]
+    weights = np.concatenate([np.ones((draws, 3)), rng.gamma(2.0, 0.5, (draws, 1)), of_aspect[:, None]], axis=1)
+    chain = ChainDraws(
+        alpha=np.ones(draws),
+        log_likelihood=np.zeros(draws),
+        unique_weights=unique,
+        n_features=np.ones(draws, np.int64),
+        weights=weights,
+        sizes=np.full(draws, len(OWNERS)),
+        owners=np.tile(np.array(OWNERS, np.int32), draws),
+        extra={"kappa": np.full(draws, 20.0)},
+    )
+    groups = EveryPerson(spread=EACH_SPREAD).data(compared_by_known(), lambda given: given)
+    tree = group_tree([chain], groups, Elimination(0.0), learned_alpha=False, similar=True, attrs={}, persons=True)
+    model = th.EliminationByAspects(people="random", spread="each")
+    model.posterior_ = with_population(with_kappas(tree, [chain]), [chain], 3, 0.0)
+    model.fitted_to_, model.interrupted_ = "answers of people", False
+    return model, kappas, of_aspect
+
+
+def test_new_people_vary_by_the_kappa_of_each_weight():
+    """Against people that are simulated one by one."""
+    model, kappas, of_aspect = with_own_kappas()
+    population = population_in(model.posterior_)
+    np.testing.assert_array_equal(population.own_kappas.unique, kappas)
+    np.testing.assert_array_equal(population.own_kappas.weights, of_aspect)
+    rng, features = np.random.default_rng(2), np.isin(np.arange(N), OWNERS)[:, None]
+    expected, error = np.zeros(2), 0.0
+    for draw in range(2):
+        own = population.common.unique_weights[draw] * rng.gamma(kappas[draw], 1 / kappas[draw], (4_000, N))
+        shared = population.common.weights[draw] * rng.gamma(of_aspect[draw], 1 / of_aspect[draw], 4_000)
+        each = [
+            [naive.pair_probability(0, other, features, [w], u, 0.0) for other in (1, 2)]
+            for w, u in zip(shared, own, strict=True)
+        ]
+        expected += np.mean(each, axis=0) / 2.0
+        error = max(error, np.std(each) * (1 / np.sqrt(4_000) + 0.1 / np.sqrt(64)))
+    found = model.predict_proba([("tea", "milk"), ("tea", "beer")])
+    assert (np.abs(found - expected) < 5 * error).all()
+
+
+def test_a_person_left_out_varies_by_the_kappa_of_each_weight(monkeypatch):
+    """Of one choice the integral is what is predicted."""
+    monkeypatch.setattr(new_people_module, "_PEOPLE", 20_000)
+    model, _, _ = with_own_kappas()
+    data = th.PairedComparisons.from_trials(
+        pd.DataFrame([("new", "tea", "milk", "tea")], columns=["subject", "first", "second", "chosen"]),
+        subject="subject",
+        labels=OPTIONS,
+    )
+    found = model.log_predictive(th.Choices.from_comparisons(data))["new"]
+    assert found == pytest.approx(np.log(model.predict_proba([("tea", "milk")])[0]), abs=0.03)
+    taken = population_in(model.posterior_).taken(np.array([1, 1, 0]))
+    assert taken.own_kappas.weights.tolist() == [30.0, 30.0, 0.8]
+
+
+def test_rows_of_the_summary_say_about_what_people_differ():
+    model, kappas, _ = with_own_kappas()
+    rows = model.quantities()
+    assert [rows[f"kappa[{label}]"].ravel().tolist() for label in OPTIONS] == kappas.T.tolist()
+    assert "feature_kappas" not in model.of_group("p1").posterior_["posterior"]
+
+
+def test_draws_have_the_kappas_last(uncompiled):
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread=EACH_SPREAD)
+    chain.run_to(chain.total)
+    base = base_at(chain.bases, 0)
+    assert chain.task.model.own_kappas and chain.draws.unique_weights.shape[1] == 3 + 1 + 2 + 1
+    np.testing.assert_array_equal(chain.draws.unique_weights[-1, -1], base.own_kappa)
+    assert len(set(base.own_kappa.tolist())) == N
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"spread": "each"}, "set people='random', or leave it out"), ({"people": "random", "spread": 2}, "must be")],
+)
+def test_spreads_that_mean_nothing_are_refused(given, said):
+    with pytest.raises(ArgumentError, match=said):
+        th.EliminationByAspects(**given).prepare(compared_by_known())
+
+
+def test_the_density_of_a_kappa_with_its_weights_is_that_of_the_definition(uncompiled, monkeypatch):
+    """Of the move in which the weights of an option keep their standard scores: every acceptance ratio."""
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread=EACH_SPREAD)
+    chain.run_to(3)
+    base, model, ratios = base_at(chain.bases, 0), chain.task.model, []
+    monkeypatch.setattr(group_similar, "accept", lambda rng, ratio: ratios.append(ratio) or True)
+    data, rate = compared_by_known().by_subject(), 2.0 / base.real[0]
+
+    def log_target():
+        state, total = chain.state, 0.0
+        columns = int(state.whole[0, COLUMNS])
+        kappa = base.own_kappa[1]
+        for g, each in enumerate(data.values()):
+            features = state.Z[g, :columns, :N].T.astype(bool)
+            total += naive.log_likelihood(each, features, state.w[g, :columns], state.s[g, :N], 0.01)
+        logs = np.log(state.s[:, 1] / (base.own[1] * base.own_lift[:, 1]))
+        in_scores = stats.gamma.logpdf(np.exp(logs), kappa, scale=1 / kappa) + logs + 0.5 * np.log(polygamma(1, kappa))
+        return total + in_scores.sum() + stats.gamma.logpdf(kappa, 2.0, scale=1 / rate) + np.log(kappa)
+
+    before = log_target()
+    group_similar.stretch_unique(chain.rng, model, chain.cache, chain.state, base, 1, rate)
+    assert ratios == pytest.approx([log_target() - before], abs=1e-6)

@@ -150,7 +150,13 @@ def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of everybody's weights."""
     segments = segmented("how often each person prefers an option to the others")
     reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
-    return (ENGLISH["individuals.methods"], *known_of_people(model), segments, reached)
+    how = ENGLISH["individuals.methods.each" if is_each(model) else "individuals.methods"]
+    return (how, *known_of_people(model), segments, reached)
+
+
+def is_each(model: Any) -> bool:
+    """Whether each weight of everybody has a kappa of its own."""
+    return Posterior(model.posterior_).feature_kappas is not None
 
 
 def known_of_people(model: Any) -> tuple[Text, ...]:
@@ -178,4 +184,14 @@ def unusual_people(model: Any, settings: Settings) -> Finding | None:
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single people."""
-    return Finding(notes=parameter_notes(model, model.summary(), "individuals"))
+    notes = parameter_notes(model, model.summary(), "individuals")
+    kappas = Posterior(model.posterior_).option_kappas
+    if kappas is None:
+        return Finding(notes=notes)
+    middle = kappas.median(("chain", "draw")).to_series()
+    ends = {
+        f"{name}_{what}": value
+        for name, place in (("most", middle.idxmin()), ("least", middle.idxmax()))
+        for what, value in (("option", str(place)), ("kappa", number(float(middle[place]))))
+    }
+    return Finding(notes=(*notes, phrase(ENGLISH, "individuals.each", **ends)))
