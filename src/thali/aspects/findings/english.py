@@ -137,11 +137,11 @@ ENGLISH = {
     " standard deviations about the mean and each b a Normal(0, {sd}²) prior.",
     "individuals.methods": "A person's weight had a Gamma(kappa, kappa / v) prior about the common weight v, kappa a"
     " Gamma(2, 0.1) prior.",
-    "individuals.methods.each": "A person's weight of option or aspect k had a Gamma(kappa_k, kappa_k / v_k) prior about"
-    " the common weight v_k, each kappa_k a Gamma(2, 2 / kappa) prior about a common kappa, and that a Gamma(2, 0.1)"
+    "individuals.methods.each": "A person's weight of option or aspect k had a Gamma(kappa_k, kappa_k / v_k) prior"
+    " about the common weight v_k, each kappa_k a Gamma(2, 2 / kappa) prior about a common kappa, and that a Gamma(2, 0.1)"
     " prior.",
-    "individuals.each": "Each option has a kappa of its own: people differ most about {most_option} (median {most_kappa})"
-    " and least about {least_option} ({least_kappa}).",
+    "individuals.each": "Each option has a kappa of its own: people differ most about {most_option} (median"
+    " {most_kappa}) and least about {least_option} ({least_kappa}).",
     "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"
     " about one over its root, relative to the common ones.",
     "individuals.log_likelihood": "Log-likelihood of all people's answers, no constant left out: {value}.",
