@@ -77,7 +77,7 @@ ENGLISH = {
     "methods.ties": "Ties were modelled by the rule of {source}{prior}.",
     "methods.ties.prior": ", its parameter having a Gamma(1, 1) prior",
     "methods.covariates": "{names} added to the log odds of a choice, each with a coefficient that had a Normal(0, 1)"
-    " prior.",
+    " 0.1) prior.",
     "methods.lapse": "With probability {lapse:g} a choice was made at random among the options.",
     # people who answered more than once
     "independence.good": "Intervals hold for new samples of people.",
@@ -138,8 +138,8 @@ ENGLISH = {
     "individuals.methods": "A person's weight had a Gamma(kappa, kappa / v) prior about the common weight v, kappa a"
     " Gamma(2, 0.1) prior.",
     "individuals.methods.each": "A person's weight of option or aspect k had a Gamma(kappa_k, kappa_k / v_k) prior"
-    " about the common weight v_k, each kappa_k a Gamma(2, 2 / kappa) prior about a common kappa, and that a Gamma(2, 0.1)"
-    " prior.",
+    " about the common weight v_k, each kappa_k a Gamma(2, 2 / kappa) prior about a common kappa, and that a Gamma(2,"
+    " 0.1) prior.",
     "individuals.each": "Each option has a kappa of its own: people differ most about {most_option} (median"
     " {most_kappa}) and least about {least_option} ({least_kappa}).",
     "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"
