@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 import thali as th
-from thali.aspects.answers.population import mean_of_new
+from thali.aspects.answers.population import Population, mean_of_new
 from thali.aspects.bradley_terry import NormalWorths, density_of, fixed_scale, local, spreading
 from thali.aspects.dependence import (
     FEW,
@@ -536,7 +536,7 @@ def test_choice_probabilities_of_new_people_are_means_over_them():
     columns = Columns(np.array([1, 2]), np.array([1.5, 0.7, 0.4]), np.array([2, 2, 1]), np.array([0, 1, 1, 2, 0]), own)
     features = [np.array([[1], [1], [0]]), np.array([[0, 1], [1, 0], [1, 0]])]
     shared, kappa = [np.array([1.5]), np.array([0.7, 0.4])], np.array([1.5, 6.0])
-    found = mean_of_new(columns, kappa, 0.02)
+    found = mean_of_new(Population(columns, kappa), 0.02)
     rng = np.random.default_rng(1)
     for draw in range(2):
         people = rng.gamma(kappa[draw], 1 / kappa[draw], (3000, 3 + len(shared[draw])))
@@ -563,7 +563,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)
     for one, other in zip(of_people.likelihood, of_groups.likelihood, strict=True):
         np.testing.assert_array_equal(one, other)
-    nothing = {"likelihood": None, "persons": None, "kappa": None}
+    nothing = {"likelihood": None, "persons": None, "kappa": None, "known": None}
     assert of_people._replace(**nothing) == of_groups._replace(**nothing)
     posterior = model.posterior_["posterior"]
     rows = ["n_features", "log_likelihood", "kappa"]

@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import thali as th
@@ -66,3 +67,49 @@ def test_copies_are_equal_and_nothing_changes():
     with pytest.raises(AttributeError):
         groups.names = ()
     assert "2 groups: women (22 comparisons), men (6 comparisons); 4 options" in repr(groups)
+
+
+def _answers(kind):
+    """Answers of four people of two groups; those of the second group know other options, too."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for number in range(60):
+        person = f"p{number % 4}"
+        names = rng.permutation(list("abcd") if number % 2 else list("cdbe"))[:3]
+        rows.append([*names, names[0], person, "f" if number % 2 else "m"])
+    frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd", "person", "sex"])
+    if kind == "triplets":
+        return th.Triplets.from_frame(frame)
+    if kind == "pairs":
+        one = frame.rename(columns={"object1": "option1", "object2": "option2"}).assign(choice=rng.integers(1, 3, 60))
+        return th.PairedComparisons.from_trials(one[["option1", "option2", "choice", "person", "sex"]])
+    long = [
+        {"task": n, "person": r.person, "sex": r.sex, "item": x, "chosen": int(x == r.odd)}
+        for n, r in enumerate(frame.itertuples())
+        for x in (r.object1, r.object2, r.object3)
+    ]
+    return th.Choices(pd.DataFrame(long))
+
+
+@pytest.mark.parametrize("kind", ["pairs", "choices", "triplets"])
+def test_pooled_groups_know_who_answered(kind):
+    data = _answers(kind)
+    parts = data.by_group("sex")
+    parts["f"] = parts["f"].together([], data.labels[::-1])  # the same in another order
+    groups = th.Groups(parts)
+    pooled = groups.pooled()
+    assert set(pooled.subjects) == set(data.subjects) and pooled.n_answers == data.n_answers
+    assert pooled.people.loc[list(data.subjects)].equals(data.people)
+    for name, own in data.by_subject().items():
+        assert pooled.by_subject()[name].together([], data.labels) == own
+    unknown = th.Groups({"f": parts["f"], "m": next(iter(parts["m"].by_subject().values())).together([], data.labels)})
+    assert unknown.pooled().n_answers > parts["f"].n_answers
+    if kind != "triplets":  # of which one person's answers say whose they are
+        assert unknown.pooled().subjects == ()
+
+
+def test_pooled_triplets_are_those_of_a_table():
+    data = _answers("triplets")
+    pooled = th.Groups(data.by_group("sex")).pooled()
+    assert pooled.labels == data.labels and (pooled.counts == data.counts).all()
+    assert (pooled.first == data.first).all() and (pooled.second == data.second).all()

@@ -65,9 +65,9 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
 
 
 @pytest.mark.parametrize("data", [TIED, SETS])
-def test_further_answers_join_and_nobody_is_told_apart(data):
+def test_further_answers_join_and_who_is_known_stays_so(data):
     more = with_more(data, data)
-    assert more.labels == data.labels and more.subjects == ()
+    assert more.labels == data.labels and more.subjects == data.subjects
     assert more.tally.counts.tolist() == (2 * data.tally.counts).tolist()
 
 

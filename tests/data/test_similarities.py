@@ -465,3 +465,36 @@ def test_loading_it_is_light():
         "assert not {'pandas', 'scipy', 'numba'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+# who judged, in a list --------------------------------------------------------------------------------------
+
+
+def test_a_list_that_says_who_judged_keeps_it():
+    tables = people(3)
+    data = Similarities.from_subjects(dict(zip(("ann", "bob", "cy"), tables, strict=True)), LABELS, sigma=None)
+    rows = [
+        (LABELS[j], LABELS[i], tables[p][i, j], who)
+        for p, who in enumerate(data.subjects)
+        for i, j in zip(*np.triu_indices(4, 1), strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["first", "second", "similarity", "judge"])
+    listed = Similarities.from_frame(frame, labels=LABELS)
+    assert listed.subjects == data.subjects and np.allclose(listed.values, data.values)
+    assert listed.judgements.tolist() == data.judgements.tolist()
+    for name, own in data.by_subject().items():
+        assert listed.by_subject()[name] == own
+    named = frame.rename(columns={"judge": "wer"})
+    assert Similarities.from_frame(named, labels=LABELS).subjects == ()
+    assert Similarities.from_frame(named, respondent="wer", labels=LABELS) == listed
+    both = pd.concat([frame, frame.rename(columns={"first": "second", "second": "first"})])
+    assert Similarities.from_frame(both, labels=LABELS) == listed  # everybody's square, written out
+    assert Similarities.from_frame(frame.assign(count=2), labels=LABELS).subjects == ()  # means of who knows how many
+
+
+def test_who_judged_a_pair_several_times_is_not_kept():
+    rows = [("a", "b", 0.2, "ann"), ("b", "a", 0.4, "ann"), ("a", "b", 0.3, "bob")]
+    frame = pd.DataFrame(rows, columns=["a", "b", "similarity", "judge"])
+    with pytest.warns(DataWarning, match="'ann' judged 'a' and 'b' several times"):
+        data = Similarities.from_frame(frame)
+    assert data.subjects == () and data == Similarities.from_frame(frame.drop(columns="judge"))

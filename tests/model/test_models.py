@@ -142,7 +142,7 @@ def test_parameters_as_in_scikit_learn():
     model = th.EliminationByAspects(aspects=3, lapse=0.02)
     parameters = model.get_params()
     expected = ["aspects", "unique", "lapse", "alpha", "method", "sampler", "tempering", "ties", "best_worst"]
-    expected += ["covariates", "weights", "kinds", "people"]
+    expected += ["covariates", "weights", "kinds", "people", "respondents", "spread"]
     assert list(parameters) == expected
     assert parameters["aspects"] == 3
     assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"

@@ -4,9 +4,12 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from group_problems import pair
-from scipy.special import gammaln
+from scipy.special import gammaln, roots_jacobi
+from scipy.stats import gamma as gamma_distribution
+from scipy.stats import logistic
 
 import thali as th
 from thali.aspects.populations.evidence import run_ladders
@@ -14,6 +17,7 @@ from thali.aspects.populations.groups import GroupPriorLadder, constant_of_group
 from thali.aspects.populations.groups_chain import build_group_task
 from thali.errors import ArgumentError
 from thali.model.evidence import USUAL, checked_evidence_run
+from thali.posterior.summary import convergence
 
 ERRORS = 4.0
 RUN = {"cores": 1, "random_seed": 1, "progressbar": False}
@@ -107,3 +111,52 @@ def test_models_of_groups_are_compared_by_evidence():
     assert table.loc["common", "log_evidence"] == pytest.approx(common, abs=0.1)
     with pytest.raises(ArgumentError, match="sensitivity is for one group of people"):
         th.compare(models, data, by="evidence", sensitivity=True, progressbar=False)
+
+
+def people_by_quadrature(counts, x, lapse=0.01):
+    """Two options that share nothing, of people of whom x is known: log Z without coefficients, and the mean of the
+    difference of the slopes.
+
+    With L the difference of the logarithms of the common weights (logistic), d that of the slopes (normal) and kappa, a
+    person's share of the first option over that by L + x d has the odds of a Beta(kappa, kappa) variable.
+    """
+    middles = np.linspace(-14.0, 14.0, 561)
+    kappas = gamma_distribution.ppf((np.arange(120) + 0.5) / 120, 2.0, scale=10.0)
+    steps, of_slope = np.polynomial.hermite_e.hermegauss(50)
+    slopes, of_slope = math.sqrt(2.0) * 0.5 * steps, of_slope / of_slope.sum()
+    levels = np.linspace(-12.0, 12.0, 1201)
+    of_level = logistic.pdf(levels) * (levels[1] - levels[0])
+    total, mean = 0.0, 0.0
+    for kappa in kappas:
+        t, weight = roots_jacobi(60, kappa - 1.0, kappa - 1.0)
+        odds = (1.0 + t) / (1.0 - t)
+        p = 1.0 / (1.0 + np.exp(-middles[:, None]) / odds)
+        p = (1.0 - lapse) * p + lapse / 2.0
+        logs = [np.log((p**a * (1.0 - p) ** b) @ weight / weight.sum()) for a, b in counts]
+        for slope, share in zip(slopes, of_slope, strict=True):
+            each = sum(np.interp(levels + of * slope, middles, own) for of, own in zip(x, logs, strict=True))
+            part = share * float(of_level @ np.exp(each)) / len(kappas)
+            total, mean = total + part, mean + slope * part
+    return math.log(total), mean / total
+
+
+@pytest.mark.long  # compiles groups with given aspects
+def test_people_of_whom_something_is_known_by_quadrature():
+    counts, x = [(8, 2), (7, 3), (2, 8), (3, 7)], np.array([-1.0, -1.0, 1.0, 1.0])
+    expected, slope = people_by_quadrature(counts, x)
+    rows = [
+        (f"p{n}", "1", "2", c, x[n])
+        for n, each in enumerate(counts)
+        for c, k in zip("12", each, strict=True)
+        for _ in range(k)
+    ]
+    frame = pd.DataFrame(rows, columns=["subject", "first", "second", "chosen", "age"])
+    data = th.PairedComparisons.from_trials(frame, subject="subject")
+    model = th.EliminationByAspects("unique", people="random", respondents=["age"])
+    pooled = [tuple(np.sum(counts, axis=0))]
+    assert_near(evidence(model, data, **LONG), expected + coefficients(pooled), LONG, 1e-3)
+    model.fit(data, draws=20_000, tune=1_000, thin=5, chains=2, random_seed=1, progressbar=False)
+    drawn = model.posterior_["posterior"]["unique_slopes"].values[:, :, 0]
+    found = drawn[..., 0] - drawn[..., 1]
+    error = found.std() / math.sqrt(convergence(found[None])[0][0])
+    assert abs(found.mean() - slope) < 4.5 * error + 1e-3

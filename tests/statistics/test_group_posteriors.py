@@ -24,7 +24,7 @@ from scipy.stats import binom
 from set_problems import choices_of, random_choices
 
 import thali as th
-from thali.aspects.group_state import KAPPA, group_at
+from thali.aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, group_at
 from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali.aspects.moves import group_owners, group_similar, group_together
 from thali.aspects.operations import cache_at, log_likelihood
@@ -166,16 +166,26 @@ MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
 
 @pytest.mark.parametrize(
     ("data", "likelihood", "move", "weights"),
-    [(*PAIRS, *each) for each in MOVES[:5]] + [(*SETS, *MOVES[at]) for at in (0, 1, 5, 4, 6)],
+    [(*PAIRS, *each) for each in MOVES[:5]]
+    + [(*SETS, *MOVES[at]) for at in (0, 1, 5, 4, 6)]
+    + [(*PAIRS, move, "of known people") for move in ("compensated", "transfer", "together")],
 )
 def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, weights):
+    known = np.array([[0.8], [-1.1], [0.3]]) if weights == "of known people" else np.zeros((0, 0))
+    weights = "similar" if len(known) else weights
     of_task = task(data, likelihood, alpha=1.5, weights=weights, kappa=2.0 if weights == "similar" else math.nan)
+    of_task.model = of_task.model._replace(known=known)
     model, groups = of_task.model, len(data)
     matrix = [[1, 1], [1, 0], [0, 0]] if move == "transfer" else [[1, 0], [1, 1], [0, 1]]
     shared = [[0.7, 1.3], [0.4, 0.5], [2.0, 2.5]][:groups]
     chain = small_chain(of_task, matrix, shared, np.array([[0.8, 1.0, 1.2]] * groups))
     base = type(chain.bases)(*(array[0] for array in chain.bases))
     base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
+    if len(known):
+        base.slope[:2, 0], base.own_slope[:, 0] = [0.5, -0.7], [0.2, -0.3, 0.4]
+        for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
+            for k in range(len(slope)):
+                fill_lifts_of(known, slope, lift, k)
     prior = th.priors.IndianBuffet()
 
     def whole(parts):
@@ -188,8 +198,14 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
         for g, each in enumerate(data):
             assert np.array_equal(Z[g], Z[0])
             total += naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.01)
-            total += np.sum((kappa - 1.0) * np.log(w[g]) - kappa * np.log(v) - kappa * w[g] / v)
-            total += np.sum((kappa - 1.0) * np.log(s[g]) - kappa * np.log(own) - kappa * s[g] / own)
+            at, own_at = v, own
+            if len(known):
+                at, own_at = (
+                    v * np.exp(known[g] @ parts[2].slope[: len(v)].T),
+                    own * np.exp(known[g] @ parts[2].own_slope.T),
+                )
+            total += np.sum((kappa - 1.0) * np.log(w[g]) - kappa * np.log(at) - kappa * w[g] / at)
+            total += np.sum((kappa - 1.0) * np.log(s[g]) - kappa * np.log(own_at) - kappa * s[g] / own_at)
         return total - (v.sum() + own.sum() if weights == "similar" else 0.0)
 
     def step(rng, parts):
@@ -294,14 +310,85 @@ ROWS += [
 ]
 
 
+KNOWN_OF_PEOPLE = np.array([[1.0, 0.5], [-1.0, 1.5], [0.0, 0.0]])  # of three people; nothing of the last one
+
+
+def seen_of_slopes(chain):
+    """What a joint test looks at of the slopes, and of how the weights depend on them."""
+    base = base_at(chain.bases, 0)
+    Z, w, s = contents(chain.state)
+    slopes, shared = base.slope[: len(Z[0])], Z[0].sum(axis=1) > 1
+    along = KNOWN_OF_PEOPLE.T @ np.log(w)  # (columns of people, features)
+    return {
+        "slope": base.own_slope[0].sum(),
+        "slope squared": (base.own_slope[0] ** 2).sum(),
+        "slope product": np.prod(base.own_slope[0]),
+        "shared slope squared": (slopes[shared] ** 2).sum(),
+        "along": base.own_slope[0] @ (KNOWN_OF_PEOPLE.T @ np.log(np.maximum(s[:, 0], 1e-300))),
+        "shared along": np.sum(slopes.T * along * shared),
+    }
+
+
+def means_of_slopes(expected):
+    """Prior means with these columns of people; of the last person, of whom nothing is known, they stay."""
+    columns = KNOWN_OF_PEOPLE.shape[1]
+    lifted = math.exp(0.5 * SLOPE_SD**2 * np.sum(KNOWN_OF_PEOPLE[0] ** 2))
+    shared = expected["columns"] - expected["single"]
+    along = np.sum(KNOWN_OF_PEOPLE**2) * SLOPE_SD**2
+    found = expected | {name: lifted * expected[name] for name in ("both", "both shared") if name in expected}
+    found |= {"shared slope squared": columns * SLOPE_SD**2 * shared, "shared along": along * shared}
+    if "unique weight" in expected:
+        found |= {"slope": 0.0, "slope squared": columns * SLOPE_SD**2, "slope product": 0.0, "along": along}
+    return found
+
+
+def seen_of_own_kappas(chain):
+    """What a joint test looks at of kappas that each weight has for itself, and of how their weights vary."""
+    base = base_at(chain.bases, 0)
+    Z, w, s = contents(chain.state)
+    columns, last, n = len(Z[0]), chain.task.n_groups - 1, chain.task.n_options
+    shared = Z[0].sum(axis=1) > 1
+    own = base.own_kappa / base.real[KAPPA]
+    # of who nothing is known
+    spread = base.own_kappa * (s[last] / base.own - 1.0) ** 2 if s.any() else np.ones(n)
+    of_columns = base.kappa[:columns] * (w[last] / base.v[:columns] - 1.0) ** 2
+    return {
+        "own kappa": base.own_kappa[0] if s.any() else 20.0,
+        "own kappas": own.sum() if s.any() else n,
+        "own kappas squared": (own**2).sum() if s.any() else 1.5 * n,
+        "spread": spread.sum(),
+        "shared kappas": (base.kappa[:columns] / base.real[KAPPA])[shared].sum(),
+        "shared spread": of_columns[shared].sum(),
+    }
+
+
+def means_of_own_kappas(expected, n=4):
+    """Their prior means."""
+    shared = expected["columns"] - expected["single"]
+    found = {"own kappa": 20.0, "own kappas": n, "own kappas squared": 1.5 * n, "spread": n}
+    if "unique weight" not in expected:  # these are not there, and do not vary
+        found = {}
+    return expected | found | {"shared kappas": shared, "shared spread": shared}
+
+
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
-@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar"), (3, "of persons")])
+@pytest.mark.parametrize(
+    ("groups", "weights"),
+    [(2, "free"), (3, "similar"), (3, "of persons"), (3, "of persons, known"), (3, "of persons, each")],
+)
 @pytest.mark.parametrize(("make", "rounds"), ROWS)
 def test_joint_distribution(make, rounds, groups, weights):
     of_task, expected, simulate = make(groups, "free" if weights == "free" else "similar")
-    of_task.model = of_task.model._replace(persons=weights == "of persons")
-    more = (lambda chain: {"constant": chain.cache.real[-1, 0]}) if "constant" in expected else lambda chain: {}
+    of_task.model = of_task.model._replace(persons=weights.startswith("of persons"))
+    seen = [lambda chain: {"constant": chain.cache.real[-1, 0]}] if "constant" in expected else []
+    if weights.endswith("known"):
+        of_task.model, expected = of_task.model._replace(known=KNOWN_OF_PEOPLE.copy()), means_of_slopes(expected)
+        seen.append(seen_of_slopes)
+    if weights.endswith("each"):
+        of_task.model, expected = of_task.model._replace(own_kappas=True), means_of_own_kappas(expected)
+        seen.append(seen_of_own_kappas)
     chain = GroupChain(of_task, np.random.default_rng(77))
+    more = lambda chain: {name: value for each in seen for name, value in each(chain).items()}  # noqa: E731
     scores = geweke(chain, expected, rounds, in_each_group(simulate), more)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores
 

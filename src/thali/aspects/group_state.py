@@ -5,9 +5,14 @@ weight of column k in group g is Gamma(kappa, kappa / v[k]) a priori, and the un
 own[i]. Where groups are similar, v and own are Gamma(shape, rate) and kappa is Gamma(2, .1), and both are drawn; where
 they are free, v = own = shape / rate and kappa = shape, so that all weights are independent and Gamma(shape, rate).
 
+Of people whose weights depend on what is known of them, x, the weight of column k is about v[k] exp(x' slope[k]), with
+slopes Normal(0, SLOPE_SD^2), and unique weights likewise. Of people whose weights may differ more about one option than
+about another one, each column and unique weight has a kappa of its own, Gamma(OWN_SHAPE, OWN_SHAPE / kappa).
+
 A chain has one such state for every temperature, stacked along a further first axis.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +23,9 @@ from .state import COLUMNS, State, capacity, remove_column, replica, resized, st
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
+OWN_SHAPE = 2.0  # of the Gamma prior, of mean kappa, of a kappa that each weight has for itself
+LEAST_KAPPA = 1e-6  # smaller ones are replaced by it
+SLOPE_SD = 0.5  # prior standard deviation of a slope of log weights, a standard deviation of a column of people
 
 
 class GroupModel(NamedTuple):
@@ -32,6 +40,8 @@ class GroupModel(NamedTuple):
     similar: bool
     kappa: float  # where it is fixed; NaN where it is learned
     persons: bool = False  # whether every group is a person, of whom there may be many with few answers each
+    own_kappas: bool = False  # whether each column and unique weight has a kappa of its own
+    known: np.ndarray = np.zeros((0, 0))  # (groups, columns) what is known of people, on which their weights depend
 
 
 class Base(NamedTuple):
@@ -42,24 +52,100 @@ class Base(NamedTuple):
     real: (
         np.ndarray
     )  # (4,) KAPPA; of the moves of v with all of its weights: STEP, and since it was adapted TRIED, ACCEPTED
+    lift: np.ndarray  # (groups, rows) by which v is multiplied for each group
+    own_lift: np.ndarray  # (groups, n)
+    slope: np.ndarray  # (rows, columns of people) of the logarithms of `lift`
+    own_slope: np.ndarray  # (n, columns of people)
+    kappa: np.ndarray  # (rows,) of each column
+    own_kappa: np.ndarray  # (n,) of each option's unique weight
 
 
 @scalar
 def base_at(bases: Any, t: Any) -> Any:
     """What the weights vary about at level t."""
-    return Base(bases.v[t], bases.own[t], bases.real[t])
+    return Base(
+        bases.v[t],
+        bases.own[t],
+        bases.real[t],
+        bases.lift[t],
+        bases.own_lift[t],
+        bases.slope[t],
+        bases.own_slope[t],
+        bases.kappa[t],
+        bases.own_kappa[t],
+    )
 
 
-def empty_base(n: int, rows: int, model: GroupModel) -> Base:
+@scalar
+def middle_of(base: Any, k: Any, g: Any) -> Any:
+    """What the weight of column k varies about in group g."""
+    return base.v[k] * base.lift[g, k]
+
+
+@scalar
+def own_middle_of(base: Any, i: Any, g: Any) -> Any:
+    """What the unique weight of option i varies about in group g."""
+    return base.own[i] * base.own_lift[g, i]
+
+
+@scalar
+def fill_lifts_of(known: Any, slope: Any, lift: Any, k: Any) -> None:
+    """The factors of weight k for everybody, from its slopes."""
+    for g in range(known.shape[0]):
+        total = 0.0
+        for j in range(known.shape[1]):
+            total += known[g, j] * slope[k, j]
+        lift[g, k] = math.exp(total)
+
+
+@scalar
+def set_kappa(base: Any, value: Any) -> None:
+    """The kappa of all weights."""
+    base.real[KAPPA] = value
+    for k in range(base.kappa.shape[0]):
+        base.kappa[k] = value
+    for i in range(base.own_kappa.shape[0]):
+        base.own_kappa[i] = value
+
+
+@scalar
+def draw_rest_of_new(rng: Any, model: Any, base: Any, k: Any) -> None:
+    """The slopes of a column that is proposed, and its own kappa, from their prior."""
+    if model.own_kappas:
+        base.kappa[k] = max(rng.standard_gamma(OWN_SHAPE) * base.real[KAPPA] / OWN_SHAPE, LEAST_KAPPA)
+    if model.known.shape[1] > 0:
+        for j in range(model.known.shape[1]):
+            base.slope[k, j] = SLOPE_SD * rng.standard_normal()
+        fill_lifts_of(model.known, base.slope, base.lift, k)
+
+
+def empty_base(n: int, rows: int, model: GroupModel, groups: int) -> Base:
     """The middle of the prior for every column and option."""
     middle = model.shape / model.rate
     kappa = model.shape if not model.similar else KAPPA_SHAPE / KAPPA_RATE if np.isnan(model.kappa) else model.kappa
-    return Base(np.full(rows, middle), np.full(n, middle), np.array([kappa, 0.5, 0.0, 0.0]))
+    slopes = model.known.shape[1]
+    return Base(
+        np.full(rows, middle),
+        np.full(n, middle),
+        np.array([kappa, 0.5, 0.0, 0.0]),
+        np.ones((groups, rows)),
+        np.ones((groups, n)),
+        np.zeros((rows, slopes)),
+        np.zeros((n, slopes)),
+        np.full(rows, float(kappa)),
+        np.full(n, float(kappa)),
+    )
 
 
 def with_rows(base: Base, rows: int) -> Base:
     """The same with room for more columns."""
-    return base._replace(v=np.append(base.v, np.full(rows - base.v.size, base.v[-1])))
+    more = rows - base.v.size
+    return base._replace(
+        v=np.append(base.v, np.full(more, base.v[-1])),
+        lift=np.hstack([base.lift, np.ones((len(base.lift), more))]),
+        slope=np.vstack([base.slope, np.zeros((more, base.slope.shape[1]))]),
+        kappa=np.append(base.kappa, np.full(more, base.kappa[-1])),
+    )
 
 
 def grown_groups(states: State, bases: Base) -> tuple[State, Base]:
@@ -99,8 +185,13 @@ def append_proposed(states: Any, rate: Any) -> None:
 @scalar
 def remove_from_all(states: Any, base: Any, k: Any) -> None:
     """Column k leaves; the last one takes its place."""
-    base.v[k] = base.v[replica(states, 0).whole[COLUMNS] - 1]
+    last = replica(states, 0).whole[COLUMNS] - 1
+    base.v[k] = base.v[last]
+    base.kappa[k] = base.kappa[last]
+    for j in range(base.slope.shape[1]):
+        base.slope[k, j] = base.slope[last, j]
     for g in range(states.w.shape[0]):
+        base.lift[g, k] = base.lift[g, last]
         remove_column(replica(states, g), k)
 
 

@@ -22,6 +22,7 @@ from thali.model.options import (
     OF_TABLES,
     OF_TRIPLETS,
     OPTION_COVARIATES,
+    PEOPLE,
     PEOPLE_MODEL,
     RESPONDENT,
     RUN,
@@ -29,6 +30,7 @@ from thali.model.options import (
     SEED,
     SEGMENTS,
     SIMILAR,
+    SPREAD_OF_PEOPLE,
     TASK,
     TEMPERING,
     THIN,
@@ -44,6 +46,9 @@ _DRAWN, _CHAINS = ("mcmc",), ("mcmc", "laplace")
 _PRIOR = (ALPHA, SAMPLER, TEMPERING)
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
+_ON_WHICH_WEIGHTS_DEPEND = (
+    "With --people-model random: columns of who answered, such as age, on which everybody's weights depend."
+)
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
     aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
@@ -91,6 +96,8 @@ ELIMINATION = ModelSpec(
         WEIGHTS.but(methods=_DRAWN),
         KINDS.but(methods=_DRAWN),
         PEOPLE_MODEL.but(methods=_CHAINS),
+        PEOPLE.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
+        SPREAD_OF_PEOPLE.but(methods=_DRAWN),
         SEGMENTS.but(help=f"With --people-model random: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_DRAWN),
         NONE_OF_THEM.but(methods=_CHAINS),
     ),
@@ -177,6 +184,8 @@ ADDITIVE = ModelSpec(
         WEIGHTS.but(methods=_DRAWN),
         KINDS.but(methods=_DRAWN, data=(TRIPLETS,)),
         PEOPLE_MODEL.but(methods=_DRAWN, default="independent, which the verdict judges"),
+        PEOPLE.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN, data=(TRIPLETS,)),
+        SPREAD_OF_PEOPLE.but(methods=_DRAWN),
         TREE,
         LEAF_LENGTH,
         *(each.but(methods=_DRAWN) if each in (SAMPLER, TEMPERING) else each for each in _PRIOR),

@@ -29,7 +29,7 @@ class Who(NamedTuple):
 
 
 def all_who(parts: Sequence[Who]) -> Who:
-    """Who gave the answers of all, by name, with the columns that describe people in all."""
+    """Who gave the answers of all, with the columns that describe people in all; the same name is the same person."""
     import pandas as pd
 
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))

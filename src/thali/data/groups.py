@@ -1,7 +1,7 @@
 """Several groups of people who judged the same options: a mapping from the name of a group to its data."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from thali.inference.warn import warn
 
 from .judged import Judged
 from .kinds import GROUPED
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Groups(Judged, Mapping[str, Any]):
@@ -24,6 +27,8 @@ class Groups(Judged, Mapping[str, Any]):
     data : mapping
         From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or `Triplets`; `by_group` and
         `by_subject` make one of comparisons, choices or triplets that say who answered.
+    people : DataFrame, optional
+        Where every group is a person: a row for each, by their names.
 
     Attributes
     ----------
@@ -31,6 +36,8 @@ class Groups(Judged, Mapping[str, Any]):
         Of the groups.
     labels : tuple of str
         All options, in the order in which they first appear.
+    people : DataFrame or None
+        Where every group is a person: what is known of them, a row each.
 
     Raises
     ------
@@ -51,12 +58,12 @@ class Groups(Judged, Mapping[str, Any]):
     {'women': ('coffee',), 'men': ('tea',)}
     """
 
-    _FIELDS = ("names", "data")
+    _FIELDS = ("names", "data", "people")
 
     names: tuple[str, ...]
     data: tuple[Any, ...]
 
-    def __init__(self, data: Mapping[Any, Any]) -> None:
+    def __init__(self, data: Mapping[Any, Any], people: "pd.DataFrame | None" = None) -> None:
         if not isinstance(data, Mapping):
             raise DataError(f"Groups must be a mapping from the name of each to its data; got {type(data).__name__}.")
         names, parts = tuple(map(as_label, data)), tuple(data.values())
@@ -77,7 +84,14 @@ class Groups(Judged, Mapping[str, Any]):
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
         _refuse_other_covariates(names, parts, labels)
-        self._freeze(names, tuple(part if part.labels == labels else part.together([], labels) for part in parts))
+        parts = tuple(part if part.labels == labels else part.together([], labels) for part in parts)
+        self._freeze(names, parts, None if people is None else people.loc[list(names)])
+
+    def _freeze(self, *values: Any) -> "Groups":
+        super()._freeze(*values)
+        if self.people is None:  # files hold what is known alone
+            vars(self).pop("people")
+        return self
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -145,7 +159,7 @@ class Groups(Judged, Mapping[str, Any]):
 
     def mapped(self, function: Callable[[Any], Any]) -> "Groups":
         """The groups with what a function makes of the data of each."""
-        return Groups({name: function(part) for name, part in self.items()})
+        return Groups({name: function(part) for name, part in self.items()}, self.people)
 
     def without_ties(self, how: str) -> "Groups":
         """The groups without ties, each of which counts "half" a choice of either option, or is left out ("drop")."""

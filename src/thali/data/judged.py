@@ -190,12 +190,12 @@ class Judged(Frozen):
         raise DataError(_NO_COVARIATES)
 
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
-        """The answers of all, of these options; who gave them is forgotten. A DataError if they do not add up."""
+        """The answers of all, of these options, and who gave them if all know it. A DataError if they do not add up."""
         raise NotImplementedError
 
 
 def with_more(old: Any, new: Any) -> Any:
-    """All comparisons or choices together, of the options of the old ones; who made them is forgotten."""
+    """All comparisons or choices together, of the options of the old ones; who made them is kept if both know it."""
     for each, which in ((old, "fitted to"), (new, "to be updated by")):
         if not isinstance(each, Judged) or not each.are_choices or each.tally is None:
             raise DataError(

@@ -134,6 +134,13 @@ PEOPLE_MODEL = Option(
     default="adjusted with laplace, else independent, which the verdict judges",
     words={name: name for name in ("independent", "adjusted", "random")},
 )
+SPREAD_OF_PEOPLE = Option(
+    "spread",
+    "With --people-model random: how everybody's weights vary. one: all alike; each: about some options or features"
+    " people differ more than about others.",
+    default="one",
+    words={"one": "one", "each": "each"},
+)
 SIGNS = Option(
     "signs",
     "Attributes of which more is better for everybody, or less is; several may follow each other.",

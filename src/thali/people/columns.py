@@ -14,8 +14,6 @@ from thali.inference.warn import warn
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.experiments import ChoiceExperiment
-
 MAX_VALUES = 12  # of a column by which people are chosen
 MISSING = "(missing)"
 
@@ -99,29 +97,33 @@ class Covariates(NamedTuple):
     names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
     matrix: np.ndarray  # (respondents, q): 1, and the covariates less their means, divided by their sds
     sd: np.ndarray  # (q - 1,)
+    mean: np.ndarray  # (q - 1,)
+    first: tuple[str, ...]  # (q - 1,) the label of the column that has no covariate; "" of numbers
 
 
-def covariates_of(respondents: Any, data: "ChoiceExperiment", argument: str = "respondents") -> Covariates:
-    """The columns of `data.people` that an argument names: numbers as they are, of labels a column for each but the
-    first."""
-    names, columns = [], []
+def covariates_of(
+    respondents: Any, table: "pandas.DataFrame | None", people: int, argument: str = "respondents"
+) -> Covariates:
+    """The columns of a table of so many people that an argument names: numbers as they are, of labels a column for each
+    but the first."""
+    names, columns, first = [], [], []
     for name in names_of(respondents, argument):
-        if data.people is None:
+        if table is None:
             raise DataError(
                 "The data say nothing of people, so that ",
                 Argument(argument),
                 f" cannot name {name!r}; add a column to the table that is the same in all rows of a respondent.",
             )
-        if name not in data.people.columns:
-            known = [str(column) for column in data.people.columns]
+        if name not in table.columns:
+            known = [str(column) for column in table.columns]
             raise ArgumentError(
                 Argument(argument),
                 f" names {name!r}, which is no column of people; they have {shorten(known, 20)}.{suggest(name, known)}",
             )
-        for label, values in _columns(name, data.people.loc[:, name], argument):
+        for label, values in _columns(name, table.loc[:, name], argument):
             names.append(label)
             columns.append(values)
-    people = len(data.respondents)
+            first.append("" if label == name else min(map(str, table.loc[:, name])))
     matrix = np.array(columns, float).reshape(len(columns), people).T
     sd = matrix.std(axis=0)
     standard = (matrix - matrix.mean(axis=0)) / sd
@@ -131,15 +133,16 @@ def covariates_of(respondents: Any, data: "ChoiceExperiment", argument: str = "r
             f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} determine each other, so that "
             "their effects cannot be told apart; leave one out.",
         )
-    return Covariates(tuple(names), np.column_stack([np.ones(people), standard]), sd)
+    standard = np.column_stack([np.ones(people), standard])
+    return Covariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first))
 
 
-def covariates_for(table: "pandas.DataFrame", respondents: Any, data: "ChoiceExperiment") -> np.ndarray:
+def covariates_for(table: "pandas.DataFrame", respondents: Any, people: "pandas.DataFrame") -> np.ndarray:
     """The covariates of other people, (rows, q), in the units of those of the respondents; NaN where one holds what no
     respondent's does, with a warning."""
     columns = []
     for name in names_of(respondents):
-        given, known = table.loc[:, name], data.people.loc[:, name]  # pyright: ignore[reportOptionalMemberAccess]
+        given, known = table.loc[:, name], people.loc[:, name]
         if given.isna().any():
             raise DataError(f"Column {name!r} of new people is missing in {plural(int(given.isna().sum()), 'row')}.")
         for label, values in _columns(name, known):

@@ -123,6 +123,26 @@ class Posterior:
         return self._drawn("population_probability")
 
     @property
+    def slopes(self) -> "xarray.DataArray | None":
+        """Slopes of log weights of features in what is known of people (chain, draw, known, feature), there."""
+        return self._drawn("slopes")
+
+    @property
+    def unique_slopes(self) -> "xarray.DataArray | None":
+        """Slopes of log unique weights in what is known of people (chain, draw, known, option), there."""
+        return self._drawn("unique_slopes")
+
+    @property
+    def feature_kappas(self) -> "xarray.DataArray | None":
+        """How alike people are in the weight of each feature (chain, draw, feature), where that differs."""
+        return self._drawn("feature_kappas")
+
+    @property
+    def option_kappas(self) -> "xarray.DataArray | None":
+        """How alike people are in each unique weight (chain, draw, option), there."""
+        return self._drawn("option_kappas")
+
+    @property
     def tie(self) -> "np.ndarray | None":
         """Davidson's parameter of ties, one draw after another (draws,)."""
         return self._flat("tie")

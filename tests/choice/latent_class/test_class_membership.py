@@ -47,7 +47,7 @@ def fitted():
 
 
 def panel(data, columns=("age", "sex"), linear=()):
-    return panel_of(data, coding_of(data, linear), covariates_of(columns, data).matrix)
+    return panel_of(data, coding_of(data, linear), covariates_of(columns, data.people, data.n_respondents).matrix)
 
 
 def tasks_of_people(data, linear=()):
@@ -117,7 +117,7 @@ def test_every_pass_of_expectation_and_maximisation_gains():
 def test_another_maximiser_finds_the_same():
     """SciPy's BFGS on the naive likelihood, written with arrays, from a point nearby."""
     model, data = fitted(), by_age()
-    z = covariates_of(["age", "sex"], data)
+    z = covariates_of(["age", "sex"], data.people, data.n_respondents)
     matrix = coding_of(data, "price").matrix(data.products)[data.row_product]
     person, starts = data.respondent_of_task, data.first_row[:-1]
     sizes = np.diff(data.first_row)

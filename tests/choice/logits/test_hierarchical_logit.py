@@ -245,7 +245,7 @@ def test_mistakes_about_signs_and_people(arguments, people, sentence):
 
 def test_covariates_of_people_are_centred_and_have_unit_spread():
     data = with_people(age=[20, 30, 40, 70], sex=["f", "m", "m", "m"])
-    found = covariates_of(["age", "sex"], data)
+    found = covariates_of(["age", "sex"], data.people, data.n_respondents)
     assert found.names == ("age", "sex[m]") and (found.matrix[:, 0] == 1.0).all()
     np.testing.assert_allclose(found.matrix[:, 1], (np.array([20, 30, 40, 70]) - 40) / np.std([20, 30, 40, 70]))
     np.testing.assert_allclose(found.matrix[:, 2], (np.array([0, 1, 1, 1]) - 0.75) / np.sqrt(0.1875))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
 # of all people together, where each is a group
 OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
+OF_POPULATION += ("slopes", "unique_slopes", "feature_kappas", "option_kappas")
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the aspect that an option has alone, in each group",

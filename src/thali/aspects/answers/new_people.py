@@ -15,8 +15,9 @@ from ..draws.probabilities import probability_draws
 from ..likelihoods.best_worst import rule_of
 from .groups import tree_of_common
 from .log_predictive import answers_among, choices_by_person, log_of_choices
-from .population import LEAST, NEW_PEOPLE, new_weights
+from .population import LEAST, NEW_PEOPLE, Kappas, Population, kappas_in, new_weights
 from .predict import has_answers, out_of_sets, places_of
+from .slopes import known_in, slopes_in, values_of
 
 if TYPE_CHECKING:
     import pandas
@@ -25,30 +26,24 @@ if TYPE_CHECKING:
 _NUMBERS = 2**15  # new people of all draws at least, as far as NEW_PEOPLE of a draw go
 
 
-class Population(NamedTuple):
-    """The common weights of every draw, and how alike people are."""
-
-    common: Columns
-    kappa: np.ndarray  # (draws,)
-
-    def taken(self, draws: np.ndarray) -> "Population":
-        """Some of the draws, each as often as it is named."""
-        return Population(self.common.take(draws), self.kappa[draws])
-
-
 def population_in(tree: "xarray.DataTree") -> Population:
     """What a posterior says of the people of whom everybody has weights of their own."""
     seen = Posterior(tree)
     common, kappa = columns_of(tree_of_common(tree)), seen.kappa
     assert kappa is not None
-    return Population(common, kappa.values.ravel())
+    return Population(common, kappa.values.ravel(), slopes_in(tree), kappas_in(tree))
 
 
 # What is chosen out of a set: the mean over new people --------------------------------------------------------------
 
 
-def predicted_of_population(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members, or answers."""
+def predicted_of_population(
+    tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any, respondent: Any = None
+) -> Any:
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members, or answers.
+
+    `respondent`: what is known of the new person.
+    """
     if covariates is not None:
         raise ArgumentError(Argument("covariates"), " are unknown where people are random; leave them out.")
     labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], _lapse(tree)
@@ -66,7 +61,8 @@ def predicted_of_population(tree: "xarray.DataTree", sets: Any, return_se: bool,
         def of_person(columns: Columns) -> np.ndarray:
             return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
 
-    people = new_people(population_in(tree))
+    population = population_in(tree)
+    people = new_people(population if respondent is None else population.of(values_of(tree, respondent)))
     draws = np.asarray(sum(map(of_person, people)) / len(people))
     p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
     found = p if paired else np.split(p, ends)
@@ -78,12 +74,12 @@ def predicted_of_population(tree: "xarray.DataTree", sets: Any, return_se: bool,
 
 def new_people(population: Population) -> list[Columns]:
     """New people of every draw: their columns, of each the first, the second, ... person of all draws."""
-    common, kappa = population
+    common = population.common
     number = int(np.clip(_NUMBERS // common.n_draws, LEAST, NEW_PEOPLE))
     weights, unique = np.empty((number, len(common.weights))), np.empty((number, *common.unique_weights.shape))
     for draw in range(common.n_draws):
         columns = slice(common.first_column[draw], common.first_column[draw + 1])
-        own = new_weights(common, kappa[draw], draw, common.weights[columns], number)
+        own = new_weights(population, draw, common.weights[columns], number)
         weights[:, columns], unique[:, draw] = np.split(own, [columns.stop - columns.start], axis=1)
     return [replace(common, weights=w, unique_weights=u) for w, u in zip(weights, unique, strict=True)]
 
@@ -110,7 +106,7 @@ def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.
     draws = population.common.n_draws
     population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
     labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-    found = {}
+    found, known = {}, None if population.slopes is None else known_in(tree, data.people)
     for name, own in data.by_subject().items():
         which, row = answers_among(own)
         places, times = places_of(own, labels)[0], np.bincount(row, own.times)
@@ -121,7 +117,8 @@ def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.
             draws_of = out_of_sets(columns, places, has_answers(data), lapse, rule)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
-        found[name] = log_mean_of_new(population, log_likelihood, np.random.default_rng(_SEED))
+        of_person = population if known is None else population.of(known.loc[name].to_numpy())
+        found[name] = log_mean_of_new(of_person, log_likelihood, np.random.default_rng(_SEED))
     return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
 
 
@@ -131,10 +128,10 @@ def log_mean_of_new(
     """The ln of the mean over new people, one of each draw, of what has this logarithm."""
     from scipy.special import logsumexp, polygamma
 
-    common, kappa = population
-    draw, options = common.draw, np.ones(common.n_options)
-    logs = _Logs(_log_gammas(rng, kappa[draw]), _log_gammas(rng, np.multiply.outer(kappa, options)))
-    width, step = np.sqrt(polygamma(1, kappa)), 0.5
+    common, kappas = population.common, population.own_kappas
+    draw = common.draw
+    logs = _Logs(_log_gammas(rng, kappas.weights), _log_gammas(rng, kappas.unique))
+    widths, step = _Logs(*(np.sqrt(polygamma(1, each)) for each in kappas)), 0.5
     at = log_likelihood(logs.about(common))
     total, beta = np.zeros(len(at)), 0.0
     while beta < 1.0:
@@ -142,10 +139,10 @@ def log_mean_of_new(
         total += rise * at
         beta += rise
         for _ in range(_WALKS if beta < 1.0 else 0):
-            proposed = logs.moved(rng, step * width, draw)
+            proposed = logs.moved(rng, step, widths)
             there = log_likelihood(proposed.about(common))
             with np.errstate(invalid="ignore"):  # of what neither can happen
-                gain = beta * (there - at) + proposed.log_density(common, kappa) - logs.log_density(common, kappa)
+                gain = beta * (there - at) + proposed.log_density(common, kappas) - logs.log_density(common, kappas)
             accepted = np.log(rng.random(len(at))) < gain
             logs, at = logs.where(accepted, proposed, draw), np.where(accepted, there, at)
             step *= np.exp(accepted.mean() - _GOAL)
@@ -163,15 +160,15 @@ class _Logs(NamedTuple):
         weights, unique = common.weights * np.exp(self.weights), common.unique_weights * np.exp(self.unique)
         return replace(common, weights=weights, unique_weights=unique)
 
-    def log_density(self, common: Columns, kappa: np.ndarray) -> np.ndarray:
+    def log_density(self, common: Columns, kappas: Kappas) -> np.ndarray:
         """That of the logarithms of Gamma(kappa, kappa), without its constant (draws,)."""
-        each = self.weights - np.exp(self.weights)
-        return kappa * (common.summed(each) + (self.unique - np.exp(self.unique)).sum(axis=1))
+        each = kappas.weights * (self.weights - np.exp(self.weights))
+        return common.summed(each) + (kappas.unique * (self.unique - np.exp(self.unique))).sum(axis=1)
 
-    def moved(self, rng: np.random.Generator, step: np.ndarray, draw: np.ndarray) -> "_Logs":
-        """All of them a step of a random walk further."""
-        steps = step[draw] * rng.standard_normal(self.weights.shape)
-        return _Logs(self.weights + steps, self.unique + step[:, None] * rng.standard_normal(self.unique.shape))
+    def moved(self, rng: np.random.Generator, step: float, widths: "_Logs") -> "_Logs":
+        """All of them a step of a random walk further, of as many of their own widths."""
+        steps = step * widths.weights * rng.standard_normal(self.weights.shape)
+        return _Logs(self.weights + steps, self.unique + step * widths.unique * rng.standard_normal(self.unique.shape))
 
     def where(self, accepted: np.ndarray, other: "_Logs", draw: np.ndarray) -> "_Logs":
         """Those of the other in the draws that accepted it."""

@@ -362,7 +362,7 @@ def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
     shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
     if Posterior(model.posterior_).population == KINDS:
         shared = kinds.modelled(model, "feature")
-    return (*sentences, prior, fixed, *shared, *people.modelled_people(model))
+    return (*sentences, prior, fixed, *shared, *people.known_of_people(model), *people.modelled_people(model))
 
 
 def _of_answers(model: "AdditiveClustering") -> tuple[Text, Text]:
@@ -384,7 +384,14 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
 
 LAST = (methods(modelled), people.independence, verdict)
 _ASKED = asked(lambda model: ENGLISH["additive.asked"])
-_FIRST_OF_PEOPLE = (_ASKED, features, n_features, people.feature_weights, people.parameters)
+_FIRST_OF_PEOPLE = (
+    _ASKED,
+    features,
+    n_features,
+    people.respondent_effects,
+    people.feature_weights,
+    people.parameters,
+)
 OF_SIMILARITIES = (
     _ASKED,
     features,

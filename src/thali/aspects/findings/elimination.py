@@ -235,6 +235,7 @@ _FIRST_OF_PEOPLE = (
     n_features,
     ranks,
     option_scores,
+    people.respondent_effects,
     people.individuals,
     people.reach,
 )

@@ -77,7 +77,7 @@ ENGLISH = {
     "methods.ties": "Ties were modelled by the rule of {source}{prior}.",
     "methods.ties.prior": ", its parameter having a Gamma(1, 1) prior",
     "methods.covariates": "{names} added to the log odds of a choice, each with a coefficient that had a Normal(0, 1)"
-    " prior.",
+    " 0.1) prior.",
     "methods.lapse": "With probability {lapse:g} a choice was made at random among the options.",
     # people who answered more than once
     "independence.good": "Intervals hold for new samples of people.",
@@ -126,8 +126,22 @@ ENGLISH = {
     " frequency {turf}: an option reaches those whose share of it is above the mean of all options. Their intervals"
     " allow for the sampling of people by a Bayesian bootstrap {bootstrap}.",
     "reach.caption": "Share of people whom each set reaches, and its interval.",
+    "respondent_effects": "What people prefer depends on what is known of them: {effects}.",
+    "respondent_effects.one": "{of} counts {ratio} times as much for a unit of {column}",
+    "respondent_effects.none": "Of no option or feature is it sure (probability .95) that its weight rises or falls"
+    " with {columns}.",
+    "respondent_effects.by": "Effects are changes of the logarithm for a unit of the column, all other columns alike;"
+    " of options those of their share of all worths.",
+    "respondent_effects.title": "What people's weights depend on",
+    "respondent_effects.methods": "The common weight of a person was v exp(x'b), with x the person's {columns} in"
+    " standard deviations about the mean and each b a Normal(0, {sd}²) prior.",
     "individuals.methods": "A person's weight had a Gamma(kappa, kappa / v) prior about the common weight v, kappa a"
     " Gamma(2, 0.1) prior.",
+    "individuals.methods.each": "A person's weight of option or aspect k had a Gamma(kappa_k, kappa_k / v_k) prior"
+    " about the common weight v_k, each kappa_k a Gamma(2, 2 / kappa) prior about a common kappa, and that a Gamma(2,"
+    " 0.1) prior.",
+    "individuals.each": "Each option has a kappa of its own: people differ most about {most_option} (median"
+    " {most_kappa}) and least about {least_option} ({least_kappa}).",
     "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"
     " about one over its root, relative to the common ones.",
     "individuals.log_likelihood": "Log-likelihood of all people's answers, no constant left out: {value}.",

@@ -15,6 +15,8 @@ from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..answers.individuals import population_table
+from ..answers.slopes import columns_of_people
+from ..group_state import SLOPE_SD
 from .english import ENGLISH
 from .groups import parameter_notes
 from .scores import scores_finding
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 REACH_SIZE = 3  # options of a set
+SURE = 0.95  # probability from which on the direction of an effect is sure
 ODD = 0.01  # share of simulated people whose answers are as improbable, from which on somebody is named
 
 
@@ -62,6 +65,26 @@ def modelled_people(model: Any) -> tuple[Text, ...]:
 
 
 # people of whom each has weights of their own about common ones ------------------------------------------------------
+
+
+@finding("respondent_effects", "On what do people's weights depend?")
+def respondent_effects(model: Any, settings: Settings) -> Finding | None:
+    """By how much columns of people change what they prefer."""
+    if Posterior(model.posterior_).slopes is None:
+        return None
+    table = model.respondent_effects()
+    sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
+    effects = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:_NAMED]
+    named = [
+        phrase(ENGLISH, "respondent_effects.one", of=of, column=column, ratio=number(float(table["ratio"][column, of])))
+        for column, of in effects
+    ]
+    columns = listed(dict.fromkeys(str(column) for column in table.index.get_level_values("column")))
+    sentence = phrase(ENGLISH, "respondent_effects.none", columns=columns)
+    if named:
+        sentence = phrase(ENGLISH, "respondent_effects", effects=listed(list(map(str, named))))
+    notes = (ENGLISH["respondent_effects.by"],)
+    return Finding(sentence, title=ENGLISH["respondent_effects.title"], table=table, notes=notes)
 
 
 @finding("individuals", "How much does each person weigh each feature?", FULL)
@@ -127,7 +150,21 @@ def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of everybody's weights."""
     segments = segmented("how often each person prefers an option to the others")
     reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
-    return (ENGLISH["individuals.methods"], segments, reached)
+    how = ENGLISH["individuals.methods.each" if is_each(model) else "individuals.methods"]
+    return (how, *known_of_people(model), segments, reached)
+
+
+def is_each(model: Any) -> bool:
+    """Whether each weight of everybody has a kappa of its own."""
+    return Posterior(model.posterior_).feature_kappas is not None
+
+
+def known_of_people(model: Any) -> tuple[Text, ...]:
+    """How a paper says what everybody's weights depended on; nothing where they did not."""
+    if Posterior(model.posterior_).slopes is None:
+        return ()
+    columns = listed(columns_of_people(model.posterior_))
+    return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
 
 
 @finding("unusual_people", "Whose answers are like nobody else's?", FULL, chapter=MISSES)
@@ -147,4 +184,14 @@ def unusual_people(model: Any, settings: Settings) -> Finding | None:
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single people."""
-    return Finding(notes=parameter_notes(model, model.summary(), "individuals"))
+    notes = parameter_notes(model, model.summary(), "individuals")
+    kappas = Posterior(model.posterior_).option_kappas
+    if kappas is None:
+        return Finding(notes=notes)
+    middle = kappas.median(("chain", "draw")).to_series()
+    ends = {
+        f"{name}_{what}": value
+        for name, place in (("most", middle.idxmin()), ("least", middle.idxmax()))
+        for what, value in (("option", str(place)), ("kappa", number(float(middle[place]))))
+    }
+    return Finding(notes=(*notes, phrase(ENGLISH, "individuals.each", **ends)))

@@ -295,8 +295,13 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         given, or that annealed runs find to be the most probable. "random": every person has weights of their own about
         common ones (of similarities also a constant and a sigma), as of groups of one person whose `weights` are
         "similar": individual differences (INDCLUS) with a person each; the summary is of the population. `Triplets` say
-        who answered, and `Similarities` those of `from_subjects`; "random" also takes a mapping from the name of each
-        person to their data.
+        who answered, and `Similarities` those of `from_subjects` and of lists that say who judged; "random" also takes
+        a mapping from the name of each person to their data.
+    respondents : list of str, optional
+        Of triplets with ``people="random"``: columns of `data.people` on which people's weights depend, as of
+        `EliminationByAspects`.
+    spread : {"one", "each"}
+        With ``people="random"``: whether people's weights of all features vary alike, or each has a kappa of its own.
 
     Attributes
     ----------
@@ -342,6 +347,8 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         weights: Any = None,
         kinds: Any = None,
         people: Any = None,
+        respondents: Any = None,
+        spread: str = "one",
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -357,6 +364,8 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         self.weights = weights
         self.kinds = kinds
         self.people = people
+        self.respondents = respondents
+        self.spread = spread
 
     _stored_as = {"features": "_features"}
 
@@ -372,7 +381,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         check_people(self.people)
         if self.method == "map" and self.people == ADJUSTED:
             raise ArgumentError(Argument("people"), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-        return population_of(data, self.weights, self.kinds, self.people)
+        return population_of(data, self.weights, self.kinds, self.people, self.respondents, self.spread)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         if self.kinds is not None:  # which are a model of people

@@ -1,5 +1,6 @@
 """Results of models of choices other than features: choice probabilities, ranks, unique weights, a check."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from thali.errors import ArgumentError, Setting
@@ -148,7 +149,9 @@ class ChoiceAnswers(LatentFeatures):
         has_common = Posterior(tree).common_worth is not None
         return ranks_table(tree if has_common else of_choices(tree, "ranks"), every_rank)
 
-    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
+    def predict_proba(
+        self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Mapping[str, Any] | None = None
+    ) -> Any:
         """Posterior mean choice probabilities, lapse included.
 
         Of a model with `kinds` they are those of a new person, for pairs. A new person is of a kind with a probability
@@ -165,6 +168,9 @@ class ChoiceAnswers(LatentFeatures):
         covariates : mapping or DataFrame, optional
             Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
             1}`` where a is shown first. Those not named are 0.
+        respondent : mapping, optional
+            Of a model with `respondents`: what is known of the new person, such as ``{"age": 30, "sex": "f"}``. None:
+            the mean over new people of whom as much is known as of those who answered.
 
         Returns
         -------
@@ -178,8 +184,13 @@ class ChoiceAnswers(LatentFeatures):
         Raises
         ------
         ArgumentError
-            If a label or a covariate is unknown, or an entry is not two different options or more.
+            If a label or a covariate is unknown, an entry is not two different options or more, or `respondent` does
+            not say what weights depend on.
         """
+        if respondent is not None:
+            from ..answers.new_people import predicted_of_population
+
+            return predicted_of_population(self._fitted(), sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":

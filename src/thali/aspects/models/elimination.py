@@ -109,6 +109,15 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         population, and `individuals`, `segments`, `reach` and `unusual_people` say what each prefers. None: "adjusted"
         with method "laplace" where half of two people or more answered at least twice, else "independent"; `verdict`
         says how many times too narrow that is for statements about people.
+    respondents : list of str, optional
+        With ``people="random"``: columns of `data.people` on which people's weights depend, numbers or labels, of which
+        each but the first has a column of its own. The weight of aspect k of person n is Gamma(kappa, kappa / m), with
+        m = v_k exp(x_n'b_k), x in standard deviations about its mean, b ~ Normal(0, .5²) each; unique weights likewise.
+        `respondent_effects` has what follows for options.
+    spread : {"one", "each"}
+        With ``people="random"``: how people's weights vary. "one": all alike, by one kappa. "each": about some options
+        people differ more than about others; each unique weight and aspect has a kappa of its own, Gamma(2, 2 / kappa)
+        about the common one. `compare` by people left out says which predicts better.
     kinds : int, optional
         Of comparisons or choices out of sets that say who answered: how many kinds of people there may be, of whom
         nobody knows who is of which, with aspects and coefficients of covariates in common, and weights and the
@@ -177,6 +186,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         weights: Any = None,
         kinds: Any = None,
         people: Any = None,
+        respondents: Any = None,
+        spread: str = "one",
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -191,6 +202,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         self.weights = weights
         self.kinds = kinds
         self.people = people
+        self.respondents = respondents
+        self.spread = spread
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. That of a fitted model stays by the `method` of its fit.
@@ -212,7 +225,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
 
     def _population(self, data: Any) -> Population:
         check_people(self.people)
-        return population_of(data, self.weights, self.kinds, self.people)
+        return population_of(data, self.weights, self.kinds, self.people, self.respondents, self.spread)
 
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; segments are of people of whom each has weights of their own; one option stands for none."""

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._arguments import between
 from thali.people.segments import HasSegments
+from thali.posterior.interval import INTERVAL
 
 from .base import LatentFeatures
 
@@ -42,6 +44,41 @@ class PeopleAnswers(LatentFeatures):
         from ..answers.individuals import of_everybody, person_table
 
         return person_table(of_everybody(self._fitted(), "individuals"))
+
+    def respondent_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        r"""By how much a unit of each column of people changes their weights, of a model with `respondents`.
+
+        Of choices of each option's share s of all worths, by the common weights w at the mean of the columns, and of
+        aspects of several options,
+
+        .. math:: \frac{\partial \ln s_i}{\partial x} = e_i - \sum_j s_j e_j, \qquad
+            e_i = \Big(u_i b_i + \sum_k w_k f_{ik} b_k\Big) \Big/ U_i
+
+        where b are the slopes of the logarithms of weights; of triplets b itself.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a column of people (numbers as they are, labels as "sex[male]" against the first) and `of`, an
+            option or the members of a feature: mean, sd, low and high of the change of the logarithm for a unit of the
+            column, above_0 (the probability that it rises), ratio (the factor exp(mean)) and probability (that the
+            feature is there; numbers are of draws with it).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `respondents`, or `ci` is not between 0 and 1.
+        """
+        from ..answers.slopes import effects_table
+
+        return effects_table(self._fitted(), between("ci", ci, "the probability of an interval"))
 
 
 class ChooserAnswers(HasSegments, PeopleAnswers):

@@ -12,7 +12,14 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all
+from ..group_state import (
+    append_proposed,
+    copy_proposed,
+    draw_rest_of_new,
+    group_at,
+    middle_of,
+    remove_from_all,
+)
 from ..operations import (
     apply_compensated_weight,
     apply_weight,
@@ -44,6 +51,7 @@ def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, bas
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
         else:
             base.v[k] = model.shape / model.rate
+        draw_rest_of_new(rng, model, base, k)
     ratio = log_balance(first, rate, is_birth)
     gain = 0.0
     for g in range(states.w.shape[0]):
@@ -51,16 +59,17 @@ def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, bas
         c = cache_at(likelihood, caches, g)
         b.block[CARVED] = 1.0 if model.unique and rng.random() < carved else 0.0
         if b.block[CARVED] == 0.0:
-            d = draw_gamma(rng, base.real[KAPPA], base.v[k]) if is_birth else -b.w[k]
+            d = draw_gamma(rng, base.kappa[k], middle_of(base, k, g)) if is_birth else -b.w[k]
             gain += delta_weight(likelihood, c, b, k, b.m[k], d)
         else:
             least = least_unique(b, k)
             d = rng.random() * least if is_birth else -b.w[k]
             if is_birth and not 0.0 < d < least:
                 return
-            proposal = math.log(least if is_birth else least - d) + log_gamma(base.real[KAPPA], base.v[k], abs(d))
+            proposal = math.log(least if is_birth else least - d)
+            proposal += log_gamma(base.kappa[k], middle_of(base, k, g), abs(d))
             ratio += proposal if is_birth else -proposal
-            ratio += log_owners_ratio(base.real[KAPPA], base.own, b, k, d)
+            ratio += log_owners_ratio(base, g, b, k, d)
             gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
         b.block[WEIGHT] = d
     if not accept(rng, ratio + first.real[BETA] * gain):

@@ -5,7 +5,14 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import poisson
 
-from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all
+from ..group_state import (
+    append_proposed,
+    copy_proposed,
+    draw_rest_of_new,
+    group_at,
+    middle_of,
+    remove_from_all,
+)
 from ..operations import draw_alpha, log_rate, rate_between, rate_single, sees_full, sees_single, set_alpha
 from ..state import ALPHA, COLUMNS, capacity, clear_row, replica
 from .group_densities import draw_gamma
@@ -55,6 +62,7 @@ def add_from_prior(rng: Any, model: Any, states: Any, base: Any, i: Any, m: Any,
         base.v[k] = model.shape / model.rate
         if model.similar:
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
+        draw_rest_of_new(rng, model, base, k)
         for g in range(states.w.shape[0]):
-            replica(states, g).w[k] = draw_gamma(rng, base.real[KAPPA], base.v[k])
+            replica(states, g).w[k] = draw_gamma(rng, base.kappa[k], middle_of(base, k, g))
         append_proposed(states, log_rate(model.prior, first, k, m))

@@ -7,6 +7,8 @@ import numpy as np
 
 from thali.compile.jit import scalar
 
+from ..group_state import own_middle_of
+
 # Smaller draws, which a small shape may give, are replaced by it: their logarithms are taken.
 SMALLEST = 1e-290
 
@@ -34,14 +36,14 @@ def draw_gamma(rng: np.random.Generator, shape: Any, mean: Any) -> Any:
 
 
 @scalar
-def log_owners_ratio(shape: Any, means: Any, b: Any, k: Any, d: Any) -> Any:
+def log_owners_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
     """log of the product of p(s[i] - d) / p(s[i]) over the owners of pattern k; -inf if one of them has no more."""
     total = 0.0
-    for i in range(means.shape[0]):
+    for i in range(base.own.shape[0]):
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
-            total += log_gamma_ratio(shape, means[i], b.s[i], -d)
+            total += log_gamma_ratio(base.own_kappa[i], own_middle_of(base, i, g), b.s[i], -d)
     return total
 
 

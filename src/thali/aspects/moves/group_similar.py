@@ -15,7 +15,20 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
-from ..group_state import ACCEPTED, KAPPA, KAPPA_RATE, KAPPA_SHAPE, STEP, TRIED, group_at
+from ..group_state import (
+    ACCEPTED,
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    LEAST_KAPPA,
+    OWN_SHAPE,
+    STEP,
+    TRIED,
+    group_at,
+    middle_of,
+    own_middle_of,
+    set_kappa,
+)
 from ..operations import (
     apply_own,
     apply_scale,
@@ -42,16 +55,19 @@ def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> N
         scale_column(rng, model, caches, states, base, k)
         total = 0.0
         for g in range(states.w.shape[0]):
-            total += states.w[g, k]
-        base.v[k] = draw_middle(rng, model, base, states.w.shape[0], total, base.v[k])
+            total += states.w[g, k] / base.lift[g, k]
+        base.v[k] = draw_middle(rng, model.shape, model.rate, base.kappa[k], states.w.shape[0], total, base.v[k])
     if model.unique:
         for i in range(base.own.shape[0]):
             scale_unique(rng, model, caches, states, base, i)
             total = 0.0
             for g in range(states.w.shape[0]):
-                total += states.s[g, i]
-            base.own[i] = draw_middle(rng, model, base, states.w.shape[0], total, base.own[i])
-    if math.isnan(model.kappa):
+                total += states.s[g, i] / base.own_lift[g, i]
+            kappa = base.own_kappa[i]
+            base.own[i] = draw_middle(rng, model.shape, model.rate, kappa, states.w.shape[0], total, base.own[i])
+    if model.own_kappas:
+        draw_own_kappas(rng, model, caches, states, base)
+    elif math.isnan(model.kappa):
         draw_kappa(rng, model, states, base)
         if model.persons:
             draw_kappa_with_weights(rng, model, caches, states, base)
@@ -59,24 +75,25 @@ def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> N
 
 
 @scalar
-def draw_middle(rng: Any, model: Any, base: Any, groups: Any, total: Any, now: Any) -> Any:
-    """v given the sum of its weights, by a slice of log v; steps are as wide as the density, whatever v is."""
-    power = model.shape - groups * base.real[KAPPA]
-    inverse = base.real[KAPPA] * total
-    root = math.sqrt(power * power + 4.0 * model.rate * inverse)
-    mode = (power + root) / (2.0 * model.rate) if power > 0.0 else 2.0 * inverse / (root - power)
-    width = 2.5 / math.sqrt(model.rate * mode + inverse / mode)
+def draw_middle(rng: Any, shape: Any, rate: Any, kappa: Any, groups: Any, total: Any, now: Any) -> Any:
+    """v, Gamma(shape, rate), given the sum of its weights, by a slice of log v; steps are as wide as the density,
+    whatever v is."""
+    power = shape - groups * kappa
+    inverse = kappa * total
+    root = math.sqrt(power * power + 4.0 * rate * inverse)
+    mode = (power + root) / (2.0 * rate) if power > 0.0 else 2.0 * inverse / (root - power)
+    width = 2.5 / math.sqrt(rate * mode + inverse / mode)
     x = math.log(now)
-    level = log_middle(power, model.rate, inverse, x) - rng.standard_exponential()
+    level = log_middle(power, rate, inverse, x) - rng.standard_exponential()
     low = x - width * rng.random()
     high = low + width
-    while log_middle(power, model.rate, inverse, low) > level:
+    while log_middle(power, rate, inverse, low) > level:
         low -= width
-    while log_middle(power, model.rate, inverse, high) > level:
+    while log_middle(power, rate, inverse, high) > level:
         high += width
     while True:
         drawn = low + (high - low) * rng.random()
-        if log_middle(power, model.rate, inverse, drawn) >= level or drawn == x:
+        if log_middle(power, rate, inverse, drawn) >= level or drawn == x:
             return math.exp(drawn)
         if drawn < x:
             low = drawn
@@ -97,25 +114,32 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            total += math.log(b.w[k] / base.v[k]) - b.w[k] / base.v[k]
+            ratio = b.w[k] / middle_of(base, k, g)
+            total += math.log(ratio) - ratio
         count += b.whole[COLUMNS]
         if model.unique:
             for i in range(base.own.shape[0]):
-                total += math.log(b.s[i] / base.own[i]) - b.s[i] / base.own[i]
+                ratio = b.s[i] / own_middle_of(base, i, g)
+                total += math.log(ratio) - ratio
             count += base.own.shape[0]
-    x = math.log(base.real[KAPPA])
-    level = log_kappa(count, total, x) - rng.standard_exponential()
+    set_kappa(base, drawn_kappa(rng, KAPPA_SHAPE, KAPPA_RATE, count, total, base.real[KAPPA]))
+
+
+@scalar
+def drawn_kappa(rng: Any, shape: Any, rate: Any, count: Any, total: Any, now: Any) -> Any:
+    """kappa, Gamma(shape, rate), of so many weights, by a slice of its logarithm."""
+    x = math.log(now)
+    level = log_kappa(shape, rate, count, total, x) - rng.standard_exponential()
     low = x - rng.random()
     high = low + 1.0
-    while log_kappa(count, total, low) > level:
+    while log_kappa(shape, rate, count, total, low) > level:
         low -= 1.0
-    while log_kappa(count, total, high) > level:
+    while log_kappa(shape, rate, count, total, high) > level:
         high += 1.0
     while True:
         drawn = low + (high - low) * rng.random()
-        if log_kappa(count, total, drawn) >= level or drawn == x:
-            base.real[KAPPA] = math.exp(drawn)
-            return
+        if log_kappa(shape, rate, count, total, drawn) >= level or drawn == x:
+            return math.exp(drawn)
         if drawn < x:
             low = drawn
         else:
@@ -123,10 +147,112 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
 
 
 @scalar
-def log_kappa(count: Any, total: Any, x: Any) -> Any:
+def log_kappa(shape: Any, rate: Any, count: Any, total: Any, x: Any) -> Any:
     """Log density of x = log kappa, where `total` sums log (w / v) - w / v over so many weights."""
     kappa = math.exp(x)
-    return count * (kappa * x - math.lgamma(kappa)) + kappa * (total - KAPPA_RATE) + KAPPA_SHAPE * x
+    return count * (kappa * x - math.lgamma(kappa)) + kappa * (total - rate) + shape * x
+
+
+@scalar
+def draw_own_kappas(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """The kappa of each column and unique weight, by itself and with its weights; then what they vary about."""
+    groups, columns = states.w.shape[0], replica(states, 0).whole[COLUMNS]
+    rate = OWN_SHAPE / base.real[KAPPA]
+    count, sum_of_kappas = columns, 0.0
+    for k in range(columns):
+        stretch_column(rng, model, caches, states, base, k, rate)
+        total = 0.0
+        for g in range(groups):
+            ratio = states.w[g, k] / middle_of(base, k, g)
+            total += math.log(ratio) - ratio
+        base.kappa[k] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, base.kappa[k]), LEAST_KAPPA)
+        sum_of_kappas += base.kappa[k]
+    if model.unique:
+        count += base.own.shape[0]
+        for i in range(base.own.shape[0]):
+            stretch_unique(rng, model, caches, states, base, i, rate)
+            total = 0.0
+            for g in range(groups):
+                ratio = states.s[g, i] / own_middle_of(base, i, g)
+                total += math.log(ratio) - ratio
+            base.own_kappa[i] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, base.own_kappa[i]), LEAST_KAPPA)
+            sum_of_kappas += base.own_kappa[i]
+    if math.isnan(model.kappa):
+        base.real[KAPPA] = draw_middle(rng, KAPPA_SHAPE, KAPPA_RATE, OWN_SHAPE, count, sum_of_kappas, base.real[KAPPA])
+
+
+@scalar
+def log_stretched(shape: Any, rate: Any, kappa: Any, spread: Any, groups: Any, total: Any) -> Any:
+    """Log density of log kappa given the standard scores of the logarithms of all weights over what they vary about."""
+    return log_kappa(shape, rate, groups, total, math.log(kappa)) + groups * math.log(spread)
+
+
+@scalar
+def stretch_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any, rate: Any) -> None:
+    """The kappa of column k with its weights, which keep their places among those that kappa makes likely."""
+    now = base.kappa[k]
+    new = now * math.exp(WIDEST * rng.standard_normal())
+    if new < LEAST_KAPPA:
+        return
+    mean, spread = log_moments(now)
+    new_mean, new_spread = log_moments(new)
+    slope = new_spread / spread
+    before, after, gain = 0.0, 0.0, 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        log = math.log(b.w[k] / middle_of(base, k, g))
+        to = new_mean + slope * (log - mean)
+        if abs(to) > LARGEST:
+            return
+        before += log - math.exp(log)
+        after += to - math.exp(to)
+        d = middle_of(base, k, g) * math.exp(to) - b.w[k]
+        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
+    ratio = log_stretched(OWN_SHAPE, rate, new, new_spread, states.w.shape[0], after)
+    ratio -= log_stretched(OWN_SHAPE, rate, now, spread, states.w.shape[0], before)
+    if not accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        return
+    base.kappa[k] = new
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        to = new_mean + slope * (math.log(b.w[k] / middle_of(base, k, g)) - mean)
+        w = middle_of(base, k, g) * math.exp(to)
+        apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], w - b.w[k])
+        b.w[k] = w
+
+
+@scalar
+def stretch_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any, rate: Any) -> None:
+    """The same of the unique weights of option i."""
+    now = base.own_kappa[i]
+    new = now * math.exp(WIDEST * rng.standard_normal())
+    if new < LEAST_KAPPA:
+        return
+    mean, spread = log_moments(now)
+    new_mean, new_spread = log_moments(new)
+    slope = new_spread / spread
+    before, after, gain = 0.0, 0.0, 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        log = math.log(b.s[i] / own_middle_of(base, i, g))
+        to = new_mean + slope * (log - mean)
+        if abs(to) > LARGEST:
+            return
+        before += log - math.exp(log)
+        after += to - math.exp(to)
+        d = own_middle_of(base, i, g) * math.exp(to) - b.s[i]
+        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, d, 0.0)
+    ratio = log_stretched(OWN_SHAPE, rate, new, new_spread, states.w.shape[0], after)
+    ratio -= log_stretched(OWN_SHAPE, rate, now, spread, states.w.shape[0], before)
+    if not accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        return
+    base.own_kappa[i] = new
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        to = new_mean + slope * (math.log(b.s[i] / own_middle_of(base, i, g)) - mean)
+        s = own_middle_of(base, i, g) * math.exp(to)
+        apply_own(likelihood, cache_at(likelihood, caches, g), b, i, s - b.s[i], 0.0)
+        b.s[i] = s
 
 
 @scalar
@@ -161,33 +287,34 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            if abs(shift + slope * math.log(b.w[k] / base.v[k])) > LARGEST:
+            if abs(shift + slope * math.log(b.w[k] / middle_of(base, k, g))) > LARGEST:
                 return -math.inf
         if model.unique:
             for i in range(base.own.shape[0]):
-                if abs(shift + slope * math.log(b.s[i] / base.own[i])) > LARGEST:
+                if abs(shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))) > LARGEST:
                     return -math.inf
-    base.real[KAPPA] = shape
+    set_kappa(base, shape)
     count = 0
     total = 0.0
     fit = 0.0
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
         for k in range(b.whole[COLUMNS]):
-            log = shift + slope * math.log(b.w[k] / base.v[k])
-            b.w[k] = base.v[k] * math.exp(log)
+            log = shift + slope * math.log(b.w[k] / middle_of(base, k, g))
+            b.w[k] = middle_of(base, k, g) * math.exp(log)
             total += log - math.exp(log)
         count += b.whole[COLUMNS]
         if model.unique:
             for i in range(base.own.shape[0]):
-                log = shift + slope * math.log(b.s[i] / base.own[i])
-                b.s[i] = base.own[i] * math.exp(log)
+                log = shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))
+                b.s[i] = own_middle_of(base, i, g) * math.exp(log)
                 total += log - math.exp(log)
             count += base.own.shape[0]
         c = cache_at(likelihood, caches, g)
         rebuild(likelihood, c, b)
         fit += log_likelihood(likelihood, c, b)
-    return log_kappa(count, total, to) + count * math.log(new_spread) + replica(states, 0).real[BETA] * fit
+    fit *= replica(states, 0).real[BETA]
+    return log_kappa(KAPPA_SHAPE, KAPPA_RATE, count, total, to) + count * math.log(new_spread) + fit
 
 
 @scalar

@@ -12,7 +12,16 @@ import numpy as np
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all, set_owner
+from ..group_state import (
+    append_proposed,
+    copy_proposed,
+    draw_rest_of_new,
+    group_at,
+    middle_of,
+    own_middle_of,
+    remove_from_all,
+    set_owner,
+)
 from ..operations import (
     apply_compensated_member,
     apply_compensated_weight,
@@ -53,15 +62,15 @@ def log_owns_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any:
 
 
 @scalar
-def log_uniques_ratio(b: Any, base: Any, k: Any, d: Any, dv: Any) -> Any:
+def log_uniques_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -> Any:
     """The same of p(s - d | own - dv) / p(s | own); -inf where a unique weight has no more."""
     total = 0.0
     for i in range(base.own.shape[0]):
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
-            total += log_gamma(base.real[KAPPA], base.own[i] - dv, b.s[i] - d)
-            total -= log_gamma(base.real[KAPPA], base.own[i], b.s[i])
+            total += log_gamma(base.own_kappa[i], (base.own[i] - dv) * base.own_lift[g, i], b.s[i] - d)
+            total -= log_gamma(base.own_kappa[i], own_middle_of(base, i, g), b.s[i])
     return total
 
 
@@ -93,6 +102,7 @@ def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base
         base.v[k] = rng.random() * least_own(first, base, k)
         if base.v[k] <= 0.0:
             return
+        draw_rest_of_new(rng, model, base, k)
     dv = base.v[k] if is_birth else -base.v[k]
     least = least_own(first, base, k) - min(dv, 0.0)
     proposal = math.log(least) + log_gamma(model.shape, model.shape / model.rate, base.v[k])
@@ -101,9 +111,9 @@ def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        d = draw_gamma(rng, base.real[KAPPA], base.v[k]) if is_birth else -b.w[k]
+        d = draw_gamma(rng, base.kappa[k], middle_of(base, k, g)) if is_birth else -b.w[k]
         b.block[CHANGE] = d
-        ratio += log_uniques_ratio(b, base, k, d, dv)
+        ratio += log_uniques_ratio(b, base, g, k, d, dv)
         if ratio == -np.inf:
             return
         gain += delta_compensated_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
@@ -137,7 +147,8 @@ def flip_together(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> 
         d = b.w[k] if joins else -b.w[k]
         if b.s[i] <= d:
             return
-        ratio += log_gamma(base.real[KAPPA], own, b.s[i] - d) - log_gamma(base.real[KAPPA], base.own[i], b.s[i])
+        ratio += log_gamma(base.own_kappa[i], own * base.own_lift[g, i], b.s[i] - d)
+        ratio -= log_gamma(base.own_kappa[i], own_middle_of(base, i, g), b.s[i])
         gain += delta_compensated_member(likelihood, cache_at(likelihood, caches, g), b, i, k, d)
     if accept(rng, ratio + first.real[BETA] * gain):
         for g in range(states.w.shape[0]):
@@ -171,7 +182,7 @@ def weight_together(rng: Any, model: Any, caches: Any, states: Any, base: Any, t
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
         d = b.w[k] * (new / v - 1.0)
         b.block[CHANGE] = d
-        ratio += log_uniques_ratio(b, base, k, d, dv)
+        ratio += log_uniques_ratio(b, base, g, k, d, dv)
         if ratio == -np.inf or b.w[k] + d <= 0.0:
             return
         gain += delta_compensated_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)

@@ -8,7 +8,7 @@ import numpy as np
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..group_state import KAPPA
+from ..group_state import KAPPA, middle_of, own_middle_of
 from ..operations import (
     apply_compensated_weight,
     apply_own,
@@ -29,7 +29,7 @@ from .tuning import COMPENSATED_WEIGHT, SHARED
 
 
 @scalar
-def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, tuning: Any) -> None:
+def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any) -> None:
     """All unique weights of a group, on the log scale."""
     for i in range(base.own.shape[0]):
         move = tuning.unique_step[i] * rng.standard_normal()
@@ -38,7 +38,7 @@ def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, t
         tuning.unique_tried[i] += 1
         if 0.0 < b.s[i] + d < np.inf:
             ratio = b.real[BETA] * delta_own(likelihood, c, b, i, d, 0.0) + move
-            if accept(rng, ratio + log_gamma_ratio(base.real[KAPPA], base.own[i], b.s[i], d)):
+            if accept(rng, ratio + log_gamma_ratio(base.own_kappa[i], own_middle_of(base, i, g), b.s[i], d)):
                 apply_own(likelihood, c, b, i, d, 0.0)
                 b.s[i] = s
                 tuning.unique_accepted[i] += 1
@@ -52,12 +52,12 @@ def is_silent(likelihood: Any, b: Any, k: Any) -> Any:
 
 
 @scalar
-def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, tuning: Any) -> None:
+def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any) -> None:
     """The weights of all columns in a group, on the log scale; those that it does not see come from the prior."""
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         if is_silent(likelihood, b, k):
-            b.w[k] = draw_gamma(rng, base.real[KAPPA], base.v[k])
+            b.w[k] = draw_gamma(rng, base.kappa[k], middle_of(base, k, g))
             continue
         move = tuning.step[SHARED] * rng.standard_normal()
         w = b.w[k] * math.exp(move)
@@ -65,14 +65,14 @@ def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, 
         tuning.tried[SHARED] += 1
         if 0.0 < b.w[k] + d < np.inf:
             ratio = b.real[BETA] * delta_weight(likelihood, c, b, k, b.m[k], d) + move
-            if accept(rng, ratio + log_gamma_ratio(base.real[KAPPA], base.v[k], b.w[k], d)):
+            if accept(rng, ratio + log_gamma_ratio(base.kappa[k], middle_of(base, k, g), b.w[k], d)):
                 apply_weight(likelihood, c, b, k, b.m[k], d)
                 b.w[k] = w
                 tuning.accepted[SHARED] += 1
 
 
 @scalar
-def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, tuning: Any) -> None:
+def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any) -> None:
     """Weight moves between a random column and the unique weights of its owners, as in `mass_transfer`."""
     k = index(rng, b.whole[COLUMNS])
     if b.m[k] == 0:
@@ -84,7 +84,7 @@ def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base:
     w = b.w[k]
     d = new - w
     ratio = b.real[BETA] * delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
-    ratio += log_owners_ratio(base.real[KAPPA], base.own, b, k, d) + log_gamma_ratio(base.real[KAPPA], base.v[k], w, d)
+    ratio += log_owners_ratio(base, g, b, k, d) + log_gamma_ratio(base.kappa[k], middle_of(base, k, g), w, d)
     if accept(rng, ratio + jacobian):
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
         for i in range(base.own.shape[0]):
@@ -94,23 +94,33 @@ def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base:
 
 
 @scalar
-def draw_scale_of_group(rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any) -> None:
+def draw_scale_of_group(rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any) -> None:
     """The size of all weights of a group given their proportions, where the likelihood sees only these."""
     if not is_scaled_in_groups(likelihood):
         return
     n, columns, kappa = base.own.shape[0], b.whole[COLUMNS], base.real[KAPPA]
     total = 0.0
     for k in range(columns):
-        total += b.w[k] / base.v[k]
+        total += b.w[k] / middle_of(base, k, g)
     count = columns
     if model.unique:
         count += n
         for i in range(n):
-            total += b.s[i] / base.own[i]
+            total += b.s[i] / own_middle_of(base, i, g)
     if count == 0:
         return
     shape, besides = scaled_parameters(likelihood, c)
-    factor = rng.standard_gamma(kappa * count + shape) / (kappa * total + besides)
+    shapes, rates = kappa * count, kappa * total
+    if model.own_kappas:
+        shapes, rates = 0.0, 0.0
+        for k in range(columns):
+            shapes += base.kappa[k]
+            rates += base.kappa[k] * b.w[k] / middle_of(base, k, g)
+        if model.unique:
+            for i in range(n):
+                shapes += base.own_kappa[i]
+                rates += base.own_kappa[i] * b.s[i] / own_middle_of(base, i, g)
+    factor = rng.standard_gamma(shapes + shape) / (rates + besides)
     for k in range(columns):
         b.w[k] *= factor
     for i in range(n):

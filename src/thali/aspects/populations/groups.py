@@ -15,14 +15,27 @@ from thali.data.kinds import OF_GROUPS
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
+from thali.people.columns import Covariates, covariates_of
 from thali.posterior.dependence import ADJUSTED, RANDOM
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
 from ..answers.groups import columns_of_group, group_tree, tree_of_group
 from ..answers.kind import of_kind
-from ..answers.population import with_population
-from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base, group_at
+from ..answers.population import with_kappas, with_population
+from ..answers.slopes import with_slopes
+from ..group_state import (
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    LEAST_KAPPA,
+    OWN_SHAPE,
+    SLOPE_SD,
+    Base,
+    empty_base,
+    group_at,
+    set_kappa,
+)
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at, rebuild
 from ..samplers.groups import prepare_groups, whole_of_groups
@@ -108,16 +121,22 @@ class SeveralGroups(Population):
         return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
 
 
+ONE_SPREAD, EACH_SPREAD = "one", "each"  # of everybody's weights: of all alike, or of each option and aspect
+
+
 @dataclass(frozen=True)
 class EveryPerson(SeveralGroups):
     """Every person has weights of their own about common ones: groups of one person, whose weights are similar."""
 
     weights: Any = SIMILAR
+    columns: tuple[str, ...] = ()  # of people, on which their weights depend
+    spread: str = ONE_SPREAD
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         random = Setting("people", RANDOM)
         if not isinstance(given, Mapping):
-            given = convert(given).by_subject()
+            one = convert(given)
+            given = Groups(one.by_subject(), one.people)
         elif any(len(part.subjects) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
                 random, " is for people of one group, and the data are of several; leave out ", Argument("group"), "."
@@ -130,10 +149,25 @@ class EveryPerson(SeveralGroups):
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
             parts = parts | {"tempering": False}
         task = super().task(data, draws, tune, thin, parts)
-        return replace(task, model=task.model._replace(persons=True))
+        return self._completed(replace(task, model=task.model._replace(persons=True)), data)
+
+    def _completed(self, task: GroupTask, data: Groups) -> GroupTask:
+        """The task with what is known of everybody, and how many kappas there are."""
+        model = task.model._replace(own_kappas=self.spread == EACH_SPREAD)
+        if self.columns:
+            model = model._replace(known=self._known(data).matrix[:, 1:].copy())
+        return replace(task, model=model)
+
+    def _known(self, data: Groups) -> Covariates:
+        """What is known of everybody that their weights depend on."""
+        return covariates_of(self.columns, data.people, len(data))
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         tree = super().tree(draws, data, parts, task, attrs)
+        if self.columns:
+            tree = with_slopes(tree, draws, self._known(data))
+        if self.spread == EACH_SPREAD:
+            tree = with_kappas(tree, draws)
         if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
             return tree
         return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))
@@ -141,7 +175,7 @@ class EveryPerson(SeveralGroups):
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
         told = [data.pooled()] if data.add_up else data.data  # the counts of all, whose constant other models have
-        return evidence_of_groups(data, self.weights, parts, how, told)
+        return evidence_of_groups(data, self.weights, parts, how, told, self._completed)
 
     def checked(self, data: Any) -> Any:
         if any(part.covariate_names for part in data.data):
@@ -185,12 +219,20 @@ def rebuild_level(model: Any, caches: Any, states: Any, r: Any) -> None:
 
 def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
     """What the weights vary about, from its prior."""
-    model, base = task.model, empty_base(task.n_options, rows, task.model)
+    model, base = task.model, empty_base(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
         for values in (base.v, base.own):
             values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
         if math.isnan(model.kappa):
-            base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
+            set_kappa(base, rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE))
+        if model.own_kappas:
+            for values in (base.kappa, base.own_kappa):
+                drawn = rng.gamma(OWN_SHAPE, base.real[KAPPA] / OWN_SHAPE, values.size)
+                values[:] = np.maximum(drawn, LEAST_KAPPA)
+    if model.known.shape[1]:
+        for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
+            slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
+            lift[:] = np.exp(model.known @ slope.T)
     return base
 
 
@@ -208,6 +250,10 @@ class GroupPriorLadder(ToThePrior, GroupChain):
             b.Z[:columns], b.w[:columns], b.m[:columns] = new.Z[:columns], new.w[:columns], new.m[:columns]
             b.s[:], b.real[ALPHA], b.whole[COLUMNS] = new.s, new.real[ALPHA], columns
         self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
+        self.bases.lift[last, :, :columns], self.bases.own_lift[last] = base.lift[:, :columns], base.own_lift
+        self.bases.slope[last, :columns], self.bases.own_slope[last] = base.slope[:columns], base.own_slope
+        self.bases.kappa[last], self.bases.own_kappa[last] = base.real[KAPPA], base.own_kappa
+        self.bases.kappa[last, :columns] = base.kappa[:columns]
         self.bases.real[last, KAPPA] = base.real[KAPPA]
         self._complete()
 
@@ -296,11 +342,18 @@ def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups)
 
 
 def evidence_of_groups(
-    groups: Groups, weights: Any, parts: dict[str, Any], how: EvidenceRun, told: Sequence[Any]
+    groups: Groups,
+    weights: Any,
+    parts: dict[str, Any],
+    how: EvidenceRun,
+    told: Sequence[Any],
+    completed: Callable[[GroupTask, Groups], GroupTask] = lambda task, groups: task,
 ) -> LogEvidence:
-    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all."""
+    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all; `completed`
+    puts into the task what the model has besides."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
     task = build_group_task(groups, weights=weights, **of_run, **parts | {"sampler": None, "tempering": False})
+    task = completed(task, groups)
     return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[0]
 
 

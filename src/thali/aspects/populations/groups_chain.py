@@ -116,7 +116,8 @@ class GroupChain(Chain):
         tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
-        self.record = empty_group_record(*size, common=task.model.persons)
+        common = 1 + task.model.known.shape[1] + task.model.own_kappas if task.model.persons else 0
+        self.record = empty_group_record(*size, common=common)
 
     def _looked_at(self) -> int:
         if self.task.model.persons:
@@ -166,7 +167,7 @@ class GroupChain(Chain):
 
 def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
     """What the weights vary about where a chain begins."""
-    return empty_base(task.n_options, rows, task.model)
+    return empty_base(task.n_options, rows, task.model, task.n_groups)
 
 
 def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]) -> tuple[list[State], Base]:
@@ -177,17 +178,17 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
     columns = matrix.shape[1]
     room = 4 * columns + 2 * ROOM
     base = base_of(rng, task, room + 2)
-    kappa = base.real[0]
     groups = []
-    for _ in range(task.n_groups):
+    for g in range(task.n_groups):
         state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
         state.Z[:columns, :n] = matrix.T
-        state.w[:columns] = np.maximum(rng.gamma(kappa, base.v[:columns] / kappa), SMALLEST)
+        kappa, middle = base.kappa[:columns], base.v[:columns] * base.lift[g, :columns]
+        state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), SMALLEST)
         state.m[:columns] = matrix.sum(0)
         state.whole[COLUMNS] = columns
         state.real[ALPHA] = alpha
         if model.unique:
-            state.s[:n] = np.maximum(rng.gamma(kappa, base.own / kappa), SMALLEST)
+            state.s[:n] = np.maximum(rng.gamma(base.own_kappa, base.own * base.own_lift[g] / base.own_kappa), SMALLEST)
         groups.append(state)
     return groups, base
 

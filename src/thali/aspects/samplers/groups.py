@@ -23,6 +23,7 @@ from ..moves.group_owners import (
     transfer_of_groups,
 )
 from ..moves.group_similar import draw_similar
+from ..moves.group_slopes import draw_slopes
 from ..moves.group_together import birth_or_death_together, flip_together, weight_together
 from ..moves.group_weights import (
     compensated_weight_of_group,
@@ -145,16 +146,18 @@ def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any,
         c = cache_at(likelihood, caches, g)
         if model.unique:
             for _ in range(b.whole[COLUMNS]):
-                compensated_weight_of_group(rng, likelihood, c, b, base, tuning)
+                compensated_weight_of_group(rng, likelihood, c, b, base, g, tuning)
         for _ in range(2):
             if model.unique:
-                walk_unique_of_group(rng, likelihood, c, b, base, tuning)
-            walk_weights_of_group(rng, likelihood, c, b, base, tuning)
+                walk_unique_of_group(rng, likelihood, c, b, base, g, tuning)
+            walk_weights_of_group(rng, likelihood, c, b, base, g, tuning)
         draw_parameters_of_group(likelihood, rng, c, b)
-        draw_scale_of_group(rng, model, likelihood, c, b, base)
+        draw_scale_of_group(rng, model, likelihood, c, b, base, g)
     draw_common_parameters(model.likelihood, rng, model, caches, states, base)
     if model.similar:
         draw_similar(rng, model, caches, states, base)
+        if model.known.shape[1] > 0:
+            draw_slopes(rng, model, caches, states, base)
 
 
 # Kinds of people that are not known: what groups leave to do ---------------------------------------------------------
@@ -275,12 +278,11 @@ def swap_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any) -> N
 # The record of a chain of groups: that of `record`, with a weight for each group wherever that has one ---------------
 
 
-def empty_group_record(
-    draws: int, n: int, groups: int, parameters: int, people: int = 0, common: bool = False
-) -> Record:
+def empty_group_record(draws: int, n: int, groups: int, parameters: int, people: int = 0, common: int = 0) -> Record:
     """Room for all draws; the last of the extra parameters is kappa, those before are group after group.
 
-    `common`: after the weights of the groups stand those that they vary about.
+    `common`: so many columns stand after the weights of the groups: what these vary about, its slopes, and
+    kappas of their own.
     """
     made = empty_record(draws, n, people=people)
     return made._replace(
@@ -313,6 +315,10 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
                 out.weights[out.used[FEATURE], g] = states.w[g, k]
             if out.weights.shape[1] > groups:
                 out.weights[out.used[FEATURE], groups] = base.v[k]
+                for j in range(base.slope.shape[1]):
+                    out.weights[out.used[FEATURE], groups + 1 + j] = base.slope[k, j]
+                if model.own_kappas:
+                    out.weights[out.used[FEATURE], out.weights.shape[1] - 1] = base.kappa[k]
             out.sizes[out.used[FEATURE]] = first.m[k]
             out.used[FEATURE] += 1
             for i in range(n):
@@ -334,5 +340,9 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
     if out.unique_weights.shape[1] > groups:
         for i in range(n):
             out.unique_weights[draw, groups, i] = base.own[i]
+            for j in range(base.slope.shape[1]):
+                out.unique_weights[draw, groups + 1 + j, i] = base.own_slope[i, j]
+            if model.own_kappas:
+                out.unique_weights[draw, out.unique_weights.shape[1] - 1, i] = base.own_kappa[i]
     out.extra[draw, out.extra.shape[1] - 1] = base.real[KAPPA]
     out.used[DRAW] = draw + 1

@@ -234,7 +234,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         seed = root(random_seed)
         coding = coding_of(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
-        covariates = covariates_of(self.respondents, data)
+        covariates = covariates_of(self.respondents, data.people, data.n_respondents)
         panel = panel_of(data, coding, covariates.matrix)
         kept = independent_columns(panel.tasks)
         if not kept.any():
@@ -457,7 +457,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
-            covariates = covariates_for(people.loc[strange], self.respondents, self._data_)
+            covariates = covariates_for(people.loc[strange], self.respondents, self._data_.people)
             known = ~np.isnan(covariates).any(axis=1)
             classes[np.flatnonzero(strange)[known]] = ByColumns(self._odds(), covariates[known]).expected
 

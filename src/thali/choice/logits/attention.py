@@ -56,7 +56,7 @@ def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any =
                 Argument("attention_by"), " is about who attends to what; set ", Setting("attention", True), ", too."
             )
         return owning((), data.attributes, coding)
-    people = covariates_of(by, data, "attention_by")
+    people = covariates_of(by, data.people, data.n_respondents, "attention_by")
     return _attention_of(given, data, coding)._replace(people=people if people.names else None)
 
 

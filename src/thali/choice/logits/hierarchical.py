@@ -299,7 +299,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         if price is not None:
             refuse_without_price(price, signs, attention.names)
         scale = taste_scale(coding, data, signs, price)
-        covariates = covariates_of(self.respondents, data)
+        covariates = covariates_of(self.respondents, data.people, data.n_respondents)
         return Parts(coding, scale, covariates, attention, self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:

@@ -96,7 +96,9 @@ def _refuse_unknown(data: "Choices") -> None:
 
 
 def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
-    """The choices of all, of these options; who made them is forgotten.
+    """The choices of all, of these options; who made them is kept if all know it.
+
+    The same name is the same person, unless people in all are numbers of their only rankings.
 
     Raises
     ------
@@ -106,8 +108,22 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     parts = [data, *others]
     if len({part.worst is None for part in parts}) > 1:
         raise DataError("In some groups best and worst were chosen, and in others one option alone; fit them apart.")
-    nobody = [np.full(len(part.choice), -1) for part in parts]
-    return data._made_of(labels, (), *_put_together(parts, labels, nobody), None)
+    who = _all_who(parts)
+    return data._made_of(labels, who.names, *_put_together(parts, labels, who.number), who.people)
+
+
+def _all_who(parts: "Sequence[Choices]") -> Who:
+    """Who made the choices of all, or nobody in particular if some do not say it."""
+    if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
+        return Who((), np.full(sum(len(part.choice) for part in parts), -1), None)
+    known = [Who(part.respondents, part.respondent, part.people) for part in parts]
+    if all(map(_are_numbered, parts)):
+        first = 1
+        for k, each in enumerate(known):
+            names = tuple(map(str, range(first, first + len(each.names))))
+            people = None if each.people is None else each.people.set_axis(names, axis=0)
+            known[k], first = Who(names, each.number, people), first + len(names)
+    return all_who(known)
 
 
 def with_more(data: "Choices", more: "Choices") -> "Choices":
@@ -136,19 +152,10 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     >>> old.with_more(th.Choices.from_rankings([["beer", "tea", "milk"]]))
     Choices(4 options, 4 sets of 2 to 3, 4 choices, 2 respondents)
     """
-    parts = [data, more]
     if (data.worst is None) != (more.worst is None):
         raise DataError("In some of these choices the best and the worst were chosen, in others one option alone.")
-    labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-    if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
-        return together(data, [more], labels)
-    known = [Who(part.respondents, part.respondent, part.people) for part in parts]
-    if all(map(_are_numbered, parts)):
-        names = tuple(str(len(data.respondents) + k + 1) for k in range(len(more.respondents)))
-        people = None if more.people is None else more.people.set_axis(names, axis=0)
-        known[1] = Who(names, more.respondent, people)
-    who = all_who(known)
-    return data._made_of(labels, who.names, *_put_together(parts, labels, [who.number]), who.people)
+    labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
+    return together(data, [more], labels)
 
 
 def _are_numbered(data: "Choices") -> bool:
@@ -163,7 +170,7 @@ def _are_numbered(data: "Choices") -> bool:
     return bool((np.bincount(data.respondent[first], data.times[first], count) <= 1.0).all())
 
 
-def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: Sequence[np.ndarray]) -> tuple[Any, ...]:
+def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.ndarray) -> tuple[Any, ...]:
     """The sets and the choices of all, of these options, and who made each."""
     place_of = {label: place for place, label in enumerate(labels)}
     occasion, alternative, marked, times, number = [], [], [], [], 0
@@ -182,4 +189,4 @@ def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: Sequ
     order = np.lexsort((alternative, occasion))
     joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]
     counts = np.concatenate(times)
-    return counted_answers(occasion[order], alternative[order], joined, np.concatenate(who), counts)
+    return counted_answers(occasion[order], alternative[order], joined, who, counts)

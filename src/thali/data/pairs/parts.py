@@ -477,8 +477,11 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
 def together(
     data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """The comparisons of all, of these options, with covariates if all have them; who answered is forgotten."""
+    """The comparisons of all, of these options, with covariates if all have them; who answered is kept if all know it
+    and there are neither covariates nor dates."""
     parts = [data, *others]
+    if all(part.answers is not None and part.covariates is None and part.dates is None for part in parts):
+        return _put_together(parts, labels)
     place_of = {label: place for place, label in enumerate(labels)}
     places = [np.array([place_of[label] for label in part.labels]) for part in parts]
     sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]

@@ -62,7 +62,7 @@ class Similarities(Judged):
         How many judgements each is the mean of; 1 everywhere if nothing is known of them.
     sigma : float or None
     answers : JudgedValues or None
-        Who judged which pair how similar, if that is known (`from_subjects`).
+        Who judged which pair how similar, if that is known (`from_subjects`, or a list that says who judged).
 
     Raises
     ------
@@ -126,6 +126,7 @@ class Similarities(Judged):
         second: str | None = None,
         similarity: str | None = None,
         count: str | None = None,
+        respondent: str | None = None,
         *,
         labels: Iterable[Any] | None = None,
         sigma: float | None = None,
@@ -150,6 +151,9 @@ class Similarities(Judged):
             weight if there is one, else every row is one judgement. Their sum n_ij is kept as `judgements`, and
             the similarity has the variance sigma^2 / n_ij. A list of every pair in both orders with the same
             numbers is a symmetric table: it has each judgement once.
+        respondent : str, optional
+            Column that says who judged. None: subject, judge, rater, person, ... if there is one. Where a row is one
+            judgement it is kept who gave it, as `from_subjects` does.
         labels : sequence of str, optional
             All objects in the order wanted. None: the categories of a categorical column; else numbers in their
             order, names as they first appear.
@@ -166,6 +170,11 @@ class Similarities(Judged):
             If a column is unknown, cannot be recognised or could be one of several, a label is missing, a
             similarity is infinite or no number, a count is negative, or no pair is measured.
 
+        Warns
+        -----
+        DataWarning
+            If somebody judged a pair several times, so that it is not kept who judged.
+
         Examples
         --------
         >>> import pandas as pd
@@ -177,9 +186,10 @@ class Similarities(Judged):
 
         frame = as_frame(frame)
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-        named = [None if name is None else str(name) for name in (first, second, similarity, count)]
+        named = [None if name is None else str(name) for name in (first, second, similarity, count, respondent)]
         columns = pair_columns(list(frame.columns), *named)
-        return cls._of(listed_pairs(frame, columns, labels), sigma)
+        found, answers = listed_pairs(frame, columns, labels)
+        return cls._of(found, sigma, answers)
 
     @classmethod
     def from_dissimilarities(

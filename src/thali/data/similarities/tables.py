@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import as_label, shorten
-from thali.errors import DataError, InPython, Setting
+from thali.errors import DataError, DataWarning, InPython, Setting
+from thali.inference.warn import warn
 
-from ..answers import JudgedValues
+from ..answers import JudgedValues, Who, who_answered
 from ..checks import MAX_COUNTED, checked_numbers
 from ..columns import column, count_column, encode
-from ..roles import COUNT, DISSIMILARITY, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
+from ..roles import COUNT, DISSIMILARITY, RESPONDENT, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
 from ..squares import Words, cell, mismatch, square_table
 
 if TYPE_CHECKING:
@@ -363,16 +364,18 @@ EXPECTED = (
 
 
 class PairColumns(NamedTuple):
-    """Which columns hold the two objects, their similarity, and how many judgements a row stands for."""
+    """Which columns hold the two objects, their similarity, how many judgements a row stands for, and who judged."""
 
     first: str
     second: str
     similarity: str
     count: str | None  # type: ignore[override]
+    who: str | None = None
 
     def __str__(self) -> str:
+        by = f" by {self.who!r}" if self.who else ""
         weighted = f", rows weighted by {self.count!r}" if self.count else ""
-        return f"table of pairs, {self.similarity!r} of {self.first!r} and {self.second!r}{weighted}"
+        return f"table of pairs, {self.similarity!r} of {self.first!r} and {self.second!r}{by}{weighted}"
 
 
 def pair_columns(
@@ -381,6 +384,7 @@ def pair_columns(
     second: str | None = None,
     similarity: str | None = None,
     count: str | None = None,
+    who: str | None = None,
 ) -> PairColumns:
     """The columns of a list of pairs: those named, and for the others those that bear one of the usual names."""
     own = by_plain_name(names)
@@ -393,7 +397,7 @@ def pair_columns(
             raise DataError(*_not_similarities(names, own))
         _only_one([f"{a!r} and {b!r}" for a, b in found], "the two objects")
         first, second = found[0]
-    free = {short: name for short, name in own.items() if name not in (first, second, count)}
+    free = {short: name for short, name in own.items() if name not in (first, second, count, who)}
     if similarity is None:
         found = list(SIMILARITY.surely(free)) or list(SIMILARITY.each(free))
         if not found:
@@ -404,7 +408,8 @@ def pair_columns(
         found = list(COUNT.each(free, (similarity,)))
         _only_one(list(map(repr, found)), "how many judgements a row stands for")
         count = found[0] if found else None
-    return PairColumns(first, second, similarity, count)
+    who = who or next(RESPONDENT.surely(free, (similarity, count)), None)
+    return PairColumns(first, second, similarity, count, who)
 
 
 def tells_similarities(names: list[str], vaguely: bool) -> bool:
@@ -419,8 +424,11 @@ def tells_similarities(names: list[str], vaguely: bool) -> bool:
     return True
 
 
-def listed_pairs(frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[Any] | None) -> Measured:
-    """The pairs of a list; rows of the same two objects, in either order, are averaged."""
+def listed_pairs(
+    frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[Any] | None
+) -> tuple[Measured, JudgedValues | None]:
+    """The pairs of a list, and who judged them, where that is known and nobody judged a pair several times; rows of the
+    same two objects, in either order, are averaged."""
     if not len(frame):
         raise DataError("There is not a single similarity; the table has no rows.")
     given = column(frame, columns.similarity)
@@ -439,7 +447,41 @@ def listed_pairs(frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[A
     # an object beside itself is the diagonal, which is not read; encode refuses it only where it counts
     names, i, j, _ = encode(first, second, np.zeros(len(frame)), labels, place)
     read = (i != j) & (counts > 0) & ~np.isnan(values)
-    return _averaged(names, i[read], j[read], values[read], counts[read])
+    i, j, values, counts = i[read], j[read], values[read], counts[read]
+    who = who_answered(frame, columns.who, columns)
+    if who is None:
+        return _averaged(names, i, j, values, counts), None
+    return _judged(names, i, j, values, counts, who.of_rows(read))
+
+
+def _judged(
+    names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray, who: Who
+) -> tuple[Measured, JudgedValues | None]:
+    """The mean over those who judged a pair, and who did; one who wrote every pair in both orders judged it once."""
+    n = len(names)
+    pair = np.minimum(i, j) * n + np.maximum(i, j)
+    _, row, place = np.unique(who.number * n * n + pair, return_index=True, return_inverse=True)
+    if _written_twice(i < j, place, values == values[row][place], counts):
+        i, j, values, counts, pair, number = i[row], j[row], values[row], counts[row], pair[row], who.number[row]
+    elif len(row) == len(place):
+        number = who.number
+    else:
+        k = int((np.bincount(place) > 1).argmax())
+        a, b = names[i[row[k]]], names[j[row[k]]]
+        warn(
+            DataWarning(
+                f"Who judged is not kept: {who.names[who.number[row[k]]]!r} judged {a!r} and {b!r} several times; give"
+                " everybody's mean of a pair."
+            )
+        )
+        return _averaged(names, i, j, values, counts), None
+    found = _averaged(names, i, j, values, counts)
+    if (counts != 1.0).any():  # a row is the mean of several judgements
+        return found, None
+    places = np.searchsorted(found.first * n + found.second, pair)
+    order = np.lexsort((places, number))
+    whose = number[order].astype(np.int32), places[order].astype(np.int32)
+    return found, JudgedValues._made_of(who.names, *whose, values[order])
 
 
 def _averaged(names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Measured:

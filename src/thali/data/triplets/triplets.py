@@ -10,7 +10,7 @@ from thali._labels import plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 from thali.inference.warn import warn
 
-from ..answers import ChosenPlaces, Who, who_answered
+from ..answers import ChosenPlaces, Who, all_who, who_answered
 from ..columns import as_frame
 from ..connectivity import connected, parted
 from ..judged import Judged, Tally
@@ -273,12 +273,14 @@ class Triplets(Judged):
         return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
 
     def _fill(self, labels: tuple[str, ...], parts: list[Questions], who: Who | None = None) -> "Triplets":
-        """The answers of all parts, of which there is one if it is known who answered."""
+        """The answers of all parts, small sets first if it is known who answered."""
         fields, places = added_up(len(labels), parts)
         if who is None:
             return self._freeze(labels, *fields, None)
-        asked = parts[0].times > 0
-        return self._freeze(labels, *fields, ChosenPlaces.of_rows(who.of_rows(asked), places[0], parts[0].times[asked]))
+        times = np.concatenate([part.times for part in parts])
+        asked = times > 0
+        answers = ChosenPlaces.of_rows(who.of_rows(asked), np.concatenate(places), times[asked])
+        return self._freeze(labels, *fields, answers)
 
     def _freeze(self, *values: Any) -> "Triplets":
         super()._freeze(*values)
@@ -397,17 +399,29 @@ class Triplets(Judged):
         return {name: self._of_people(members) for name, members in found.items() if len(members)}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
-        """The answers of all, of these objects; who gave them is forgotten."""
-        place_of, parts = {label: place for place, label in enumerate(labels)}, []
-        for part in (self, *others):
+        """The answers of all, of these objects; who gave them is kept if all know it."""
+        parts, place_of = [self, *others], {label: place for place, label in enumerate(labels)}
+        known = [part.answers for part in parts if part.answers is not None]
+        rows = []  # of each part the pairs, by their keys, and of each answer its place, how often, and whose
+        for number, part in enumerate(parts):
             place = np.array([place_of[label] for label in part.labels])
             keys = pair_keys(len(labels), place[part.first], place[part.second])
-            for m in np.unique(part.sizes).tolist():
-                sets = np.flatnonzero(part.sizes == m)
-                places = part.start[sets][:, None] + np.arange(m)
-                chosen = np.tile(np.arange(m), len(sets))
-                parts.append(Questions(np.repeat(keys[places], m, axis=0), chosen, part.counts[places].ravel()))
-        return self.__new__(type(self))._fill(labels, _of_equal_sizes(parts))
+            own = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
+            if len(known) == len(parts):
+                own = known[number].place, known[number].times, known[number].subject
+            rows.append((keys, part.start[part.set_of[own[0]]], part.sizes[part.set_of[own[0]]], own))
+        questions, subjects = [], []
+        for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
+            each = []
+            for number, (keys, first, sizes, (place, times, subject)) in enumerate(rows):
+                own = sizes == m
+                each.append((keys[first[own, None] + np.arange(m)], place[own] - first[own], times[own]))
+                subjects.append((number, subject[own]))
+            questions.append(Questions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True))))
+        who = None
+        if len(known) == len(parts):
+            who = all_who([Who(known[k].subjects, own, known[k].people) for k, own in subjects])
+        return self.__new__(type(self))._fill(labels, questions, who)
 
     def __str__(self) -> str:
         least, most = int(self.sizes.min()), int(self.sizes.max())
@@ -495,10 +509,3 @@ class Triplets(Judged):
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
             message = f"{shorten(never)} {was} never asked about: {its} features follow from the prior alone."
             warn(DataWarning(message))
-
-
-def _of_equal_sizes(parts: list[Questions]) -> list[Questions]:
-    """The questions of sets of as many pairs, joined."""
-    sizes = dict.fromkeys(part.pairs.shape[1] for part in parts)
-    each = [[part for part in parts if part.pairs.shape[1] == m] for m in sizes]
-    return [Questions(*(np.concatenate(arrays) for arrays in zip(*some, strict=True))) for some in each]

@@ -7,7 +7,7 @@ import pandas as pd
 from thali._labels import plural, shorten
 from thali.data.kinds import SIMILARITIES
 from thali.data.pairs.columns import choice_columns
-from thali.data.roles import DISSIMILARITY, SIMILARITY, by_plain_name
+from thali.data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
 from thali.data.similarities import Similarities
 from thali.data.similarities.tables import measured_pairs, pair_columns, tells_similarities
 from thali.errors import DataError
@@ -125,7 +125,9 @@ SHEETS = Shape(
 _LIST = "list of similarities"
 
 
-def match_list(table: Table, known: bool = False, symmetrize: str | None = None) -> Reading | None:
+def match_list(
+    table: Table, known: bool = False, symmetrize: str | None = None, respondent: str | None = None
+) -> Reading | None:
     """A table whose columns have the names of such a list.
 
     `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is what is wrong.
@@ -136,7 +138,7 @@ def match_list(table: Table, known: bool = False, symmetrize: str | None = None)
         own = by_plain_name(names)
         if not known or all(role.among(own) is None for role in (SIMILARITY, DISSIMILARITY)):
             return None
-        return Reading(SIMILARITIES, _LIST, "table of pairs", table, lambda: _read_list(table), sure=False)
+        return Reading(SIMILARITIES, _LIST, "table of pairs", table, lambda: _read_list(table, respondent), sure=False)
     square = table.square
     if square is not None and square.is_symmetric:
         return None
@@ -145,11 +147,12 @@ def match_list(table: Table, known: bool = False, symmetrize: str | None = None)
     sure = not both_ways and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
         sure &= square.bare and square.has_diagonal
-    return Reading(SIMILARITIES, _LIST, str(pair_columns(names)), table, lambda: _read_list(table), sure)
+    how = str(pair_columns(names, who=respondent))
+    return Reading(SIMILARITIES, _LIST, how, table, lambda: _read_list(table, respondent), sure)
 
 
-def _read_list(table: Table) -> tuple[Similarities, str]:
-    columns = pair_columns(table.names)
+def _read_list(table: Table, respondent: str | None) -> tuple[Similarities, str]:
+    columns = pair_columns(table.names, who=respondent)
     data = Similarities.from_frame(table.frame, *columns)
     unused = [name for name in table.names if name not in columns and not name.startswith("column ")]
     ignored = f"; columns not used: {shorten(unused)}" if unused else ""
@@ -164,6 +167,7 @@ LIST = Shape(
         "the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and column; sim, "
         "rating, proximity) and, if rows stand for several judgements, 'count'"
     ),
+    roles=(RESPONDENT,),
     settings=("known", "symmetrize"),
 )
 

@@ -181,7 +181,8 @@ class _OfAnswers(_OfData):
     ) -> dict[str, Any]:
         if roles is None:
             return {}
-        offered = {GROUP: [*columns_of_people(data.people), *filter(None, (roles.who,))]}
+        known = columns_of_people(data.people)
+        offered = {GROUP: [*known, *filter(None, (roles.who,))], PEOPLE: known}
         who = None if data.subjects else column_of_people(frame, roles, others)
         if data.forward is not None:
             offered[COVARIATES] = columns_of_comparisons(frame, roles if who is None else roles._replace(who=who))

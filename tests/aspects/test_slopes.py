@@ -1,0 +1,356 @@
+"""People whose weights depend on what is known of them, or differ about some options more than about others."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from people_fits import OPTIONS, compared
+from scipy import stats
+from scipy.special import polygamma
+
+import thali as th
+from thali.aspects.answers import new_people as new_people_module
+from thali.aspects.answers.groups import group_tree
+from thali.aspects.answers.new_people import population_in
+from thali.aspects.answers.population import with_kappas, with_population
+from thali.aspects.answers.slopes import effect_draws, known_in, with_slopes
+from thali.aspects.group_state import base_at
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.moves import group_similar, group_slopes
+from thali.aspects.populations.groups import EACH_SPREAD, ONE_SPREAD, EveryPerson
+from thali.aspects.populations.groups_chain import GroupChain
+from thali.aspects.samplers.record import ChainDraws
+from thali.aspects.state import COLUMNS, replica
+from thali.errors import ArgumentError, DataError
+from thali.people.columns import covariates_of
+from thali.testing import naive
+
+PEOPLE = pd.DataFrame({"age": [20, 40, 60], "sex": ["f", "m", "m"]}, pd.Index(["p0", "p1", "p2"]))
+N = len(OPTIONS)
+OWNERS = (0, 2)  # of the one aspect that options share
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+
+def compared_by_known(people=PEOPLE):
+    """Everybody compares each two options once, and what is known of them."""
+    data = compared(len(people))
+    rows = [(name, a, b, a, *people.loc[name]) for name in data.subjects for a, b in [OPTIONS[:2], OPTIONS[2:]]]
+    frame = pd.DataFrame(rows, columns=["subject", "first", "second", "chosen", *people.columns])
+    return th.PairedComparisons.from_trials(frame, subject="subject", labels=OPTIONS)
+
+
+def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex")):
+    """A model with draws that are written down, and these: v and own, and the slopes of both."""
+    rng = np.random.default_rng(5)
+    known = covariates_of(columns, PEOPLE, 3)
+    q = len(known.names)
+    v, own = rng.gamma(2.0, 0.5, draws), rng.gamma(2.0, 0.5, (draws, N))
+    slope, own_slope = rng.normal(0, 0.5, (draws, q)), rng.normal(0, 0.5, (draws, q, N))
+    unique = np.concatenate([np.ones((draws, 3, N)), own[:, None], own_slope], axis=1)
+    weights = np.concatenate([np.ones((draws, 3)), v[:, None], slope], axis=1)
+    chain = ChainDraws(
+        alpha=np.ones(draws),
+        log_likelihood=np.zeros(draws),
+        unique_weights=unique,
+        n_features=np.ones(draws, np.int64),
+        weights=weights,
+        sizes=np.full(draws, len(OWNERS)),
+        owners=np.tile(np.array(OWNERS, np.int32), draws),
+        extra={"kappa": np.linspace(kappa, 1.01 * kappa, draws)},
+    )
+    population = EveryPerson(columns=tuple(columns))
+    groups = population.data(compared_by_known(), lambda given: given)
+    tree = group_tree([chain], groups, Elimination(lapse), learned_alpha=False, similar=True, attrs={}, persons=True)
+    model = th.EliminationByAspects(people="random", respondents=list(columns))
+    model.posterior_ = with_population(with_slopes(tree, [chain], known), [chain], 3, lapse)
+    model.fitted_to_, model.interrupted_ = "answers of people", False
+    return model, (v, own, slope, own_slope), known
+
+
+def utilities(drawn, draw, x):
+    """What the options are worth by the common weights of a person with this x; last the aspect that two share."""
+    v, own, slope, own_slope = (each[draw] for each in drawn)
+    shared, utility = v * np.exp(slope @ x), own * np.exp(x @ own_slope)
+    utility[list(OWNERS)] += shared
+    return np.append(utility, shared) / utility.sum()
+
+
+def test_effects_are_derivatives_of_log_shares():
+    model, drawn, known = with_draws()
+    options, features = effect_draws(model.posterior_)
+    assert list(features) == ["tea, beer"]
+    for draw in range(4):
+        for j in range(2):
+            x = 1e-6 * (np.arange(2) == j)
+            expected = np.log(utilities(drawn, draw, x) / utilities(drawn, draw, -x)) / 2e-6 / known.sd[j]
+            found = [options[label][draw, j] for label in OPTIONS] + [features["tea, beer"][draw, j]]
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+    table = model.respondent_effects(ci=0.5)
+    assert list(table.index.unique("column")) == ["age", "sex[m]"] and table.attrs["interval"] == 0.5
+    assert table["mean"]["age", "milk"] == pytest.approx(options["milk"][:, 0].mean())
+    assert ((table["low"] <= table["mean"]) | (table["mean"] <= table["high"])).all()
+    rows = model.quantities()
+    np.testing.assert_allclose(rows["respondent_effect[sex[m], wine]"].ravel(), options["wine"][:, 1])
+
+
+def chosen(drawn, draw, x):
+    """The probability of tea over beer, and of tea over milk, by the common weights."""
+    v, own, slope, own_slope = (each[draw] for each in drawn)
+    shared, unique = v * np.exp(slope @ x), own * np.exp(x @ own_slope)
+    features = np.isin(np.arange(N), OWNERS)[:, None]
+    return [naive.pair_probability(0, other, features, [shared], unique, 0.0) for other in (2, 1)]
+
+
+def test_a_new_person_is_one_of_whom_this_is_known_or_one_like_those_who_answered():
+    """Where people are alike but for what is known of them."""
+    model, drawn, known = with_draws(kappa=1e9)
+    pairs = [("tea", "beer"), ("tea", "milk")]
+    x = (np.array([30.0, 1.0]) - known.mean) / known.sd
+    expected = np.mean([chosen(drawn, draw, x) for draw in range(4)], axis=0)
+    found = model.predict_proba(pairs, respondent={"sex": "m", "age": 30})
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    expected = np.mean([chosen(drawn, draw, each) for draw in range(4) for each in known.matrix[:, 1:]], axis=0)
+    np.testing.assert_allclose(model.predict_proba(pairs), expected, rtol=0.02)  # 64 new people of three
+    stored = model.posterior_["posterior"]["population_probability"].mean(("chain", "draw"))
+    np.testing.assert_allclose(stored.sel(pair=["tea, beer", "tea, milk"]), expected, rtol=0.02)
+    assert set(model.of_group("p1").posterior_["posterior"].data_vars).isdisjoint({"slopes", "unique_slopes"})
+
+
+def test_a_person_left_out_is_scored_by_what_is_known_of_them():
+    model, drawn, known = with_draws(kappa=1e9)
+    choices = th.Choices.from_comparisons(compared_by_known())
+    found = model.log_predictive(choices)
+    for name, x in zip(PEOPLE.index, known.matrix[:, 1:], strict=True):
+        each = []
+        for draw in range(4):
+            v, own, slope, own_slope = (of[draw] for of in drawn)
+            features = np.isin(np.arange(N), OWNERS)[:, None]
+            given = features, [v * np.exp(slope @ x)], own * np.exp(x @ own_slope), 0.0
+            each.append(naive.pair_probability(0, 1, *given) * naive.pair_probability(2, 3, *given))
+        assert found[name] == pytest.approx(np.log(np.mean(each)), abs=1e-3)
+    with pytest.raises(DataError, match="depend on 'age', and the data do not say it"):
+        known_in(model.posterior_, PEOPLE[["sex"]])
+
+
+def a_chain(known, spread=ONE_SPREAD):
+    """A chain of three persons, with draws to come."""
+    population = EveryPerson(columns=("age", "sex"), spread=spread)
+    groups = population.data(compared_by_known(), lambda given: given)
+    model = th.EliminationByAspects(alpha=1.5, people="random", respondents=["age", "sex"], tempering=False)
+    of_task = population.task(groups, 3, 1, 1, model._parts(groups))
+    np.testing.assert_array_equal(of_task.model.known, known.matrix[:, 1:])
+    return GroupChain(of_task, np.random.default_rng(4))
+
+
+def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
+    chain.run_to(chain.total)
+    drawn, base = chain.draws, base_at(chain.bases, 0)
+    columns = int(drawn.n_features[-1])
+    assert drawn.weights.shape[1] == drawn.unique_weights.shape[1] == 3 + 1 + 2
+    np.testing.assert_array_equal(drawn.unique_weights[-1, 4:], base.own_slope.T)
+    kept = replica(chain.state, 0).m[: replica(chain.state, 0).whole[COLUMNS]] > 0
+    np.testing.assert_array_equal(
+        drawn.weights[-columns:, 4:] if columns else 0, base.slope[: len(kept)][kept] if columns else 0
+    )
+    x = chain.task.model.known
+    np.testing.assert_allclose(base.own_lift, np.exp(x @ base.own_slope.T), rtol=1e-12)
+    np.testing.assert_allclose(base.lift[:, : len(kept)], np.exp(x @ base.slope[: len(kept)].T), rtol=1e-12)
+
+
+def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
+    chain.run_to(3)
+    base, model = base_at(chain.bases, 0), chain.task.model
+    model = model._replace(known=model.known + 0.3)  # not centred
+    base.own_lift[:] = np.exp(model.known @ base.own_slope.T)
+    s, kappa = chain.state.s, base.real[0]
+
+    def log_target(value):
+        slopes = np.array([value, base.own_slope[2, 1]])
+        middle = base.own[2] * np.exp(model.known @ slopes)
+        return stats.gamma.logpdf(s[:, 2], kappa, scale=middle / kappa).sum() + stats.norm.logpdf(value, 0.0, 0.5)
+
+    def found(value):
+        now = base.own_slope[2, 0]
+        return group_slopes.log_slope(model, base.own_kappa, s, base.own[2], base.own_lift, 2, 0, now, value)
+
+    assert found(0.7) - found(-0.4) == pytest.approx(log_target(0.7) - log_target(-0.4))
+
+
+@pytest.mark.parametrize(
+    ("respondent", "said"),
+    [
+        ({"age": 30}, "must say 'sex' of the person"),
+        ({"age": 30, "sex": "x"}, "has sex 'x'; people have 'f', 'm'"),
+        ({"age": "old", "sex": "m"}, "has age 'old', and people have numbers there"),
+        ({"age": 30, "sex": "m", "town": "X"}, "says 'town', and weights depend on 'age', 'sex'"),
+        (30, "must say 'age' of the person; got 30"),
+    ],
+)
+def test_what_is_not_known_of_a_new_person_is_asked_for(respondent, said):
+    with pytest.raises(ArgumentError, match=said):
+        with_draws()[0].predict_proba([("tea", "milk")], respondent=respondent)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"respondents": ["age"]}, ArgumentError, "everybody's own weights depend; set people='random'"),
+        ({"people": "random", "respondents": ["town"]}, ArgumentError, "no column of people; they have 'age', 'sex'"),
+        ({"people": "random", "respondents": 3}, ArgumentError, "list of columns"),
+    ],
+)
+def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given, error, said):
+    with pytest.raises(error, match=said):
+        th.EliminationByAspects(**given).prepare(compared_by_known())
+
+
+def test_a_mapping_of_people_says_nothing_of_them():
+    model = th.EliminationByAspects(people="random", respondents=["age"])
+    with pytest.raises(DataError, match="say nothing of people"):
+        model.prepare(compared_by_known().by_subject())
+
+
+def test_effects_are_refused_without_columns():
+    model = th.EliminationByAspects("unique", people="random")
+    model.posterior_ = with_draws()[0].posterior_.copy()
+    model.posterior_["posterior"] = model.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
+    model.fitted_to_ = "answers of people"
+    with pytest.raises(ArgumentError, match="models with respondents"):
+        model.respondent_effects()
+    with pytest.raises(ArgumentError, match="leave it out"):
+        model.predict_proba([("tea", "milk")], respondent={"age": 3})
+
+
+def test_groups_keep_what_is_known_of_people():
+    groups = EveryPerson(columns=("age",)).data(compared_by_known(), lambda given: given)
+    assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(groups.people.index) == list(
+        groups.names
+    )
+    assert pickle.loads(pickle.dumps(groups)) == groups == groups.mapped(lambda part: part)
+    assert "people" not in vars(th.Groups(dict(groups)))
+
+
+def test_the_finding_says_what_is_sure():
+    model, _, _ = with_draws(draws=40)
+    found = model.findings()["respondent_effects"]
+    assert "depends on what is known of them" in str(found.sentence) or "Of no option" in str(found.sentence)
+    assert found.table.index.names == ["column", "of"]
+    plain = with_draws()[0]
+    plain.posterior_["posterior"] = plain.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
+    assert "respondent_effects" not in plain.findings()
+
+
+# a kappa of each weight ----------------------------------------------------------------------------------------
+
+
+def with_own_kappas(draws=2):
+    """A model of two options and aspects whose weights have kappas of their own, and these."""
+    rng = np.random.default_rng(8)
+    kappas = np.array([[0.7, 40.0, 3.0, 3.0], [9.0, 1.2, 5.0, 5.0]])[:draws]
+    unique = np.concatenate([np.ones((draws, 3, N)), rng.gamma(2.0, 0.5, (draws, 1, N)), kappas[:, None]], axis=1)
+    of_aspect = np.array([0.8, 30.0])[:draws]
+    weights = np.concatenate([np.ones((draws, 3)), rng.gamma(2.0, 0.5, (draws, 1)), of_aspect[:, None]], axis=1)
+    chain = ChainDraws(
+        alpha=np.ones(draws),
+        log_likelihood=np.zeros(draws),
+        unique_weights=unique,
+        n_features=np.ones(draws, np.int64),
+        weights=weights,
+        sizes=np.full(draws, len(OWNERS)),
+        owners=np.tile(np.array(OWNERS, np.int32), draws),
+        extra={"kappa": np.full(draws, 20.0)},
+    )
+    groups = EveryPerson(spread=EACH_SPREAD).data(compared_by_known(), lambda given: given)
+    tree = group_tree([chain], groups, Elimination(0.0), learned_alpha=False, similar=True, attrs={}, persons=True)
+    model = th.EliminationByAspects(people="random", spread="each")
+    model.posterior_ = with_population(with_kappas(tree, [chain]), [chain], 3, 0.0)
+    model.fitted_to_, model.interrupted_ = "answers of people", False
+    return model, kappas, of_aspect
+
+
+def test_new_people_vary_by_the_kappa_of_each_weight():
+    """Against people that are simulated one by one."""
+    model, kappas, of_aspect = with_own_kappas()
+    population = population_in(model.posterior_)
+    np.testing.assert_array_equal(population.own_kappas.unique, kappas)
+    np.testing.assert_array_equal(population.own_kappas.weights, of_aspect)
+    rng, features = np.random.default_rng(2), np.isin(np.arange(N), OWNERS)[:, None]
+    expected, error = np.zeros(2), 0.0
+    for draw in range(2):
+        own = population.common.unique_weights[draw] * rng.gamma(kappas[draw], 1 / kappas[draw], (4_000, N))
+        shared = population.common.weights[draw] * rng.gamma(of_aspect[draw], 1 / of_aspect[draw], 4_000)
+        each = [
+            [naive.pair_probability(0, other, features, [w], u, 0.0) for other in (1, 2)]
+            for w, u in zip(shared, own, strict=True)
+        ]
+        expected += np.mean(each, axis=0) / 2.0
+        error = max(error, np.std(each) * (1 / np.sqrt(4_000) + 0.1 / np.sqrt(64)))
+    found = model.predict_proba([("tea", "milk"), ("tea", "beer")])
+    assert (np.abs(found - expected) < 5 * error).all()
+
+
+def test_a_person_left_out_varies_by_the_kappa_of_each_weight(monkeypatch):
+    """Of one choice the integral is what is predicted."""
+    monkeypatch.setattr(new_people_module, "_PEOPLE", 20_000)
+    model, _, _ = with_own_kappas()
+    data = th.PairedComparisons.from_trials(
+        pd.DataFrame([("new", "tea", "milk", "tea")], columns=["subject", "first", "second", "chosen"]),
+        subject="subject",
+        labels=OPTIONS,
+    )
+    found = model.log_predictive(th.Choices.from_comparisons(data))["new"]
+    assert found == pytest.approx(np.log(model.predict_proba([("tea", "milk")])[0]), abs=0.03)
+    taken = population_in(model.posterior_).taken(np.array([1, 1, 0]))
+    assert taken.own_kappas.weights.tolist() == [30.0, 30.0, 0.8]
+
+
+def test_rows_of_the_summary_say_about_what_people_differ():
+    model, kappas, _ = with_own_kappas()
+    rows = model.quantities()
+    assert [rows[f"kappa[{label}]"].ravel().tolist() for label in OPTIONS] == kappas.T.tolist()
+    assert "feature_kappas" not in model.of_group("p1").posterior_["posterior"]
+
+
+def test_draws_have_the_kappas_last(uncompiled):
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread=EACH_SPREAD)
+    chain.run_to(chain.total)
+    base = base_at(chain.bases, 0)
+    assert chain.task.model.own_kappas and chain.draws.unique_weights.shape[1] == 3 + 1 + 2 + 1
+    np.testing.assert_array_equal(chain.draws.unique_weights[-1, -1], base.own_kappa)
+    assert len(set(base.own_kappa.tolist())) == N
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"spread": "each"}, "set people='random', or leave it out"), ({"people": "random", "spread": 2}, "must be")],
+)
+def test_spreads_that_mean_nothing_are_refused(given, said):
+    with pytest.raises(ArgumentError, match=said):
+        th.EliminationByAspects(**given).prepare(compared_by_known())
+
+
+def test_the_density_of_a_kappa_with_its_weights_is_that_of_the_definition(uncompiled, monkeypatch):
+    """Of the move in which the weights of an option keep their standard scores: every acceptance ratio."""
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread=EACH_SPREAD)
+    chain.run_to(3)
+    base, model, ratios = base_at(chain.bases, 0), chain.task.model, []
+    monkeypatch.setattr(group_similar, "accept", lambda rng, ratio: ratios.append(ratio) or True)
+    data, rate = compared_by_known().by_subject(), 2.0 / base.real[0]
+
+    def log_target():
+        state, total = chain.state, 0.0
+        columns = int(state.whole[0, COLUMNS])
+        kappa = base.own_kappa[1]
+        for g, each in enumerate(data.values()):
+            features = state.Z[g, :columns, :N].T.astype(bool)
+            total += naive.log_likelihood(each, features, state.w[g, :columns], state.s[g, :N], 0.01)
+        logs = np.log(state.s[:, 1] / (base.own[1] * base.own_lift[:, 1]))
+        in_scores = stats.gamma.logpdf(np.exp(logs), kappa, scale=1 / kappa) + logs + 0.5 * np.log(polygamma(1, kappa))
+        return total + in_scores.sum() + stats.gamma.logpdf(kappa, 2.0, scale=1 / rate) + np.log(kappa)
+
+    before = log_target()
+    group_similar.stretch_unique(chain.rng, model, chain.cache, chain.state, base, 1, rate)
+    assert ratios == pytest.approx([log_target() - before], abs=1e-6)
