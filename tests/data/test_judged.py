@@ -64,10 +64,10 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
             data.to_comparisons()
 
 
-@pytest.mark.parametrize("data", [TIED, SETS])
-def test_further_answers_join_and_who_is_known_stays_so(data):
-    more = with_more(data, data)
-    assert more.labels == data.labels and more.subjects == data.subjects
+@pytest.mark.parametrize(("data", "subjects"), [(TIED, TIED.subjects), (SETS, ("1", "2", "3", "4"))])
+def test_further_answers_join_and_who_is_known_stays_so(data, subjects):
+    more = with_more(data, data)  # numbers of rankings are nobody's names
+    assert more.labels == data.labels and more.subjects == subjects
     assert more.tally.counts.tolist() == (2 * data.tally.counts).tolist()
 
 
