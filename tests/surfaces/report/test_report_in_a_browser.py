@@ -546,14 +546,21 @@ def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
 
 
 def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
-    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page = browser.new_page(viewport={"width": 360, "height": 900})
     page.set_content(rendered(Document("Answer", "", (), None, (), (), "")))
-    page.evaluate("""() => {
-        document.querySelector("main").innerHTML =
-            '<section class="lead"><div class="drawn"><svg width="480" height="200"></svg></div></section>';
-    }""")
-    wide = page.evaluate("[document.querySelector('.drawn').scrollWidth, document.querySelector('.drawn').clientWidth]")
-    assert wide[0] <= wide[1] and page.locator("svg").bounding_box()["width"] == pytest.approx(336)
+    for width in (320, 480, 760):
+        page.evaluate(
+            """(width) => {
+            document.querySelector("main").innerHTML =
+                `<section class="lead"><div class="drawn"><svg width="${width}" height="200"></svg></div></section>`;
+        }""",
+            width,
+        )
+        drawn = page.evaluate(
+            "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.querySelector('.drawn'))"
+        )
+        shown = page.locator("svg").bounding_box()["width"]
+        assert drawn[0] <= drawn[1] and 300 < shown <= min(width, drawn[1])
     page.close()
 
 
