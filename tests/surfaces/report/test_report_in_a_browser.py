@@ -315,6 +315,29 @@ def test_shares_of_a_class_of_people(opened):
     assert page.is_disabled("#market-weights") and "weighted" not in page.inner_text("#market-table caption")
 
 
+def test_every_market_is_saved_as_one_table(opened):
+    """The first, those kept, and the one that stands, each with its shares, as a table of scenarios."""
+    table, draws = some_people("logits")
+    page = opened(draws)
+    page.click("#market-pin")  # the same as the first
+    page.locator("input[type=number]").first.fill("3.5")
+    page.click("#market-pin")
+    page.select_option("#market-people", label="w (sex), 6")
+    with page.expect_download() as saved:
+        page.click("#market-every-button")
+    found = pd.read_csv(io.StringIO(pathlib.Path(saved.value.path()).read_text("utf-8")))
+    first = [*draws.first_task, draws.none]
+    second = [(first[0][0], 3.5, *first[0][2:]), *first[1:]]
+    women = (table["sex"] == "w").to_numpy(float)
+    wanted = [draws.shares([first])[0], draws.shares([second])[0], draws.shares([second], women)[0]]
+    wanted = np.concatenate([np.transpose(draws.described(each, TAILS)) for each in wanted])
+    np.testing.assert_allclose(found[["share", "share_low", "share_high"]], wanted, rtol=0, atol=1e-6)
+    assert found["scenario"].tolist() == [1] * len(first) + [2] * len(first) + [3] * len(first)
+    assert found["price"].dropna().iloc[0] == first[0][1] and 3.5 in set(found["price"])
+    assert found["people"].unique().tolist() == ["everybody, 9 people", "w (sex), 6 of 9 people"]
+    assert "3 markets" in page.text_content("#market-status") and "change" not in found
+
+
 def test_before_keeps_its_own_people_until_these_are_asked(opened):
     table, draws = some_people("logits")
     page = opened(draws, permissions=["clipboard-read", "clipboard-write"])
