@@ -1,6 +1,7 @@
 """Designs of choice experiments: known optima, a naive D-error, prohibitions, simulated answers, mistakes."""
 
 from functools import cache
+from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from thali import designs
 from thali.designs.products import attributes_of, columns_of, information, log_bound, with_none
 from thali.errors import ArgumentError, DataError
 
+choosing = import_module("thali.designs.choice")
 THREE = {"brand": ["A", "B", "C"], "price": [9, 12, 15], "zoom": ["no", "yes"]}
 PRIOR = {"brand": {"B": 0.5}, "price": -0.15, "zoom": [0.0, 0.8]}
 
@@ -247,7 +249,7 @@ MISTAKES = [
     ({"prohibited": {"brand": "D"}}, "prohibited: 'brand' has no level 'D', only 'A', 'B', 'C'."),
     (
         {"prohibited": [{"brand": ["A", "B"], "zoom": "yes"}, {"brand": "C", "zoom": "no"}], "tasks": 20},
-        "prohibited leaves products that cannot tell the effects of all levels apart; allow more, or leave an "
+        "prohibited leaves products that cannot tell the effects of 'brand', 'zoom' apart; allow more, or leave an "
         "attribute out.",
     ),
     (
@@ -287,6 +289,7 @@ def test_mistakes_of_a_check():
 
 
 WAYS = {"price": "decreasing", "zoom": "increasing"}
+TWO = {"price": [9, 10, 11], "zoom": ["no", "yes"]}
 
 
 def made(**how):
@@ -343,7 +346,7 @@ def test_no_product_is_worse_than_another_of_its_task():
     assert "worse than another" in str(designs.check(kept, directions=WAYS))
     two = {"price": [1, 2], "zoom": ["no", "yes"]}
     with pytest.raises(ArgumentError, match="directions leave no task of 3 products of which none is worse"):
-        designs.choice(two, 4, 3, directions=WAYS, random_seed=1)
+        designs.choice(two, 4, 3, none=True, directions=WAYS, random_seed=1)
 
 
 @pytest.mark.fit  # for its time
@@ -381,14 +384,54 @@ def test_tasks_held_out_stand_last_in_every_version():
         ({"directions": {"price": "down"}}, "directions of 'price' must be 'increasing' or 'decreasing'; got 'down'"),
         ({"directions": {"size": "increasing"}}, "directions names 'size', which is no attribute"),
         ({"directions": "price"}, "directions must map attributes"),
+        ({"directions": WAYS, "prior": {"price": 0.1}}, "prior prefers price 12 to 9, and directions say that 'price'"),
         ({"holdouts": [[{"brand": "A"}, {"brand": "B"}]]}, "a product of task 1 has no 'price', 'zoom'"),
         ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}]]}, "task 1 must be a table of two products or more"),
         ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no", "size": 1}] * 2]}, "'size' of task 1 is no attribute"),
+        ({"holdouts": [[{"brand": "Z", "price": 9, "zoom": "no"}] * 2]}, "'brand' of a product of task 1 is 'Z'"),
+        (
+            {"prohibited": {"brand": "A", "zoom": "no"}, "holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}] * 2]},
+            "task 1 has the product brand A, price 9, zoom no, which is prohibited; change it, or allow it",
+        ),
     ],
 )
 def test_mistakes_of_what_is_asked_besides(how, said):
     with pytest.raises(ArgumentError, match=said):
         made(**how)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "how", "said"),
+    [
+        (
+            THREE,
+            {"prohibited": {"brand": "A", "zoom": "yes"}, "interactions": [("price", "zoom"), ("brand", "zoom")]},
+            "prohibited leaves products that cannot tell the interaction of 'brand' and 'zoom' from other effects",
+        ),
+        (
+            TWO,
+            {"directions": WAYS, "interactions": [("price", "zoom")]},
+            "directions leave tasks that cannot tell the interaction of 'price' and 'zoom' from other effects; leave a",
+        ),
+        (
+            TWO,
+            {"directions": WAYS, "prohibited": {"price": [10, 11], "zoom": "no"}},
+            "directions and what is prohibited leave tasks that cannot tell the effects of 'price', 'zoom' apart",
+        ),
+    ],
+)
+def test_what_no_design_could_tell_is_said_before_one_is_searched(attributes, how, said, monkeypatch):
+    monkeypatch.delattr(choosing, "random_design")
+    with pytest.raises(ArgumentError, match=said):
+        designs.choice(attributes, 20, 2, **how)
+
+
+def test_what_a_design_could_tell_is_searched(monkeypatch):
+    """An attribute that is free beside the others, or a no-choice option, takes what directions leave untold."""
+    monkeypatch.setattr(choosing, "random_design", lambda *_: pytest.skip("searched"))
+    for attributes, how in ((TWO, {"none": True}), (TWO | {"brand": ["A", "B"]}, {}), (TWO, {"interactions": []})):
+        with pytest.raises(pytest.skip.Exception, match="searched"):
+            designs.choice(attributes, 20, 2, **{"directions": WAYS, "interactions": [("price", "zoom")]} | how)
 
 
 @pytest.mark.fit

@@ -192,6 +192,7 @@ REFUSED = [
     ({"practice": [{"options": ["cat"]}]}, "A practice trial shows two or more; got ['cat']."),
     ({"practice": [{"options": ["a", "b", "c"]}]}, "A practice trial of pairs shows 2, as all trials do; got 3."),
     ({"catch": [{"options": ["a", "b"]}]}, "A catch trial needs its right answer, one of 'a', 'b'; got ''."),
+    ({"catch": [{"options": ["a", "1e2"], "answer": "a"}]}, "The option '1e2' would come back as the number '100'"),
     ({"catch": [{"products": [{"brand": "A"}, {}], "answer": 1}]}, "A catch trial of pairs needs options ="),
     ({"pictures": {"wine": "wine.png"}}, "There is a picture of 'wine', which is no option."),
     ({"pictures": {"tea": "nothing.png"}}, "There is no picture 'nothing.png'"),

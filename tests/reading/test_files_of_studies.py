@@ -1,5 +1,6 @@
 """Files of survey programs and of R's packages, each written here after its published description."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from typed_tables import made
@@ -353,3 +354,36 @@ def test_codes_of_people_describe_people(tmp_path):
     found, _ = made("id,task,alt,brand,choice,age\n" + rows, EXPERIMENTS, codes=own)
     assert found.attributes == ("brand",) and found.levels["brand"] == ("Sony", "Canon")
     assert found.people["age"].tolist() == ["old", "young", "old", "young"]
+
+
+@pytest.mark.parametrize(
+    ("header", "asked"),
+    [("Version,Aufgabe,links,rechts", "gewählt"), ("version,task,item1,item2", "chosen"), ("Nr,left,right", "winner")],
+)
+def test_columns_of_sets_in_a_design_are_called_as_in_a_table(tmp_path, header, asked):
+    numbered = header.split(",")[:-2]
+    rows = [
+        ",".join(["1"] * (len(numbered) - 1) + [str(k), *pair]) for k, pair in enumerate(("ab", "bc", "ca"), start=1)
+    ]
+    design = file_of(tmp_path, "\n".join([header, *rows]), "design.csv")
+    answers = f"id,{asked}_1,{asked}_2,{asked}_3\nx,1,2,1\ny,1,2,2\n"
+    data = read(Source("answers.csv", answers.encode()), design=design)[0]
+    assert data.labels == ("a", "b", "c") and data.counts.tolist() == [[0, 2, 1], [0, 0, 0], [1, 2, 0]]
+
+
+def test_answers_of_an_adaptive_conjoint_are_tasks_of_different_sizes():
+    """As the page of shapes says: a concept of the screening part and none; a set of the tournament without none."""
+    text = "id,task,alternative,brand,price,choice\n"
+    for person in (1, 2):
+        for task, (brand, price) in enumerate([("Sony", 99), ("Canon", 149), ("Sony", 199)], start=1):
+            text += f"{person},{task},1,{brand},{price},{int(task == person)}\n"
+            text += f"{person},{task},none,,,{int(task != person)}\n"
+        for place, (brand, price) in enumerate([("Sony", 99), ("Canon", 149), ("Canon", 199)], start=1):
+            text += f"{person},4,{place},{brand},{price},{int(place == 2)}\n"
+    data, sentence = made(text, EXPERIMENTS)
+    assert "2 respondents, 8 tasks, 18 alternatives, no-choice option" in sentence
+    assert sorted({*np.diff(data.first_row).tolist()}) == [2, 3] and data.chosen.tolist() == [0, 1, 1, 1, 1, 0, 1, 1]
+    with pytest.raises(
+        DataError, match="is missing; fill it in"
+    ):  # of the part in which people build their own
+        made(text + "2,5,1,Sony,,1\n2,5,2,Canon,,0\n", EXPERIMENTS)

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from thali._labels import as_label
 from .columns import column
 from .people import differing_columns
 from .roles import (
+    ALTERNATIVE,
     CHOSEN_OF_TWO,
     GOALS,
     MORE_SIDES,
@@ -19,6 +21,7 @@ from .roles import (
     RESULT,
     SHORT_GOALS,
     SIDES,
+    STEMS_OF_SIDES,
     THIRD,
     TRIAL,
     by_plain_name,
@@ -61,6 +64,30 @@ def _spelled(own: dict[str, str], side: tuple[str, str]) -> Iterator[tuple[str, 
         elif name.startswith(mark) and len(mark) > 1:
             stem = name[len(mark) :]
             yield stem, name, other + stem, after + stem if after else ""
+
+
+_NUMBERED = tuple(name.format("") for name in STEMS_OF_SIDES if name.format("") and name.endswith("{0}"))
+
+
+def shown_columns(names: Iterable[str]) -> list[str]:
+    """The columns of a design of pairs or sets, a row each, that hold what is shown; none of a design of products.
+
+    They are called by their side, or by a number.
+
+    Examples
+    --------
+    >>> shown_columns(["version", "task", "option1", "option2", "option3"]), shown_columns(["Nr", "links", "rechts"])
+    (['option1', 'option2', 'option3'], ['links', 'rechts'])
+    """
+    own = by_plain_name(names)
+    if next(ALTERNATIVE.surely(own), None) is not None:
+        return []
+    for stem in _NUMBERED:
+        numbered = takewhile(own.__contains__, (f"{stem}{k}" for k in count(1)))
+        if len(found := [own[name] for name in numbered]) > 1:
+            return found
+    sides = (side for side in (*SIDES, *MORE_SIDES) if not side[0].isdigit() and len(side[0]) > 1)
+    return next(([own[one], own[other]] for one, other in sides if one in own and other in own), [])
 
 
 # What the columns of a table are there for: those that a shape reads, those that describe people or comparisons -------

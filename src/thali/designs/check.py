@@ -1,7 +1,8 @@
 """`check`: what a design tells, before anybody answers it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from .products import (
     log_bound,
     prior_draws,
     signs_of,
+    variances,
 )
 
 if TYPE_CHECKING:
@@ -146,22 +148,18 @@ def check(
     from thali.choice.coding import coding_of
 
     number, target = whole("respondents", respondents, 1), positive("standard_error", standard_error, "the error")
-    data = tasks_of(design)
-    scheme = data.scheme
-    has_none = bool(scheme.none)
-    names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
-    drawn = prior_draws(prior, prior_sd, names, levels, has_none, DRAWS)
+    data, names, levels, has_none, drawn, _, coding = asked_of(design, prior, prior_sd, interactions)
     utilities = [np.mean(each, axis=0) for each in zip(*drawn, strict=True)]
-    alone, coding = coding_of(data), coding_with(data, interactions, names)[1]
+    alone = coding_of(data)
     matrix = coding.matrix(data.products)[data.row_product]
     utility = _utilities(data, utilities)[data.row_product]
     a_person = _of_a_person(data, matrix, utility)
-    variances = _variances(a_person)
+    errors = variances(a_person)
     complete = all(own[:-1].all() for own in coding.seen)
     single = alone.matrix(data.products)[data.row_product]
     efficiency = _efficiency(data, single, utility, names, levels, complete)
-    table = _coefficients(coding, utilities, has_none, variances, number, target)
-    identified = complete and np.isfinite(variances).all()
+    table = _coefficients(coding, utilities, has_none, errors, number, target)
+    identified = complete and np.isfinite(errors).all()
     d_error = _d_error(a_person) if identified else float("inf")
     bayesian = None
     if len(drawn) > 1:
@@ -193,6 +191,27 @@ def _d_error(a_person: np.ndarray) -> float:
     """The p-th root of the determinant of the covariance."""
     sign, log_det = np.linalg.slogdet(a_person)
     return float(np.exp(-log_det / len(a_person))) if sign > 0 else float("inf")
+
+
+class Asked(NamedTuple):
+    """A design, what is expected of it, and the model that will be fitted."""
+
+    tasks: "ChoiceExperiment"
+    names: Sequence[str]  # of attributes
+    levels: Sequence[Sequence[str]]
+    has_none: bool
+    drawn: list[list[np.ndarray]]  # the utilities of levels, several times where they are uncertain
+    crossed: list[tuple[str, str]]
+    coding: "Coding"
+
+
+def asked_of(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> Asked:
+    """What is asked of a design of products."""
+    tasks = tasks_of(design)
+    scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
+    names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
+    drawn = prior_draws(prior, prior_sd, names, levels, has_none, DRAWS)
+    return Asked(tasks, names, levels, has_none, drawn, *coding_with(tasks, interactions, names))
 
 
 def coding_with(data: "ChoiceExperiment", interactions: Any, names: Any) -> "tuple[list[tuple[str, str]], Coding]":
@@ -236,10 +255,12 @@ def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
 
 def _without_held_out(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.DataFrame":
     """The other tasks, without the levels that were shown in those alone."""
+    import pandas as pd
+
     is_held = frame[HELD_OUT].astype(bool)
     found = frame[~is_held].copy()
     for name in attributes:
-        if hasattr(found[name], "cat"):
+        if isinstance(found[name].dtype, pd.CategoricalDtype):
             alone = set(frame.loc[is_held, name].dropna()) - set(found[name].dropna())
             found[name] = found[name].cat.remove_categories(list(alone))
     return found
@@ -265,14 +286,6 @@ def _by_size(data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, 
     extended = np.concatenate([matrix[rows], utility[rows][..., None]], axis=-1)
     one = np.append(np.zeros(matrix.shape[1]), 1.0)
     return information(extended, one)[:, :-1, :-1]
-
-
-def _variances(a_person: np.ndarray) -> np.ndarray:
-    """Variances by one person's choices, infinite for what the design cannot tell apart."""
-    values, vectors = np.linalg.eigh(a_person)
-    informative = values > 1e-9 * max(float(values[-1]), 1e-300)
-    found = ((vectors[:, informative] ** 2) / values[informative]).sum(axis=1)
-    return np.where((vectors[:, ~informative] ** 2).sum(axis=1) > 1e-9, np.inf, found)
 
 
 def _efficiency(

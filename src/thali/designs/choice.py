@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import one_of, whole
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, plural, shorten, suggest
+from thali.data.experiments.levels import as_number
 from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import streams
 
@@ -25,7 +26,10 @@ from .products import (
     information,
     informations,
     is_dominated,
+    leaving,
     prior_draws,
+    refuse_unknown,
+    refuse_untold,
     signs_of,
     with_none,
 )
@@ -83,11 +87,12 @@ def random_design(
             if _filled(attributes, task, wanted, rng):
                 break
         else:
+            fewer = ("ask for fewer ", Argument("alternatives"), ", or ") if alternatives > 2 else ()
             raise ArgumentError(
-                Argument("directions"),
-                f" leave no task of {alternatives} products of which none is worse than another; ask for fewer ",
-                Argument("alternatives"),
-                ", or leave a direction out.",
+                *leaving(attributes, directed=True),
+                f" no task of {alternatives} products of which none is worse than another; ",
+                *fewer,
+                "leave a direction out.",
             )
     return found
 
@@ -321,6 +326,8 @@ def choice(
     betas = np.array([coefficients(utilities, none) for utilities in drawn])
     more = sum((given.sizes[i] - 1) * (given.sizes[j] - 1) for i, j in crossed)
     _refuse_few(given, tasks * versions, alternatives, none, more)
+    _refuse_against_directions(drawn, given, signs)
+    refuse_untold(given, none, crossed, signs)
     target = _balanced_overlap(given.sizes, alternatives) if overlap == BALANCED else None
     wanted = Wanted(np.hstack([betas, np.zeros((len(betas), more))]), none, versions, crossed, signs, target)
     places = tasks * versions * alternatives * len(given.names)
@@ -330,14 +337,7 @@ def choice(
     ]
     best = max(found, key=lambda each: each.value)
     total = information(wanted.matrix(best.products, given.sizes), wanted.betas.mean(axis=0)).sum(axis=0)
-    if np.linalg.matrix_rank(total) < len(total):
-        what = "all interactions" if crossed else "the effects of all levels"
-        raise ArgumentError(
-            Argument("prohibited"),
-            f" leaves products that cannot tell {what} apart; allow more, or leave an attribute",
-            *((" or an element of ", Argument("interactions")) if crossed else ()),
-            " out.",
-        )
+    refuse_unknown(total, given, none, crossed, directed=not given.rules and signs is not None)
     return _table(best.products, given, tasks, none, fixed)
 
 
@@ -372,7 +372,48 @@ def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, 
                 Argument("holdouts"), f": {shorten(idle)} of task {number} is no attribute; leave it out."
             )
         found.append({name: named[name] for name in attributes.names})
+        _refuse_holdout(number, found[-1], attributes)
     return found
+
+
+def _refuse_holdout(number: int, product: Mapping[str, Any], attributes: Attributes) -> None:
+    """Refuse a product with a label that no fit could know, or that may not be shown."""
+    known = []
+    for name, levels in zip(attributes.names, attributes.levels, strict=True):
+        labels, label = list(map(as_label, levels)), as_label(product[name])
+        known.append(labels.index(label) if label in labels else -1)
+        if label not in labels and (None in map(as_number, labels) or as_number(label) is None):
+            raise ArgumentError(
+                Argument("holdouts"),
+                f": {name!r} of a product of task {number} is {label!r}, of which no other task would tell anything; "
+                f"it has {shorten(labels)}.{suggest(label, labels)}",
+            )
+    if not attributes.allows(known):
+        shown = ", ".join(f"{name} {as_label(value)}" for name, value in product.items())
+        raise ArgumentError(
+            Argument("holdouts"),
+            f": task {number} has the product {shown}, which is ",
+            Argument("prohibited"),
+            "; change it, or allow it.",
+        )
+
+
+def _refuse_against_directions(drawn: list[list[np.ndarray]], given: Attributes, signs: np.ndarray | None) -> None:
+    """Refuse utilities that are expected to go the other way than a direction says."""
+    if signs is None:
+        return
+    for i, name in enumerate(given.names):
+        steps = np.diff(np.mean([utilities[i] for utilities in drawn], axis=0)) * signs[i]
+        if (steps < 0.0).any():
+            way = "increasing" if signs[i] > 0 else "decreasing"
+            place = int(steps.argmin())
+            better, worse = [as_label(level) for level in given.levels[i][place : place + 2]][:: signs[i]]
+            raise ArgumentError(
+                Argument("prior"),
+                f" prefers {name} {better} to {worse}, and ",
+                Argument("directions"),
+                f" say that {name!r} is {way}; change one of them.",
+            )
 
 
 def coefficients(utilities: list[np.ndarray], has_none: bool) -> np.ndarray:

@@ -13,9 +13,8 @@ from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import root, streams
 from thali.inference.warn import without_warnings
 
-from .check import coding_with, tasks_of
+from .check import asked_of, coding_with, tasks_of
 from .choice import coefficients
-from .products import DRAWS, prior_draws
 from .sets import sets_in
 
 if TYPE_CHECKING:
@@ -112,11 +111,7 @@ def power(
         return _of_sets(sets, prior, number, float(spread), studies, random_seed)
     if number is None:
         raise ArgumentError(Argument("respondents"), " is searched for designs of pairs and sets alone; say how many.")
-    tasks = tasks_of(design)
-    scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
-    names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
-    crossed, coding = coding_with(tasks, interactions, names)
-    drawn = prior_draws(prior, None, names, levels, has_none, DRAWS)
+    tasks, _, _, has_none, drawn, crossed, coding = asked_of(design, prior, None, interactions)
     beta = np.mean([coefficients(utilities, has_none) for utilities in drawn], axis=0)
     if len(beta) > len(coding.names):
         raise ArgumentError(

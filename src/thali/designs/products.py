@@ -362,6 +362,76 @@ def _information(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
     return np.swapaxes(weighted, -1, -2) @ matrix - mean[..., :, None] * mean[..., None, :]
 
 
+_MOST_PRODUCTS, _MOST_PAIRED = 20_000, 1_000  # of which all, or all pairs, are looked at
+
+
+def refuse_untold(
+    attributes: Attributes, has_none: bool, crossed: Sequence[tuple[int, int]], signs: np.ndarray | None
+) -> None:
+    """Refuse effects that no design tells apart, whatever tasks it has of the products that are allowed."""
+    concerned = {i for rule in attributes.rules for i, _ in rule} | {i for pair in crossed for i in pair}
+    concerned |= set() if signs is None else set(np.flatnonzero(signs).tolist())
+    if not attributes.rules and signs is None:
+        return
+    # An attribute that varies freely beside these has effects that are told: one of its levels stands for it.
+    levels = tuple(own if i in concerned else own[:1] for i, own in enumerate(attributes.levels))
+    bound = attributes._replace(levels=levels)
+    # Two products that differ in a free attribute may always stand together, as may each with the no-choice option.
+    paired = signs is not None and not has_none and len(concerned) == len(levels)
+    if np.prod(bound.sizes, dtype=float) > (_MOST_PAIRED if paired else _MOST_PRODUCTS):
+        return
+    products = np.array(list(bound.products(list(map(range, bound.sizes)))), np.int64)
+    matrix = columns_of(products, bound.sizes, has_none, crossed)
+    if paired and signs is not None:
+        one, other = np.triu_indices(len(products), k=1)
+        allowed = ~is_dominated(np.stack([products[one], products[other]], axis=1), signs).any(axis=1)
+        matrix = matrix[one[allowed]] - matrix[other[allowed]]
+    elif not has_none:
+        matrix = matrix - matrix[:1]
+    refuse_unknown(matrix.T @ matrix, bound, has_none, crossed, paired)
+
+
+def refuse_unknown(
+    total: np.ndarray, attributes: Attributes, has_none: bool, crossed: Sequence[tuple[int, int]], directed: bool
+) -> None:
+    """Refuse effects that the information leaves unknown, `directed`: by what directions leave."""
+    is_unknown = ~np.isfinite(variances(total))
+    if not is_unknown.any():
+        return
+    names, sizes = attributes.names, attributes.sizes
+    of_pairs = [(pair, (sizes[pair[0]] - 1) * (sizes[pair[1]] - 1)) for pair in crossed]
+    effects = [(), *[(i,) for i, size in enumerate(sizes) for _ in range(size - 1)]][not has_none :]
+    effects += [pair for pair, number in of_pairs for _ in range(number)]
+    unknown = list(dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost))
+    both = [pair for pair in unknown if len(pair) == 2]
+    if both:
+        what = f"the interaction of {names[both[0][0]]!r} and {names[both[0][1]]!r} from other effects"
+    else:
+        what = f"the effects of {shorten([names[i] for effect in unknown for i in effect])} apart"
+    raise ArgumentError(
+        *leaving(attributes, directed),
+        f" {'tasks' if directed else 'products'} that cannot tell {what}; ",
+        "leave a direction out" if directed else "allow more",
+        *((", or leave it out of ", Argument("interactions"), ".") if both else (", or leave an attribute out.",)),
+    )
+
+
+def leaving(attributes: Attributes, directed: bool) -> tuple[Any, ...]:
+    """Which arguments leave so little, as the beginning of an error."""
+    if not directed:
+        return (Argument("prohibited"), " leaves")
+    prohibited = (" and what is ", Argument("prohibited")) if attributes.rules else ()
+    return (Argument("directions"), *prohibited, " leave")
+
+
+def variances(information: np.ndarray) -> np.ndarray:
+    """Variances of estimates, infinite for what the information does not tell apart."""
+    values, vectors = np.linalg.eigh(information)
+    informative = values > 1e-9 * max(float(values[-1]), 1e-300)
+    found = ((vectors[:, informative] ** 2) / values[informative]).sum(axis=1)
+    return np.where((vectors[:, ~informative] ** 2).sum(axis=1) > 1e-9, np.inf, found)
+
+
 def log_bound(sizes: Sequence[int], alternatives: np.ndarray, has_none: bool) -> float:
     r"""The log determinant of the information a task that no design exceeds where all utilities are 0.
 

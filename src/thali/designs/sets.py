@@ -9,6 +9,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._labels import as_label, labels_of_design, plural
 from thali.data.connectivity import group_numbers
+from thali.data.described_columns import shown_columns
 from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import streams
 
@@ -149,7 +150,7 @@ def sets_in(design: Any) -> "pandas.DataFrame | None":
 
     if not isinstance(design, pd.DataFrame):
         return None
-    shown = columns_of_sets(design)
+    shown = shown_columns(map(str, design.columns))
     if len(shown) < 2:
         return None
     frame = design.reset_index(drop=True)
@@ -161,13 +162,6 @@ def sets_in(design: Any) -> "pandas.DataFrame | None":
     ]
     long = pd.concat(parts).sort_values([*keys, "alternative"], kind="stable")
     return long.loc[long["option"] != ""].reset_index(drop=True)
-
-
-def columns_of_sets(frame: "pandas.DataFrame") -> list[str]:
-    """The columns of what is shown: first and second, or option1, option2, ..."""
-    if {"first", "second"} <= set(frame.columns):
-        return ["first", "second"]
-    return [name for k in range(frame.shape[1]) if (name := f"option{k + 1}") in frame.columns]
 
 
 def rounds(n: int) -> list[list[tuple[int, int]]]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from thali._labels import as_label, checked_labels, plural, shorten
 from thali.data.columns import flags
+from thali.data.described_columns import shown_columns
 from thali.data.experiments.scheme import HELD_OUT
 from thali.data.roles import NO_CHOICE, plain
-from thali.designs.sets import columns_of_sets, sets
+from thali.designs.sets import sets
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.paired.design import PairDesign
 
@@ -195,7 +196,7 @@ def _in_table(frame: "pandas.DataFrame", folder: Path) -> "Options | pandas.Data
         labels = checked_labels(frame["option"], "The options")
         files = [as_label(cell) for cell in frame["picture"]] if "picture" in frame else [""] * len(labels)
         return Options(labels, {label: folder / file for label, file in zip(labels, files, strict=True) if file})
-    if "alternative" in frame or len(columns_of_sets(frame)) > 1:
+    if "alternative" in frame or len(shown_columns(frame)) > 1:
         return frame
     raise DataError(
         "A questionnaire is made of a table with a column option, or of a design with option1, option2 and so on, "
@@ -239,7 +240,7 @@ def _of_options(found: Options, kind: str, size: int | None, per_person: int | N
 
 def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None = None) -> Asked:
     """The tasks of a design of pairs or sets."""
-    columns = columns_of_sets(frame)
+    columns = shown_columns(frame)
     if kind is None and len(columns) > 2:
         raise ArgumentError(
             f"The design has sets of {len(columns)}; say what is asked of them by ",

@@ -29,17 +29,16 @@ SENTENCES = {
 Besides = tuple[str, str, Callable[[Any, Segments], Finding]]  # key and question of a finding, and what makes it
 
 
-def segment_makers(
-    settings: Settings, people: Callable[[Any], int], usual: Any = None, besides: tuple[Besides, ...] = ()
-) -> tuple[Maker, ...]:
-    """The makers of segments: a terminal shows those that were asked for; `people`: of a model, how many there are;
-    `usual`: the number of segments otherwise; `besides`: what else is found of them, by the model."""
-    kept: list[Any] = []
-    asked = settings.segments is not None
-    place = BRIEF if asked else SHOWN
+SegmentsOf = Callable[[Any], Segments | None]  # of a model
 
-    def segments(model: Any) -> Any:
-        """The segments, made once; None of too few people."""
+
+def segments_once(settings: Settings, people: Callable[[Any], int], usual: Any = None) -> SegmentsOf:
+    """What gives the segments of a model, made once for all findings; `people`: how many there are; `usual`: the number
+    of segments where none is asked for."""
+    kept: list[Segments | None] = []
+
+    def segments(model: Any) -> Segments | None:
+        """The segments; None of too few people."""
         if people(model) < _MIN_PEOPLE:
             return None
         if not kept:
@@ -47,6 +46,14 @@ def segment_makers(
             kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
         return kept[0]
 
+    return segments
+
+
+def segment_makers(settings: Settings, segments: SegmentsOf, besides: tuple[Besides, ...] = ()) -> tuple[Maker, ...]:
+    """The makers of segments: a terminal shows those that were asked for; `besides`: what else is found of them, by the
+    model."""
+    asked = settings.segments is not None
+    place = BRIEF if asked else SHOWN
     makers = (
         ("segment_sizes", "Which segments do the respondents make?", place, _sizes),
         ("segment_profiles", "What does each segment prefer?", place, _profiles),
@@ -65,7 +72,7 @@ def segmented(what: str) -> Text:
 
 
 def _about(
-    segments: Callable[[Any], Any], make: Callable[[Any, Segments], Finding | None], model: Any, settings: Settings
+    segments: SegmentsOf, make: Callable[[Any, Segments], Finding | None], model: Any, settings: Settings
 ) -> Finding | None:
     """A finding about the segments, where there are any."""
     found = segments(model)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thali._labels import as_label, plural, shorten
+from thali.data.described_columns import shown_columns
 from thali.data.roles import (
     ALTERNATIVE,
     BEST,
@@ -65,7 +66,7 @@ def answered(table: Table, design: Table, given: Mapping[str, Any]) -> tuple[Tab
     table.refuse_short_rows()
     with in_file(design.file):
         design.refuse_short_rows()
-        if shown := _shown_in_a_row(design.frame):
+        if shown := shown_columns(map(str, design.frame.columns)):
             return _sets_answered(table, design, shown), {}
         laid_out = _design(design.frame, list(map(str, table.frame.columns)))
     answers = _answers(table.frame, laid_out, given)
@@ -157,21 +158,7 @@ def _answers(frame: pd.DataFrame, design: Design, given: Mapping[str, Any]) -> A
 _ASKED = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)  # what a column of answers to a set holds
 
 
-def _shown_in_a_row(design: pd.DataFrame) -> tuple[str, ...]:
-    """The columns of the options of a set, where the design has one a row; () if it has products."""
-    own = by_plain_name(map(str, design.columns))
-    if next(ALTERNATIVE.surely(own), None) is not None:
-        return ()
-    found = [
-        [own[one], own[other]] for one, other in (("left", "right"), ("first", "second")) if {one, other} <= {*own}
-    ]
-    for stem in ("option", "object", "item"):
-        numbered = [own[name] for k in range(len(own)) if (name := f"{stem}{k + 1}") in own]
-        found += [numbered] if len(numbered) > 1 else []
-    return tuple(found[0]) if found else ()
-
-
-def _sets_answered(table: Table, design: Table, shown: tuple[str, ...]) -> Table:
+def _sets_answered(table: Table, design: Table, shown: list[str]) -> Table:
     """A row a person and set: what was shown, and what the columns of answers hold of it."""
     own, answers = by_plain_name(map(str, design.frame.columns)), table.frame
     version, task = VERSION.among(own, shown), TASK.among(own, shown)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -350,6 +350,14 @@ _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXC
 }
 
 
+class Parted(NamedTuple):
+    """A table of which some rows are held out, in the words of the file."""
+
+    frame: pd.DataFrame
+    kept: np.ndarray  # which rows are in this part
+    where: Where
+
+
 @dataclass(frozen=True)
 class Table:
     """A table as read, once for all shapes that are tried; its rows are numbered as in the file."""
@@ -362,7 +370,7 @@ class Table:
     sheets: "tuple[tuple[str, Table], ...]" = ()  # of a workbook with several alike squares, by their titles
     decimal_comma: bool | None = None  # of a table of text; None: the file says itself which columns are numbers
     conditioned: tuple[str, ...] = ()  # the columns by which rows were left out
-    parted_from: "tuple[pd.DataFrame, Where] | None" = None  # the other rows, where some are held out, and by what
+    parted_from: "Parted | None" = None  # where some rows are held out
 
     @property
     def names(self) -> list[str]:
@@ -407,10 +415,8 @@ class Table:
             )
         kept = is_held if held_out else ~is_held
         note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out by {where}"]))
-        conditioned, others = (*self.conditioned, *where.columns), self.frame.loc[~kept]
-        return replace(
-            self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=(others, where)
-        )
+        conditioned, parted = (*self.conditioned, *where.columns), Parted(self.frame, kept, where)
+        return replace(self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted)
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:

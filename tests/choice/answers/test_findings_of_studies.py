@@ -1,5 +1,9 @@
 """Findings of choice experiments: their order, their settings, and one that fails."""
 
+import base64
+import json
+
+import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
@@ -153,3 +157,15 @@ def test_slides_of_something_else_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match="There are findings of fitted models.*got int"):
         th.report.slides(5, tmp_path / "slides")
     assert not (tmp_path / "slides").exists()
+
+
+def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):
+    found = classes.findings(segments=2, random_seed=3)
+    segments = classes.segments(2, random_seed=3)
+    column = json.loads(found["market"].widget.data)["people"]["columns"][-1]
+    assert column["name"] == "segment"
+    assert column["values"] == [f"{k}: {name}" for k, name in segments.sizes["name"].items()]
+    codes = np.frombuffer(base64.b64decode(column["codes"]["data"]), np.uint8)
+    assert (codes + 1).tolist() == segments.assignment["segment"].tolist()
+    assert found["segments"].table.equals(segments.assignment)
+    assert json.loads(logit.findings()["market"].widget.data)["people"] is None

@@ -150,7 +150,7 @@ def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
         for low, high in zip(ends[::2], ends[1::2], strict=True):
             assert (table[high].dropna() >= table[low].dropna()).all()
     own = hierarchical.willingness_to_pay("price", each_person=True, ci=0.5)
-    assert list(own)[-3:] == ["wtp", "wtp_low", "wtp_high"] and own.attrs["interval"] == 0.5
+    assert list(own)[-4:] == ["wtp", "wtp_low", "wtp_high", "at_limit"] and own.attrs["interval"] == 0.5
 
 
 def test_demand_falls_with_the_price(hierarchical, data):

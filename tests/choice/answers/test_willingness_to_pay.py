@@ -121,10 +121,23 @@ def test_of_people_and_of_the_median_person(hierarchical, data):
     assert row["wtp"] == pytest.approx(np.sort(medians)[119:121].mean())  # half way from the 120th of 240 to the next
     people = hierarchical.willingness_to_pay("price", each_person=True)
     own = people[people["attribute"] == "zoom"]
-    np.testing.assert_allclose(own["wtp"], np.median(ratio, axis=0))
-    assert (own["wtp_low"] <= own["wtp"]).all() and (own["wtp"] <= own["wtp_high"]).all()
+    medians = np.median(ratio, axis=0)
+    np.testing.assert_allclose(own["wtp"], np.where(np.isinf(medians), np.nan, medians))
+    assert own["at_limit"].tolist() == np.isinf(medians).tolist() and 0 < own["at_limit"].sum() < 9
+    known, ends = own.dropna(subset="wtp"), own[["wtp_low", "wtp_high"]]
+    assert ends.isna().any(axis=None) and not (known["wtp_low"] > known["wtp"]).any()
+    assert not (known["wtp"] > known["wtp_high"]).any()
     single = hierarchical.willingness_to_pay("price", people=["p3"])
     assert of(single, "zoom", "yes", "no")["wtp"] == pytest.approx(own["wtp"].iloc[3])
+
+
+def test_a_table_of_people_is_described_without_a_warning(hierarchical):
+    """Amounts that are infinite are missing, so that means and deviations of the others are numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = hierarchical.willingness_to_pay("price", each_person=True)
+        described = table[["wtp", "wtp_low", "wtp_high"]].describe()
+    assert np.isfinite(described.to_numpy()).all() and described.loc["count", "wtp"] < len(table)
 
 
 def test_the_median_by_weight():

@@ -279,7 +279,10 @@ def test_shares_of_today_and_slides(done, refused):
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.2]}).to_csv("actual.csv", index=False)
     assert "--actual shares must sum to 1; they sum to 0.9" in refused(*words, "--actual", "actual.csv")
     pd.DataFrame({"product": ["A", "Z"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
-    assert "'Z'" in refused(*words, "--actual", "actual.csv")
+    assert "--actual: there is no product 'Z'; there are A, B." in refused(*words, "--actual", "actual.csv")
+    pd.DataFrame({"product": ["A", "B"], "share": [0, 1]}).to_csv("actual.csv", index=False)
+    assert "--actual share of 'A' is what it sells" in refused(*words, "--actual", "actual.csv")
+    assert "--availability of 'A' is the part of occasions on which it is" in refused(*words, "--availability", "A=2")
     pd.DataFrame({"product": ["A", "B"], "share": ["much", "little"]}).to_csv("actual.csv", index=False)
     assert "actual.csv: A table of actual shares has two columns" in refused(*words, "--actual", "actual.csv")
     assert "--scale is the factor of all utilities and must be" in refused(*words, "--scale", "-1")
@@ -350,6 +353,26 @@ def test_an_option_of_none_that_nobody_takes_in_tasks_held_out_was_there(done):
     table.to_csv("wide.csv", index=False)
     result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1")
     assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
+
+
+def test_an_option_of_none_that_is_taken_in_tasks_held_out_alone_was_offered_in_all(done):
+    names = [f"{name}_{k}" for k in (1, 2) for name in ("price", "size")]
+    table = pd.DataFrame(np.random.default_rng(1).integers(1, 4, size=(40, 4)), columns=names)
+    table = table.assign(id=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=1 + np.arange(40) % 2)
+    table.loc[(table["task"] == 1) & (table["id"] < 4), "choice"] = 0
+    table.to_csv("wide.csv", index=False)
+    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1")
+    assert "30 tasks, 90 alternatives, no-choice option" in result.err and "infinite preference" in result.err
+    assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
+
+
+def test_a_task_of_a_person_with_a_label_is_not_cut_in_two(refused):
+    pd.DataFrame({"name": ["p0"], "label": ["Ann"]}).to_csv("labels.csv", index=False)
+    assert "p0" in set(pd.read_csv("sim.csv")["id"])
+    words = ("fit", "sim.csv", "--model", "MNL", "--labels", "labels.csv", "--holdouts")
+    assert "must hold in all rows of a task or in none; it holds in some of task '" in refused(
+        *words, "id == p0 and price == 5"
+    )
 
 
 def test_conditions_of_tasks_held_out_that_do_not_fit(refused):

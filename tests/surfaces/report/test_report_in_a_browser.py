@@ -315,6 +315,29 @@ def test_shares_of_a_class_of_people(opened):
     assert page.is_disabled("#market-weights") and "weighted" not in page.inner_text("#market-table caption")
 
 
+def test_every_market_is_saved_as_one_table(opened):
+    """The first, those kept, and the one that stands, each with its shares, as a table of scenarios."""
+    table, draws = some_people("logits")
+    page = opened(draws)
+    page.click("#market-pin")  # the same as the first
+    page.locator("input[type=number]").first.fill("3.5")
+    page.click("#market-pin")
+    page.select_option("#market-people", label="w (sex), 6")
+    with page.expect_download() as saved:
+        page.click("#market-every-button")
+    found = pd.read_csv(io.StringIO(pathlib.Path(saved.value.path()).read_text("utf-8")))
+    first = [*draws.first_task, draws.none]
+    second = [(first[0][0], 3.5, *first[0][2:]), *first[1:]]
+    women = (table["sex"] == "w").to_numpy(float)
+    wanted = [draws.shares([first])[0], draws.shares([second])[0], draws.shares([second], women)[0]]
+    wanted = np.concatenate([np.transpose(draws.described(each, TAILS)) for each in wanted])
+    np.testing.assert_allclose(found[["share", "share_low", "share_high"]], wanted, rtol=0, atol=1e-6)
+    assert found["scenario"].tolist() == [1] * len(first) + [2] * len(first) + [3] * len(first)
+    assert found["price"].dropna().iloc[0] == first[0][1] and 3.5 in set(found["price"])
+    assert found["people"].unique().tolist() == ["everybody, 9 people", "w (sex), 6 of 9 people"]
+    assert "3 markets" in page.text_content("#market-status") and "change" not in found
+
+
 def test_before_keeps_its_own_people_until_these_are_asked(opened):
     table, draws = some_people("logits")
     page = opened(draws, permissions=["clipboard-read", "clipboard-write"])
@@ -546,14 +569,21 @@ def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
 
 
 def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
-    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page = browser.new_page(viewport={"width": 360, "height": 900})
     page.set_content(rendered(Document("Answer", "", (), None, (), (), "")))
-    page.evaluate("""() => {
-        document.querySelector("main").innerHTML =
-            '<section class="lead"><div class="drawn"><svg width="480" height="200"></svg></div></section>';
-    }""")
-    wide = page.evaluate("[document.querySelector('.drawn').scrollWidth, document.querySelector('.drawn').clientWidth]")
-    assert wide[0] <= wide[1] and page.locator("svg").bounding_box()["width"] == pytest.approx(336)
+    for width in (320, 480, 760):
+        page.evaluate(
+            """(width) => {
+            document.querySelector("main").innerHTML =
+                `<section class="lead"><div class="drawn"><svg width="${width}" height="200"></svg></div></section>`;
+        }""",
+            width,
+        )
+        drawn = page.evaluate(
+            "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.querySelector('.drawn'))"
+        )
+        shown = page.locator("svg").bounding_box()["width"]
+        assert drawn[0] <= drawn[1] and 300 < shown <= min(width, drawn[1])
     page.close()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.registry import spec_of
-from thali.model.segment_findings import segment_makers, segmented
+from thali.model.segment_findings import segment_makers, segmented, segments_once
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.dependence import POWER, RANDOM, SCORES
@@ -138,7 +138,7 @@ def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     has_scores = Posterior(model.posterior_).best_worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
     scores = ("segment_scores", "How strongly does each segment prefer each option?", make)
-    return segment_makers(settings, lambda model: len(model.groups_), besides=(scores,) * has_scores)
+    return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)), (scores,) * has_scores)
 
 
 def _segment_scores(settings: Settings, model: Any, segments: "Segments") -> Finding:

@@ -1,6 +1,7 @@
 """What every model of choice experiments finds out: attributes, levels, money, markets, segments."""
 
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import FILE, FULL, MAX_ROWS, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
-from thali.model.segment_findings import segment_makers, segmented
+from thali.model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
+from thali.people.columns import PeopleColumn
 from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
@@ -371,12 +373,15 @@ def _error(name: str, error: str) -> str:
     return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error)) if isfinite(float(error)) else ""
 
 
-@finding("market", "Market simulator", SHOWN)
-def market(model: Any, settings: Settings) -> Finding | None:
+def _simulator(segments: SegmentsOf | None, model: Any, settings: Settings) -> Finding | None:
     """A market that the reader of a page may change."""
     draws = model._market_draws()
     if draws is None:
         return None
+    if segments is not None and (found := segments(model)) is not None:
+        names = tuple(f"{number}: {name}" for number, name in found.sizes["name"].items())
+        codes = found.sizes.index.get_indexer(found.assignment["segment"]).astype(np.uint8)
+        draws = draws.with_people(PeopleColumn("segment", names, codes))
     if settings.market is None:
         return simulated(draws, None, settings.ci, settings.price)
     chooser, notes = model._chooser(), ()
@@ -385,6 +390,11 @@ def market(model: Any, settings: Settings) -> Finding | None:
         how = How(**settings.of_market).checked(markets_of(chooser.data.scheme, settings.market))
         draws, offered, notes = as_asked(draws, offered, how)
     return simulated(draws, offered, settings.ci, settings.price, notes)
+
+
+def simulator(segments: SegmentsOf | None = None) -> Maker:
+    """The maker of a market that the reader of a page may change; `segments`: among whom its reader may choose."""
+    return finding("market", "Market simulator", SHOWN)(partial(_simulator, segments))
 
 
 # people -------------------------------------------------------------------------------------------------------
@@ -435,9 +445,10 @@ def individual_zero_centred(model: Any, settings: Settings) -> Finding | None:
 # segments -----------------------------------------------------------------------------------------------------
 
 
-def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
-    """The makers of segments; `usual`: their number where none is asked for."""
-    return segment_makers(settings, lambda model: len(model._data_of_fit().respondents), usual)
+def answers_of(settings: Settings, usual: Any = None) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
+    """The makers of first findings, with the simulator, and those of segments; `usual`: their number otherwise."""
+    segments = segments_once(settings, lambda model: len(model._data_of_fit().respondents), usual)
+    return (*FIRST, simulator(segments)), segment_makers(settings, segments)
 
 
 SEGMENTED = segmented("how often each person prefers a level to the other levels of its attribute")
@@ -455,7 +466,7 @@ def check(model: Any, settings: Settings) -> Finding:
 
 FIRST = (
     *(attribute_importance, level_effects, utilities, willingness_to_pay),
-    *(market_shares, demand, elasticities, holdouts, market),
+    *(market_shares, demand, elasticities, holdouts),
 )
 OF_PEOPLE = (
     *(individual_level_effects, individual_importance, individual_willingness_to_pay),

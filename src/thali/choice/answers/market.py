@@ -164,7 +164,10 @@ def _values(name: str, wanted: Any, values: list[Any], labels: Sequence[str]) ->
 def place_of(label: str, labels: Sequence[str], argument: str) -> int:
     """Which of the products has that name."""
     if label not in labels:
-        raise ArgumentError(f"{argument}: there is no product {label!r}; there are {', '.join(labels)}.")
+        raise ArgumentError(
+            Argument(argument),
+            f": there is no product {label!r}; there are {', '.join(labels)}.{suggest(label, labels)}",
+        )
     return list(labels).index(label)
 
 

@@ -543,8 +543,9 @@ class ChoiceAnswers:
             the amount that half of the people would pay (posterior median of their median; the estimate, where tastes
             are the same for everybody), its interval `wtp_low` to `wtp_high`, and `wtp_se` (by the differences between
             chains; of an estimate by the delta method). `people_low` to `people_high` holds 89 % of the people's own
-            medians. `at_limit`: the range of tested prices is too small to tell more. A person who does not mind the
-            price would pay any amount, inf, for what is better. `attrs["notes"]` has the sentences of the warnings.
+            medians. `at_limit`: the range of tested prices is too small to tell more, or no amount is too large, as for
+            somebody who does not mind the price. In the table of each person (`wtp`, `wtp_low`, `wtp_high`, `at_limit`)
+            amounts and ends that are infinite are missing. `attrs["notes"]` has the sentences of the warnings.
             Where people may ignore attributes (`HierarchicalLogit(attention=True)`), amounts are those of the people
             who attend to the price, draw by draw: `attrs["attends"]` is their part, the column `attends` each person's.
 

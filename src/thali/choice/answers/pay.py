@@ -71,17 +71,19 @@ def willingness_to_pay(
     found = chooser.once(("compensations", price, most), lambda: compensations(fewer, prices, changes))
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
     of_people = found[0] if fewer.is_estimate else _over_draws(found, fewer, prices, [0.5])[0]
+    limit = np.inf if prices.is_linear else prices.differences[-1]
     if each_person:
         of_estimate = fewer.is_estimate
         ends = _confidence_set(fewer, prices, changes, ci) if of_estimate else _over_draws(found, fewer, prices, tails)
         _give(_about_the_price(fewer, prices, weights, ci, ends))
-        figures = {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]}
+        amounts = {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]}
+        figures = {name: np.where(np.isfinite(each), each, np.nan) for name, each in amounts.items()}
+        figures["at_limit"] = np.abs(of_people) >= limit
         if attends is not None:
             figures["attends"] = attends.mean(axis=0)[:, None]
         table = long_table(chooser, columns, named, figures)
         table.attrs["interval"] = ci
         return table
-    limit = np.inf if prices.is_linear else prices.differences[-1]
     if chooser.has_individuals:
         chain, own, attending = fewer.chain, weights, weights
         if attends is not None:

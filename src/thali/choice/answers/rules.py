@@ -24,7 +24,7 @@ import numpy as np
 
 from thali._arguments import between, one_of, positive, proportion
 from thali._labels import as_label, shorten
-from thali.errors import Argument, ArgumentError, EstimateWarning, Setting
+from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Setting
 from thali.inference.warn import warn
 
 from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, Chooser, Rule
@@ -54,7 +54,9 @@ class How(NamedTuple):
         labels = list(dict.fromkeys(label for market in markets for label in market.labels))
         availability = None if self.availability is None else _by_product("availability", self.availability, labels)
         for label, value in (availability or {}).items():
-            proportion(f"availability of {label!r}", value, "the part of occasions on which it is found")
+            proportion(
+                Message(Argument("availability"), f" of {label!r}"), value, "the part of occasions on which it is found"
+            )
         actual = None if self.actual is None else self._checked_actual(markets, availability or {})
         return self._replace(scale=scale, availability=availability, actual=actual)
 
@@ -76,7 +78,8 @@ class How(NamedTuple):
         if absent := [label for label in labels if label not in found]:
             raise ArgumentError(Argument("actual"), f" has no share of {shorten(absent)}; give one of each product.")
         for label, value in found.items():
-            between(f"actual share of {label!r}", value, "what it sells (leave out of the market what sells nothing)")
+            whose = Message(Argument("actual"), f" share of {label!r}")
+            between(whose, value, "what it sells (leave out of the market what sells nothing)")
         total, most = sum(found.values()), 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
         if abs(total - most) > 1e-6:
             where = "" if most == 1.0 else ", the part of occasions on which something is found"

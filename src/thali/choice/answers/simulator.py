@@ -14,7 +14,7 @@ from thali.errors import DataWarning
 from thali.inference.warn import warn
 from thali.model.finding import Finding, Text
 from thali.model.wording import listed, phrase
-from thali.people.columns import MAX_VALUES, MarketPeople
+from thali.people.columns import MAX_VALUES, MarketPeople, PeopleColumn
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
@@ -98,6 +98,11 @@ class MarketDraws(NamedTuple):
     def _available(self, product: Product) -> float:
         """On which part of the occasions it is found."""
         return 1.0 if self.available is None or product[-1] is None else self.available[int(product[-1])]
+
+    def with_people(self, column: PeopleColumn) -> "MarketDraws":
+        """The same with one more column by which people are chosen."""
+        known = self.people or MarketPeople(len(column.codes), (), (), (), ())
+        return self._replace(people=known._replace(columns=(*known.columns, column)))
 
     def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of shares (draws, products) the estimate or mean, and the ends of the interval."""

@@ -10,7 +10,7 @@ from thali.model.wording import listed, number, phrase
 from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
-from ..answers.findings import FIRST, OF_PEOPLE, check, segments_of
+from ..answers.findings import OF_PEOPLE, answers_of, check
 from .fit import FOLDS
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
     """The makers of the findings."""
     held = set(model.membership_.to_numpy().argmax(axis=1))  # whose classes are the segments, if each holds somebody
     usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
-    return (*_FIRST, *segments_of(settings, usual), *_LAST)
+    answers, segments = answers_of(settings, usual)
+    return (*_FIRST, *answers, *segments, *_LAST)
 
 
 @finding("classes", "Which classes of people are there?")
@@ -118,5 +119,5 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     return tuple(sentences)
 
 
-_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test, *FIRST)
+_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test)
 _LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)

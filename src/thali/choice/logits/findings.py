@@ -14,7 +14,7 @@ from thali.model.wording import listed, number, phrase
 from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
-from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
+from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, answers_of, check, simulator
 from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import close_to_zero
 from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION
@@ -29,8 +29,9 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         attention = () if model._attention is None else (who_attends, attention_odds, patterns, individual_attention)
-        people = (*attention, population, individuals, *segments_of(settings))
-        return (*_HIERARCHICAL, *people, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
+        answers, segments = answers_of(settings)
+        first = (asked(lambda model: ENGLISH["logit.asked.people"]), *answers, *attention, population, individuals)
+        return (*first, *segments, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
     return (*_MULTINOMIAL, nests, no_check, summary, data, levels, methods(_multinomial), verdict)
 
 
@@ -218,5 +219,4 @@ _FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
-_MULTINOMIAL = (asked(lambda model: ENGLISH["logit.asked"]), *FIRST)
-_HIERARCHICAL = (asked(lambda model: ENGLISH["logit.asked.people"]), *FIRST)
+_MULTINOMIAL = (asked(lambda model: ENGLISH["logit.asked"]), *FIRST, simulator())

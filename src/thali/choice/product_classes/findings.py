@@ -10,7 +10,7 @@ from thali.model.settings import Settings
 from thali.model.wording import listed, phrase
 
 from ..answers.english import ENGLISH
-from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
+from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check
 from .posterior import trace_of
 from .reports.chooser import MAX_PEOPLE
 from .reports.class_table import STABLE
@@ -23,7 +23,8 @@ _LONGEST = 100  # letters of the name of a class in a line
 
 def makers_of(model: "ProductClasses", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings."""
-    return (*_FIRST, *segments_of(settings), *_LAST)
+    answers, segments = answers_of(settings)
+    return (asked(lambda model: ENGLISH["classes.asked"]), *answers, classes, evidence, *segments, *_LAST)
 
 
 @finding("classes", "Which classes of products do people care about?")
@@ -92,5 +93,4 @@ def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
 
 
-_FIRST = (asked(lambda model: ENGLISH["classes.asked"]), *FIRST, classes, evidence)
 _LAST = (check, summary, data, levels, people, *OF_PEOPLE, methods(modelled), verdict)

@@ -296,6 +296,7 @@ def choices_of(
             DataWarning(
                 f"Column {HELD_OUT!r} says that some tasks are held out, and they count as all others; leave them out",
                 Clause(" by ", Setting("where", f"{HELD_OUT} == 0")),
+                Clause(", or have them predicted by ", Setting("holdouts", f"{HELD_OUT} == 1")),
                 ".",
             )
         )

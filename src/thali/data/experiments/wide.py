@@ -1,7 +1,7 @@
 """A choice experiment from a wide table: one row a task, one column for each attribute of each alternative."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -204,6 +204,11 @@ def _refuse_orders(columns: WideTasks) -> None:
             )
 
 
+def word_for_none(picked: Iterable[str], labels: Collection[str]) -> str | None:
+    """The word among those chosen that stands for none of the alternatives."""
+    return next((str(text) for text in picked if plain(text) in ZERO_OR_NONE and text not in labels), None)
+
+
 def long_frame(
     frame: "pd.DataFrame", columns: WideTasks, none: Any, bought: str | None = None
 ) -> tuple["pd.DataFrame", Any]:
@@ -214,7 +219,7 @@ def long_frame(
     labels = columns.alternatives
     nothing = None if none is None else as_label(none)
     if none is None:
-        nothing = next((str(text) for text in picked if plain(text) in ZERO_OR_NONE and text not in labels), None)
+        nothing = word_for_none(picked, labels)
     counted = labels if columns.none is None else (*labels, NO_CHOICE[0])
     if nothing is None and set(picked) <= set(_NUMBERS[: len(counted)]) and not set(picked) <= set(labels):
         _refuse_orders(columns)

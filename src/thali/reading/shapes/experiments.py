@@ -10,7 +10,7 @@ from thali.data.columns import column
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.frame import task_columns
 from thali.data.experiments.levels import row_texts
-from thali.data.experiments.wide import numbered_attributes, wide_tasks
+from thali.data.experiments.wide import numbered_attributes, wide_tasks, word_for_none
 from thali.data.kinds import CHOICES, EXPERIMENTS
 from thali.data.roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, plain
 from thali.errors import Argument, ArgumentError
@@ -49,10 +49,12 @@ def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
     """Refuse rows that are held out without the others of their task."""
     if table.parted_from is None:
         return
-    others, where = table.parted_from
+    frame, kept, where = table.parted_from
     names = [name for name in table.names if name != options.get("bought")]
     respondent, task, *_ = task_columns(names, *(options.get(role.name) for role in LONG_TABLE.roles))
-    parts = [[row_texts(column(part, name)) for name in (respondent, task)] for part in (table.frame, others)]
+    parts = [
+        [row_texts(column(part, name)) for name in (respondent, task)] for part in (frame.loc[kept], frame.loc[~kept])
+    ]
     if parted := sorted(set.intersection(*(set(zip(*each, strict=True)) for each in parts))):
         person, number = parted[0]
         raise ArgumentError(
@@ -136,6 +138,10 @@ def match_wide(
     found = wide_tasks(table.frame, given, alternatives)
     if found is None:
         return None
+    if table.parted_from is not None and more.get("none") is None and more.get("bought") is None:
+        # which all tasks have, though in one part nobody may have taken it
+        picked = map(as_label, table.parted_from.frame[found.chosen].unique())
+        more["none"] = word_for_none(picked, found.alternatives)
     return Reading(
         EXPERIMENTS,
         _WIDE,

@@ -101,16 +101,14 @@ def load_held_out(found: Found, spec: ModelSpec, wanted: dict[str, Any], scheme:
 
     wanted = wanted | {"bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None}
     with without_warnings():  # which those that are fitted give
-        reading = reading_of(found.table, spec.data, wanted | {"holdouts": None})
-        whole = reading.build()[0].scheme
+        whole = reading_of(found.table, spec.data, wanted | {"holdouts": None}).build()[0].scheme
         levels = {each.name: list(each.levels) for each in whole.attributes if not each.cuts}
         wanted |= {"levels": levels, "held_out": True}
         try:
             held_out = reading_of(found.table, spec.data, wanted)
             if whole.none and wanted.get("bought") is None:
-                if reading.shape == WIDE.name:  # where it is an alternative that nobody may have chosen
-                    held_out = reading_of(found.table, spec.data, wanted | {"none": whole.none[0][1]})
-                elif held_out.table is not None and not none_rows(held_out.table.frame, whole.none).any():
+                is_long = held_out.shape != WIDE.name  # in a wide one all tasks have it
+                if is_long and held_out.table is not None and not none_rows(held_out.table.frame, whole.none).any():
                     held_out = reading_of(found.table, spec.data, wanted | {"none": None})
             return held_out.build()[0]
         except DataError as error:

@@ -3,7 +3,7 @@
 (function () {
   const at = (name) => document.getElementById(`market-${name}`);
   const data = JSON.parse(at("data").textContent), shares = sharesOf(data), MOST = 8, LONGEST = 80;
-  const state = {products: [], none: data.offers_none, before: null, next: 0};
+  const state = {products: [], none: data.offers_none, before: null, kept: [], next: 0};
   const {people} = data; // null: there is nobody to choose
   const amount = (value) => String(Number(value.toPrecision(4)));
   const {price} = data; // the place of the attribute, -1 where there is none
@@ -214,19 +214,19 @@
   }
 
   // One line for each product of either market: its share now and before, and the change; null where it is not there.
-  function lines(now, found) {
-    const before = state.before === null ? [] : state.before.market;
+  function lines(now, found, old = state.before) {
+    const before = old === null ? [] : old.market;
     const all = [...now, ...before.filter((old) => !now.some((one) => one.number === old.number))];
     return all.map((one) => {
       const k = now.findIndex((other) => other.number === one.number);
       const j = before.findIndex((other) => other.number === one.number);
-      const draws = k < 0 ? null : found[k], old = j < 0 ? null : state.before.found[j];
-      const none = new Float64Array((draws ?? old).length);
-      const change = (draws ?? none).map((value, d) => value - (old ?? none)[d]);
+      const draws = k < 0 ? null : found[k], then = j < 0 ? null : old.found[j];
+      const none = new Float64Array((draws ?? then).length);
+      const change = (draws ?? none).map((value, d) => value - (then ?? none)[d]);
       const described_ = (values) => (values === null ? null : described(values, data.tails, data.is_estimate));
       const each = one.cost === undefined || price < 0 ? NaN : 100 * (priceOf(one) - one.cost);
       const profit = draws === null || Number.isNaN(each) ? null : described_(draws.map((value) => value * each));
-      return {...one, now: described_(draws), before: described_(old), change: described_(change), profit};
+      return {...one, now: described_(draws), before: described_(then), change: described_(change), profit};
     });
   }
 
@@ -258,7 +258,7 @@
       ...(earns ? [middle(one.profit, amount), interval(one.profit, amount)] : []),
     ]));
     shown = rowsOf(all, compares, earns, who);
-    at("csv").value = asText(",");
+    at("csv").value = asText(shown, ",");
     at("volume").textContent = compares ? volume(all, others) : "";
     at("forget").hidden = at("key").hidden = !compares;
     at("same").hidden = !others;
@@ -299,7 +299,19 @@
     return [head, ...rows];
   }
 
-  const asText = (between) => shown.map((cells) => cells.map((text) => cell(text, between)).join(between)).join("\n");
+  // Every market that was kept as "before", from the first on, and the one that stands, as `thali fit --market` reads them.
+  function everyMarket() {
+    const all = [...state.kept, {market: market(), who: whom()}];
+    const key = ({market: own, who}) => JSON.stringify([own, who.key]);
+    const each = all.filter((one, k) => !all.slice(0, k).some((other) => key(other) === key(one)));
+    return each.flatMap(({market: own, who}, k) => {
+      const [found] = shares([own.map((one) => one.levels)], who.weights, who.kind);
+      const [head, ...rows] = rowsOf(lines(own, found, null), false, price >= 0, who);
+      return [...(k ? [] : [["scenario", ...head]]), ...rows.map((cells) => [String(k + 1), ...cells])];
+    });
+  }
+
+  const asText = (rows, between) => rows.map((cells) => cells.map((text) => cell(text, between)).join(between)).join("\n");
 
   function levelName(i, level) {
     const attribute = data.attributes[i];
@@ -334,11 +346,20 @@
         node.append(svg("rect", {...place(range), y: y + high / 2 - 2, height: 2, fill: "#1d2126"}));
       });
     });
-    const file = new Blob([node.outerHTML], {type: "image/svg+xml"});
-    const link = made("a", {download: "market.svg", href: URL.createObjectURL(file)});
+    save(node.outerHTML, "image/svg+xml", "market.svg");
+    at("status").textContent = "The bars were saved as market.svg.";
+  }
+
+  function save(text, type, download) {
+    const link = made("a", {download, href: URL.createObjectURL(new Blob([text], {type}))});
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    at("status").textContent = "The bars were saved as market.svg.";
+  }
+
+  function saveMarkets() {
+    const rows = everyMarket(), number = rows[rows.length - 1][0];
+    save(`${asText(rows, ",")}\n`, "text/csv", "markets.csv");
+    at("status").textContent = `Saved as markets.csv: ${number === "1" ? "this market" : `${number} markets, the first, those kept, and this one`}.`;
   }
 
   // Whose shares a picture shows, a line each.
@@ -350,7 +371,7 @@
 
   async function copy() {
     try {
-      await navigator.clipboard.writeText(asText("\t"));
+      await navigator.clipboard.writeText(asText(shown, "\t"));
       at("status").textContent = "The table was copied; a spreadsheet takes it.";
     } catch {
       at("copy").querySelector("details").open = true;
@@ -459,6 +480,7 @@
   };
   const keep = (before) => {
     keepWith(before, whom());
+    state.kept.push({market: state.before.market, who: whom()});
     update();
     at("pin").focus();
   };
@@ -471,6 +493,8 @@
   });
   at("copy-button").addEventListener("click", copy);
   at("picture-button").addEventListener("click", picture);
+  at("every-button").addEventListener("click", saveMarkets);
   for (const name of ["demand-product", "demand-attribute"]) at(name).addEventListener("change", demand);
   cards();
+  state.kept.push({market: market(), who: whom()});
 })();
