@@ -8,6 +8,7 @@ from problems import random_comparisons
 
 import thali as th
 from thali.aspects.models.engines import FIRST_TEMPERED
+from thali.aspects.populations.groups_chain import MAX_TEMPERED, TEMPERED_THIN
 from thali.aspects.samplers.chains import (
     EFFECTIVE,
     LOOK,
@@ -19,7 +20,8 @@ from thali.aspects.samplers.chains import (
     pilot_of,
     thin_for,
 )
-from thali.aspects.samplers.task import LEVELS
+from thali.aspects.samplers.task import LEVELS, THIN
+from thali.data.groups import Groups
 from thali.errors import EstimateWarning
 from thali.inference.chains import checked_run
 from thali.inference.progress import Progress
@@ -103,6 +105,35 @@ def test_it_is_chosen_while_tuning():
     chosen = model.fit(data, tune=PILOT // 2, **QUICK).posterior_
     assert 2 <= chosen.attrs["thin"] < 10 and chosen["posterior"].sizes["draw"] == QUICK["draws"]
     assert model.fit(data, tune=400, thin=7, **QUICK).posterior_.attrs["thin"] == 7
+
+
+@pytest.mark.fit
+def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
+    """What is seen, and so the choice, does not depend on the slices in which chains run."""
+    run = checked_run(None, 16, 2, None, 1, 2, False)  # the ladder is counted anew after 200 of 400 sweeps
+    seen = []
+    for slices in (1, 25):
+        (chain,) = (
+            th.EliminationByAspects(lapse=0.0, tempering=2)
+            ._sampling(random_comparisons(6, 9), run)
+            .chains(10, np.random.SeedSequence(2))[:1]
+        )
+        assert chain.in_pilot and chain._schedule[0][0] < PILOT
+        for end in range(1, slices + 1):
+            chain.run_to(end * PILOT // slices)
+        seen.append(chain.seen)
+    assert seen[0].any(axis=1).all()
+    np.testing.assert_array_equal(*seen)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("groups", "thin"), [(2, TEMPERED_THIN), (MAX_TEMPERED + 1, THIN)])
+def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled, groups, thin):
+    """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
+    data = Groups({f"group {g}": random_comparisons(4, g) for g in range(groups)})
+    model = th.EliminationByAspects()
+    assert model._sampling(data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
+    assert model._sampling(data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
 
 
 @pytest.mark.fit

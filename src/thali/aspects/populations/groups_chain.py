@@ -1,7 +1,7 @@
 """A chain of several groups, and what it runs: a prior, the likelihoods of all groups, a sampler of groups."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..operations import cache_at
 from ..samplers.chains import Chain, Task, looked_at
 from ..samplers.groups import empty_group_record
 from ..samplers.record import ChainDraws, Record, chain_draws
-from ..samplers.task import LEVELS, THIN, build_task
+from ..samplers.task import LEVELS, build_task
 from ..samplers.tempering import narrow_gaps, swap_rates
 from ..samplers.work import seconds_in_groups
 from ..state import (
@@ -199,6 +199,9 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
 FREE, COMMON, SIMILAR = "free", "common", "similar"
 WEIGHTS = (FREE, COMMON, SIMILAR)
 MAX_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
+# Sweeps between two tempered draws: of 25 a third of the draws that are effective in the same time, one by one, is lost
+# (benchmarks/thinning.py).
+TEMPERED_THIN = 15
 
 
 def check_weights(weights: Any, is_grouped: bool) -> None:
@@ -241,8 +244,9 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             raise DataError(f"Group {name!r}: ", error) from None
     if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MAX_TEMPERED:
         parts["tempering"] = LEVELS
-    thin = THIN if thin is None else thin  # tempered, too: half of such draws are effective (benchmarks/thinning.py)
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+    if thin is None and len(task.temperatures) > 1:
+        task = replace(task, thin=TEMPERED_THIN)
     prior: Any = task.model.weights
     if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
         raise ArgumentError(

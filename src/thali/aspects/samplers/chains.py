@@ -191,10 +191,14 @@ class Chain(AnyChain):
         while self._counted < len(schedule) and schedule[self._counted][0] <= until:
             sweep, grows = schedule[self._counted]
             self._counted += 1
-            self._run_kernel(sweep)
+            self._run_looking(sweep)
             if grows:
                 self._lengthen()
             self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
+        self._run_looking(until)
+
+    def _run_looking(self, until: int) -> None:
+        """Run the kernel, and in the pilot look at the state, also where the ladder changes within it."""
         for look in range(self.sweeps // LOOK, min(until // LOOK, len(self.seen))):
             self._run_kernel((look + 1) * LOOK)
             self.seen[look] = self._look()
