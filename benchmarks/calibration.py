@@ -21,7 +21,7 @@ Measured (seed 1, 200 data sets; smallest p-value times the quantities / largest
                   published sampler .76 / 1.9 (9); sparse logit .23 / 1.1 (5), with intercept 1.8 / .8 (2), Holmes-Held
                   .75 / 1.2 (5)
     experiments   hierarchical logit .58 / 2.4 (7), with attention 1.1 / 2.7 (20), 40 people .4 / 2.6 (85), attention by
-                  age 1.1 / 2.5 (42);
+                  age 1.1 / 2.5 (42), 40 people .33 / 2.7 (220);
                   product classes annealed .98 / .7 (63), smc 1.0 / .9 (50)
 """
 

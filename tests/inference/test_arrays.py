@@ -29,5 +29,6 @@ def test_a_field_that_a_file_did_not_have_is_the_first_row_of_the_template():
     again = filled(Cache(np.zeros((2, 2)), np.array([[4.0, 5.0], [4.0, 5.0]])), arrays, "x")
     assert (again.value == 1.0).all() and again.value.shape == (3, 2)
     assert (again.count == [[4.0, 5.0]] * 3).all()
+    assert filled(Cache(np.zeros((2, 2)), np.zeros((0, 4))), arrays, "x").count.shape == (0, 4)
     with pytest.raises(KeyError):
         filled(Cache(*np.zeros((2, 2))), {}, "x")

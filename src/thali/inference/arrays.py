@@ -26,12 +26,12 @@ def filled(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
     """What `flat` took apart, as a value like `template`, whose shapes may be others.
 
     A field is added to a class at the end: where a file does not have the last, it is the template's first row, once
-    for each row of the field before.
+    for each row of the field before; of a template without rows it has none.
     """
     if isinstance(template, tuple):
         known = template[:-1] if _is_older(arrays, template, name) else template
         parts = [filled(each, arrays, f"{name}/{place}") for place, each in enumerate(known)]
-        parts += [each[np.zeros(len(parts[-1]), int)] for each in template[len(known) :]]
+        parts += [each[np.zeros(len(parts[-1]) if len(each) else 0, int)] for each in template[len(known) :]]
         return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
     found = _loaded(arrays, name).astype(np.asarray(template).dtype, copy=False)
     return found if isinstance(template, np.ndarray) else found.item()

@@ -130,7 +130,8 @@ class RowChain(Chain):
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.record._asdict().items():
-            fill(array[self.first : self.recorded], draws[name])
+            if array.size:  # earlier jobs have no draws of what holds nothing
+                fill(array[self.first : self.recorded], draws[name])
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]

@@ -7,7 +7,7 @@ import pytest
 from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, Setting
 from thali.model.spec import DATA
-from thali.surfaces.app.fields import FILE, data_options, entered, fields, kinds, model_options, models_for
+from thali.surfaces.app.fields import FILE, OF_PEOPLE, data_options, entered, fields, kinds, model_options, models_for
 from thali.surfaces.app.words import AppWords, speech_in
 from thali.surfaces.cli.models import TYPED
 
@@ -43,6 +43,20 @@ def test_an_empty_form_is_the_default(name):
     assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}, EN) == {}
     if ALL[name].methods:
         assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}, EN) == {}
+
+
+def test_columns_of_people_are_asked_where_there_are_any():
+    """Both for tastes and for who looks at what; of attributes that may be ignored, all is a choice of its own."""
+    options = ALL["hierarchical-logit"].options
+    for people in (["age", "sex"], []):
+        shown = {
+            field.word: field for field in fields(EN, options, {}, ["price"], (), dict.fromkeys(OF_PEOPLE, people))
+        }
+        for word in ("people", "attention-by"):
+            assert [value for value, _ in shown[word].choices] == people if people else word not in shown
+    error = ArgumentError("Set ", Setting("attention", True), ".")
+    assert error.render(AppWords(options, EN)) == "Set “Attributes that some people ignore” = “all”."
+    assert error.render(AppWords(options, speech_in("de"))).endswith(" = “alle”.")
 
 
 def test_what_is_entered_is_as_typed():

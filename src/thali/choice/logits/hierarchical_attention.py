@@ -183,7 +183,7 @@ def density_of_odds(problem: Any, state: Any, space: Any, k: Any) -> Any:
         slope[r] = -odds[r]
     for n in range(state.attends.shape[0]):
         own = dot(problem.looking[n], odds)
-        total += state.attends[n, k] * own - max(own, 0.0) - math.log1p(math.exp(-abs(own)))
+        total -= math.log1p(math.exp(-abs(own))) + (max(own, 0.0) - state.attends[n, k] * own)
         off = state.attends[n, k] - 0.5 - 0.5 * math.tanh(0.5 * own)
         for r in range(odds.size):
             slope[r] += off * problem.looking[n, r]

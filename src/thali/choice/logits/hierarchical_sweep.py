@@ -81,9 +81,9 @@ class State(NamedTuple):
     log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
     accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
     rate: np.ndarray  # (K,) theta, of people with average covariates
-    effect: np.ndarray  # (r - 1, K) gamma
     attends: np.ndarray  # (N, K) lambda: 1.0 where a person attends to an attribute
     heeded: np.ndarray  # (N, p) 1.0 where a person attends to all attributes that a coefficient belongs to
+    effect: np.ndarray  # (r - 1, K) gamma
 
 
 class Space(NamedTuple):
@@ -312,9 +312,9 @@ def start_of(problem: Problem, rng: np.random.Generator) -> State:
         log_step=np.full(people + 1, np.log(_STEP)),
         accepted=np.zeros(people + 1),
         rate=rate,
-        effect=rng.normal(size=(problem.looking.shape[1] - 1, len(rate))),
         attends=(rng.random((people, len(rate))) < rate).astype(float),
         heeded=np.ones((people, p)),
+        effect=rng.normal(size=(problem.looking.shape[1] - 1, len(rate))),
     )
 
 

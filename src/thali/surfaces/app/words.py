@@ -226,7 +226,9 @@ class AppWords(OptionWords):
         self._speak_of(name)
         field = self._speech.texts.field
         if isinstance(value, bool):
-            return field.yes if value else field.no
+            words = self._options[name].words if self.has(name) else {}
+            word = next((word for word, meant in words.items() if meant is value), None)
+            return f"“{self._speech.choice(name, word)}”" if word else field.yes if value else field.no
         if name == "method" and (shown := self._speech.method(str(value))) != value:
             return f"“{shown}”"
         if isinstance(value, str) and (shown := self._speech.choice(name, value)) != value.replace("-", " "):
