@@ -460,7 +460,6 @@ def test_a_part_without_the_anchor_has_the_mean_of_its_options():
 
 
 @pytest.mark.fit
-@pytest.mark.fit
 @pytest.mark.parametrize("pool", [False, True])
 def test_parts_of_few_votes_are_named(pool):
     """Ten votes in a language say little, and the board says so."""
@@ -474,6 +473,7 @@ def test_parts_of_few_votes_are_named(pool):
     assert not th.findings(th.leaderboard(alike, by="language", progressbar=False))["boards"].notes
 
 
+@pytest.mark.fit
 def test_an_empty_cell_counts_for_all_alone():
     battles = in_languages()
     battles.loc[battles["language"] == "fr", "language"] = None

@@ -66,8 +66,8 @@ def leaderboard(
 
     .. math:: P(i \mid S) = \frac{w_i}{\sum_{k \in S} w_k}
 
-    is chosen; a ranking is such choices one after another (Plackett 1975), and the best and the worst of a set are those
-    of any ranking that begins and ends with them.
+    is chosen; a ranking is such choices one after another (Plackett 1975), and the best and the worst of a set are
+    those of any ranking that begins and ends with them.
 
     Parameters
     ----------
@@ -148,8 +148,9 @@ def leaderboard(
         If `ties`, `method` or `people` is another word, a condition cannot be read, or columns are named of data that
         have none.
     DataError
-        If the source cannot be read as paired comparisons or choices out of sets; if a covariate is one of options; if answers are to be
-        adjusted and nobody knows who gave them; or if by maximum likelihood some worth or coefficient is not finite.
+        If the source cannot be read as paired comparisons or choices out of sets, or best and worst are of more than
+        six; if a covariate is one of options; if answers are to be adjusted and nobody knows who gave them; or if by
+        maximum likelihood some worth or coefficient is not finite.
 
     Warns
     -----
@@ -158,8 +159,8 @@ def leaderboard(
 
     References
     ----------
-    Bradley & Terry (1952); Plackett (1975), The analysis of permutations; Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
-    comparison experiments.
+    Bradley & Terry (1952); Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
+    comparison experiments; Plackett (1975), The analysis of permutations.
 
     Examples
     --------

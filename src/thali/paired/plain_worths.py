@@ -65,14 +65,16 @@ def drawn_of(
         return _by_mcmc(data, lapse, random_seed, progressbar, people)
     from thali.aspects.bradley_terry import SetDensity, density_of
     from thali.aspects.dependence import worths_of
-    from thali.aspects.maximum_likelihood.problem import problem
+    from thali.aspects.maximum_likelihood.problem import Problem, problem
 
     estimates = method == "maximum-likelihood"
     if estimates:
         keeps = "set ", Setting("method", "laplace"), ", whose prior keeps it finite."
         check_finite(data.labels, *_beaten(data), keeps)
     if isinstance(data, Choices):
-        density = SetDensity(problem(data, np.eye(data.n_options, dtype=bool), lapse), not estimates)
+        pose = problem(data, np.eye(data.n_options, dtype=bool), lapse)
+        assert not isinstance(pose, Problem)
+        density = SetDensity(pose, not estimates)
     else:
         density = density_of(data, lapse, bool(data.n_ties), not estimates)
     if estimates and data.covariates is not None:

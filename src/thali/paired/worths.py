@@ -114,6 +114,7 @@ class Asked(NamedTuple):
                 Setting("period", "week"),
                 InPython(", or leave the dates out: data.without_dates().", ", or leave the dates out."),
             )
+        assert isinstance(data, PairedComparisons)
         if self.since is not None or self.until is not None:
             data = data.between(self.since, self.until)
         return data.without_dates() if self.period is None else data
@@ -305,9 +306,7 @@ def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
         )
 
 
-def _in_time(
-    data: PairedComparisons, pose: Posed, worths: np.ndarray, scale: Scale, lapse: float
-) -> "pandas.DataFrame":
+def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: Scale, lapse: float) -> "pandas.DataFrame":
     """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored."""
     import pandas as pd
     from scipy.special import expit

@@ -71,7 +71,7 @@ class Answer(NamedTuple):
 
     options: Sequence[int]
     judge: int
-    count: float
+    times: float
     is_best_worst: bool
 
 
@@ -94,7 +94,7 @@ def log_joint_of_sets(
             p = sum(math.prod(_chosen(left[k:], lapse) for k in range(len(left) - 1)) for left in orders)
         else:
             p = _chosen(weights, lapse)
-        found += each.count * math.log(p)
+        found += each.times * math.log(p)
     return found
 
 

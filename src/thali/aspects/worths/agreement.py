@@ -6,7 +6,7 @@ import numpy as np
 
 from .laplace import Marginal
 
-_REFITTED = 2_000_000  # judges times rows up to which all is fitted again without each of them
+_FEW, _REFITTED = 50, 500_000  # judges, and these times rows, up to which all is fitted again without each of them
 
 
 class Agreement(NamedTuple):
@@ -18,10 +18,10 @@ class Agreement(NamedTuple):
 
 
 def agreement(marginal: Marginal) -> Agreement:
-    """The others' prediction is the mode without the answers of a judge; of many rows, after a step of Newton's method
-    that takes these out, which is near where a judge has a small share of them."""
+    """The others' prediction is the mode without the answers of a judge; of many judges or rows, after a step of
+    Newton's method that takes these out, which is near where a judge has a small share of them."""
     density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
-    if density.n_judges * len(judge) <= _REFITTED:
+    if density.n_judges <= _FEW and density.n_judges * len(judge) <= _REFITTED:
         points = [marginal.without(number, spreads, mode.point) for number in range(density.n_judges)]
         others = np.column_stack(points)
     else:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,8 +123,10 @@ class Density:
 
     is_normal = True  # whether what tau and s spread is normal, and so can be stretched with them
 
+    rows: Any  # `Rows`, or what stands in their place
+
     def __init__(
-        self, rows: Rows, n_options: int, n_judges: int, steps: np.ndarray, entry: np.ndarray, has_bias: bool = False
+        self, rows: Any, n_options: int, n_judges: int, steps: np.ndarray, entry: np.ndarray, has_bias: bool = False
     ) -> None:
         self.rows, self.n_options, self.n_judges, self.steps, self.entry = rows, n_options, n_judges, steps, entry
         self.n_periods = len(steps) + 1
@@ -336,8 +338,9 @@ class Density:
         q, rest = shares(difference + (rows.x * beta[:, rows.judge].T).sum(axis=1))
         half = np.full(len(q), 0.5)
         expected = _as_expected(rows, q, rest, log_nu)
-        found = (terms(*each, log_nu) for each in ((rows, q, rest), (expected, q, rest), (rows, half, half)))
-        return Predicted(*(each.ravel() for each in found), rows.total)
+        ways = (rows, q, rest), (expected, q, rest), (rows, half, half)
+        given, average, chance = (terms(*each, log_nu).ravel() for each in ways)
+        return Predicted(given, average, chance, rows.total)
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 

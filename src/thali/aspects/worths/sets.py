@@ -119,10 +119,10 @@ class Sets(Density):
             sharpness, logs = self._logs(rows, points)
             answer, counts = _of_answer(rows, logs, False), _column(rows.counts)
             value = value + (counts * np.log(answer.p).reshape(logs.shape[:2])).sum(axis=0)
-            self._add_slope(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
+            self._add_member_slopes(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
         return value
 
-    def _add_slope(
+    def _add_member_slopes(
         self,
         gradient: np.ndarray,
         rows: Answers,
@@ -166,7 +166,7 @@ class Sets(Density):
             value += float(rows.counts @ np.log(answer.p))
             sharpness, own = np.broadcast_to(sharpness[:, 0], (len(rows.judge), 1)), logs[:, 0]
             (members,), judge, count, slope = rows.members, rows.judge, rows.counts[:, None], answer.gradient
-            self._add_slope(gradient, rows, count, sharpness[:, None], logs, slope[:, None])
+            self._add_member_slopes(gradient, rows, count, sharpness[:, None], logs, slope[:, None])
             bend, more = (slope[:, :, None] * slope[:, None, :], 0.0) if is_convex else (-answer.hessian, -slope)
             at = (n * members[:, :, None] + members[:, None, :]).ravel()
             weighted = (count * sharpness**2)[..., None] * bend
@@ -187,7 +187,8 @@ class Sets(Density):
             p = _probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
             found[0, at], found[1, at], found[2, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
-        return Predicted(*(self.rows.counts * found), self.rows.counts)
+        score, expected, chance = self.rows.counts * found
+        return Predicted(score, expected, chance, self.rows.counts)
 
 
 _LEAST = -600.0  # log of a weight beside the largest one of a set
