@@ -183,7 +183,7 @@ def draw_own_kappas(rng: Any, model: Any, caches: Any, states: Any, base: Any) -
 
 @scalar
 def log_ratio_of_stretch(weights: Any, middle: Any, lift: Any, k: Any, rate: Any, now: Any, new: Any) -> Any:
-    """Log ratio of the densities of two values of log kappa, of which weights k keep their standard scores; -inf where a
+    """Log ratio of the densities of two values of log kappa, with weights k at the same standard scores; -inf where a
     weight would leave the range of numbers."""
     slope, shift = line_of_stretch(now, new)
     groups, before, after = weights.shape[0], 0.0, 0.0
