@@ -187,6 +187,7 @@ class StudyOfObjects:
     answers: int  # of each, triplets; 0: everybody rates every pair
     shape: float  # of the Gamma variables about one that everybody's weights are multiplied by; inf: none
     is_learned: bool = False  # the features
+    prior: tuple[float, float] | None = None  # of weights; None: the usual one
 
     objects = 10
     labels = tuple(f"o{number}" for number in range(objects))
@@ -256,7 +257,8 @@ class StudyOfObjects:
 
     def holds(self, data: th.Triplets | th.Similarities, how: str, truth: np.ndarray, seed: int) -> tuple[float, ...]:
         """The share of weights and of similarities in their intervals, and the design effect."""
-        model = th.AdditiveClustering("ibp" if self.is_learned else self.owners, people=how)
+        features = "ibp" if self.is_learned else self.owners
+        model = th.AdditiveClustering(features, people=how, weight_prior=self.prior)
         model.fit(data, draws=250, tune=300, random_seed=seed, progressbar=False)
         posterior, pairs = model.posterior_["posterior"].dataset, np.triu_indices(self.objects, 1)
 
@@ -281,6 +283,8 @@ STUDIES_OF_OBJECTS = (
     StudyOfObjects("40 people, 60 triplets each, who do not differ, features known", 40, 60, np.inf),
     StudyOfObjects("40 people, 60 triplets each, features learned", 40, 60, 1.5, True),
     StudyOfObjects("30 judges of all pairs of 10 objects, features known", 30, 0, 2.0),
+    StudyOfObjects("30 judges of all pairs, features known, a prior of mean .5", 30, 0, 2.0, prior=(1.0, 2.0)),
+    StudyOfObjects("9 judges of all pairs, who do not differ, features known", 9, 0, np.inf),
     StudyOfObjects("30 judges of all pairs, who do not differ, features known", 30, 0, np.inf),
     StudyOfObjects("30 judges of all pairs, features learned", 30, 0, 2.0, True),
 )

@@ -28,8 +28,9 @@ from thali.aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, g
 from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali.aspects.moves import group_owners, group_similar, group_together
 from thali.aspects.operations import cache_at, log_likelihood
-from thali.aspects.populations.groups_chain import GroupChain
-from thali.aspects.state import BETA, replica
+from thali.aspects.populations.groups import drawn_base
+from thali.aspects.populations.groups_chain import GroupChain, start_of
+from thali.aspects.state import BETA, COLUMNS, replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 from thali.testing.joint import simulate_choices, simulate_pairs, simulate_similarities
@@ -423,3 +424,44 @@ def test_names_and_order_of_groups_do_not_matter():
                 mean_and_error(draws[:, :, k, p].ravel()) for draws, k in zip(chosen, (g, 1 - g), strict=True)
             )
             assert abs(one[0] - other[0]) < ERRORS * math.hypot(one[1], other[1])
+
+
+def answers_at(rng, states, times):
+    """Comparisons of each person with these columns and weights, every two options so often."""
+    columns, n = int(states[0].whole[COLUMNS]), states[0].Z.shape[1] - 1
+    found = []
+    for b in states:
+        counts, features = np.zeros((n, n)), b.Z[:columns, :n].T.astype(bool)
+        for i, j in zip(*np.triu_indices(n, 1), strict=True):
+            p = naive.pair_probability(i, j, features, b.w[:columns], b.s[:n], 0.01)
+            counts[i, j] = rng.binomial(times, p)
+            counts[j, i] = times - counts[i, j]
+        found.append(th.PairedComparisons(counts))
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("own_kappas", [False, True], ids=["one kappa", "a kappa each"])
+def test_slopes_and_kappas_of_people_are_calibrated(own_kappas):
+    """The true ones have uniform ranks among draws of the posterior, over data that are drawn from the prior."""
+    rng, people, draws = np.random.default_rng(6), 8, 39
+    known = rng.normal(size=(people, 1))
+    ranks = []
+    for number in range(100):
+        first = task([th.PairedComparisons(np.ones((3, 3)) - np.eye(3))] * people, weights="similar")
+        first.model = first.model._replace(persons=True, known=known, own_kappas=own_kappas)
+        states, base = start_of(rng, first, drawn_base)
+        of_task = task(answers_at(rng, states, 4), weights="similar", draws=draws, tune=150, thin=20)
+        of_task.model = of_task.model._replace(persons=True, known=known, own_kappas=own_kappas)
+        found = drawn(of_task, number)
+        own = found.unique_weights
+        true = [base.own_slope[0, 0] - base.own_slope[1, 0], base.real[KAPPA], base.own_kappa[0], base.own[0]]
+        each = [
+            own[:, people + 1, 0] - own[:, people + 1, 1],
+            found.extra["kappa"],
+            own[:, -1, 0] if own_kappas else found.extra["kappa"],
+            own[:, people, 0],
+        ]
+        ranks.append([np.sum(values < value) for values, value in zip(each, true, strict=True)])
+    for of_one in np.array(ranks).T:
+        assert stats.kstest((of_one + rng.random(len(of_one))) / (draws + 1), "uniform").pvalue > 1e-4

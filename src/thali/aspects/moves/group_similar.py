@@ -182,77 +182,82 @@ def draw_own_kappas(rng: Any, model: Any, caches: Any, states: Any, base: Any) -
 
 
 @scalar
-def log_stretched(shape: Any, rate: Any, kappa: Any, spread: Any, groups: Any, total: Any) -> Any:
-    """Log density of log kappa given the standard scores of the logarithms of all weights over what they vary about."""
-    return log_kappa(shape, rate, groups, total, math.log(kappa)) + groups * math.log(spread)
+def log_ratio_of_stretch(weights: Any, middle: Any, lift: Any, k: Any, rate: Any, now: Any, new: Any) -> Any:
+    """Log ratio of the densities of two values of log kappa, with weights k at the same standard scores; -inf where a
+    weight would leave the range of numbers."""
+    slope, shift = line_of_stretch(now, new)
+    groups, before, after = weights.shape[0], 0.0, 0.0
+    for g in range(groups):
+        log = math.log(weights[g, k] / (middle * lift[g, k]))
+        to = shift + slope * log
+        if abs(to) > LARGEST:
+            return -math.inf
+        before += log - math.exp(log)
+        after += to - math.exp(to)
+    ratio = log_kappa(OWN_SHAPE, rate, groups, after, math.log(new))
+    return ratio - log_kappa(OWN_SHAPE, rate, groups, before, math.log(now)) + groups * math.log(slope)
+
+
+@scalar
+def line_of_stretch(now: Any, new: Any) -> Any:
+    """The line on which log (w / v) moves with kappa."""
+    mean, spread = log_moments(now)
+    new_mean, new_spread = log_moments(new)
+    return new_spread / spread, new_mean - new_spread / spread * mean
+
+
+@scalar
+def stretched(w: Any, middle: Any, slope: Any, shift: Any) -> Any:
+    """The weight at its new place."""
+    return middle * math.exp(shift + slope * math.log(w / middle))
 
 
 @scalar
 def stretch_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any, rate: Any) -> None:
     """The kappa of column k with its weights, which keep their places among those that kappa makes likely."""
-    now = base.kappa[k]
-    new = now * math.exp(WIDEST * rng.standard_normal())
+    new = base.kappa[k] * math.exp(WIDEST * rng.standard_normal())
     if new < LEAST_KAPPA:
         return
-    mean, spread = log_moments(now)
-    new_mean, new_spread = log_moments(new)
-    slope = new_spread / spread
-    before, after, gain = 0.0, 0.0, 0.0
-    for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        log = math.log(b.w[k] / middle_of(base, k, g))
-        to = new_mean + slope * (log - mean)
-        if abs(to) > LARGEST:
-            return
-        before += log - math.exp(log)
-        after += to - math.exp(to)
-        d = middle_of(base, k, g) * math.exp(to) - b.w[k]
-        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
-    ratio = log_stretched(OWN_SHAPE, rate, new, new_spread, states.w.shape[0], after)
-    ratio -= log_stretched(OWN_SHAPE, rate, now, spread, states.w.shape[0], before)
-    if not accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+    ratio = log_ratio_of_stretch(states.w, base.v[k], base.lift, k, rate, base.kappa[k], new)
+    if ratio == -math.inf:
         return
-    base.kappa[k] = new
+    slope, shift = line_of_stretch(base.kappa[k], new)
+    gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        to = new_mean + slope * (math.log(b.w[k] / middle_of(base, k, g)) - mean)
-        w = middle_of(base, k, g) * math.exp(to)
-        apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], w - b.w[k])
-        b.w[k] = w
+        d = stretched(b.w[k], middle_of(base, k, g), slope, shift) - b.w[k]
+        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.kappa[k] = new
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            w = stretched(b.w[k], middle_of(base, k, g), slope, shift)
+            apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], w - b.w[k])
+            b.w[k] = w
 
 
 @scalar
 def stretch_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any, rate: Any) -> None:
     """The same of the unique weights of option i."""
-    now = base.own_kappa[i]
-    new = now * math.exp(WIDEST * rng.standard_normal())
+    new = base.own_kappa[i] * math.exp(WIDEST * rng.standard_normal())
     if new < LEAST_KAPPA:
         return
-    mean, spread = log_moments(now)
-    new_mean, new_spread = log_moments(new)
-    slope = new_spread / spread
-    before, after, gain = 0.0, 0.0, 0.0
-    for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        log = math.log(b.s[i] / own_middle_of(base, i, g))
-        to = new_mean + slope * (log - mean)
-        if abs(to) > LARGEST:
-            return
-        before += log - math.exp(log)
-        after += to - math.exp(to)
-        d = own_middle_of(base, i, g) * math.exp(to) - b.s[i]
-        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, d, 0.0)
-    ratio = log_stretched(OWN_SHAPE, rate, new, new_spread, states.w.shape[0], after)
-    ratio -= log_stretched(OWN_SHAPE, rate, now, spread, states.w.shape[0], before)
-    if not accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+    ratio = log_ratio_of_stretch(states.s, base.own[i], base.own_lift, i, rate, base.own_kappa[i], new)
+    if ratio == -math.inf:
         return
-    base.own_kappa[i] = new
+    slope, shift = line_of_stretch(base.own_kappa[i], new)
+    gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        to = new_mean + slope * (math.log(b.s[i] / own_middle_of(base, i, g)) - mean)
-        s = own_middle_of(base, i, g) * math.exp(to)
-        apply_own(likelihood, cache_at(likelihood, caches, g), b, i, s - b.s[i], 0.0)
-        b.s[i] = s
+        d = stretched(b.s[i], own_middle_of(base, i, g), slope, shift) - b.s[i]
+        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, d, 0.0)
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.own_kappa[i] = new
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            s = stretched(b.s[i], own_middle_of(base, i, g), slope, shift)
+            apply_own(likelihood, cache_at(likelihood, caches, g), b, i, s - b.s[i], 0.0)
+            b.s[i] = s
 
 
 @scalar
