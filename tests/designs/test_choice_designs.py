@@ -426,6 +426,12 @@ def test_what_no_design_could_tell_is_said_before_one_is_searched(attributes, ho
         designs.choice(attributes, 20, 2, **how)
 
 
+def test_equal_utilities_that_are_uncertain_contradict_no_direction(monkeypatch):
+    monkeypatch.setattr(choosing, "random_design", lambda *_: pytest.skip("searched"))
+    with pytest.raises(pytest.skip.Exception, match="searched"):
+        designs.choice(THREE, 9, 3, prior={"price": 0.0}, prior_sd=1.0, directions=WAYS)
+
+
 def test_what_a_design_could_tell_is_searched(monkeypatch):
     """An attribute that is free beside the others, or a no-choice option, takes what directions leave untold."""
     monkeypatch.setattr(choosing, "random_design", lambda *_: pytest.skip("searched"))

@@ -383,7 +383,5 @@ def test_answers_of_an_adaptive_conjoint_are_tasks_of_different_sizes():
     data, sentence = made(text, EXPERIMENTS)
     assert "2 respondents, 8 tasks, 18 alternatives, no-choice option" in sentence
     assert sorted({*np.diff(data.first_row).tolist()}) == [2, 3] and data.chosen.tolist() == [0, 1, 1, 1, 1, 0, 1, 1]
-    with pytest.raises(
-        DataError, match="is missing; fill it in"
-    ):  # of the part in which people build their own
+    with pytest.raises(DataError, match="is missing; fill it in"):  # of the part in which people build their own
         made(text + "2,5,1,Sony,,1\n2,5,2,Canon,,0\n", EXPERIMENTS)

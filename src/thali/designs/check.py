@@ -258,7 +258,7 @@ def _without_held_out(frame: "pandas.DataFrame", attributes: list[Any]) -> "pand
     import pandas as pd
 
     is_held = frame[HELD_OUT].astype(bool)
-    found = frame[~is_held].copy()
+    found: Any = frame[~is_held].copy()
     for name in attributes:
         if isinstance(found[name].dtype, pd.CategoricalDtype):
             alone = set(frame.loc[is_held, name].dropna()) - set(found[name].dropna())

@@ -31,6 +31,7 @@ from .products import (
     refuse_unknown,
     refuse_untold,
     signs_of,
+    utilities_of,
     with_none,
 )
 
@@ -326,7 +327,8 @@ def choice(
     betas = np.array([coefficients(utilities, none) for utilities in drawn])
     more = sum((given.sizes[i] - 1) * (given.sizes[j] - 1) for i, j in crossed)
     _refuse_few(given, tasks * versions, alternatives, none, more)
-    _refuse_against_directions(drawn, given, signs)
+    if isinstance(prior, Mapping) and signs is not None:  # a pilot may differ by chance
+        _refuse_against_directions(utilities_of(prior, given.names, given.levels, none), given, signs)
     refuse_untold(given, none, crossed, signs)
     target = _balanced_overlap(given.sizes, alternatives) if overlap == BALANCED else None
     wanted = Wanted(np.hstack([betas, np.zeros((len(betas), more))]), none, versions, crossed, signs, target)
@@ -398,12 +400,10 @@ def _refuse_holdout(number: int, product: Mapping[str, Any], attributes: Attribu
         )
 
 
-def _refuse_against_directions(drawn: list[list[np.ndarray]], given: Attributes, signs: np.ndarray | None) -> None:
+def _refuse_against_directions(utilities: list[np.ndarray], given: Attributes, signs: np.ndarray) -> None:
     """Refuse utilities that are expected to go the other way than a direction says."""
-    if signs is None:
-        return
     for i, name in enumerate(given.names):
-        steps = np.diff(np.mean([utilities[i] for utilities in drawn], axis=0)) * signs[i]
+        steps = np.diff(utilities[i]) * signs[i]
         if (steps < 0.0).any():
             way = "increasing" if signs[i] > 0 else "decreasing"
             place = int(steps.argmin())

@@ -362,7 +362,7 @@ def _information(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
     return np.swapaxes(weighted, -1, -2) @ matrix - mean[..., :, None] * mean[..., None, :]
 
 
-_MOST_PRODUCTS, _MOST_PAIRED = 20_000, 1_000  # of which all, or all pairs, are looked at
+_MOST_PRODUCTS, _MOST_PAIRED = 20_000, 400  # of which all, or all pairs, are looked at
 
 
 def refuse_untold(

@@ -380,7 +380,7 @@ def _simulator(segments: SegmentsOf | None, model: Any, settings: Settings) -> F
         return None
     if segments is not None and (found := segments(model)) is not None:
         names = tuple(f"{number}: {name}" for number, name in found.sizes["name"].items())
-        codes = found.sizes.index.get_indexer(found.assignment["segment"]).astype(np.uint8)
+        codes = (found.assignment["segment"].to_numpy() - 1).astype(np.uint8)
         draws = draws.with_people(PeopleColumn("segment", names, codes))
     if settings.market is None:
         return simulated(draws, None, settings.ci, settings.price)
