@@ -176,6 +176,7 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
     _check(asked, study)
     practice, practised = _extras("practice", study.practice, asked, asked.options)
     catch, labels = _extras("catch", study.catch, asked, practised)
+    _refuse_changed(labels)
     pictures = _pictures(asked, study, labels)
     sizes = [len(task.shown) for tasks in asked.versions for task in tasks]
     size = max([*sizes, *(len(each["shown"]) for each in (*practice, *catch))])
@@ -216,8 +217,6 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
 
 def _check(asked: Asked, study: Study) -> None:
     """Refuse what goes together with no study of that kind."""
-    from thali.reading.table import as_read
-
     if study.no_preference and asked.kind != PAIRS:
         raise DataError(f"no_preference is a third answer to pairs; {asked.kind} has none.")
     if study.dual and asked.kind != CHOICE:
@@ -229,10 +228,6 @@ def _check(asked: Asked, study: Study) -> None:
         raise DataError(f"The question {both[0]!r} is called like an attribute; name it otherwise.")
     if taken := [name for name in asked.attributes if plain(name) in _TAKEN]:
         raise DataError(f"The attribute {taken[0]!r} is called like a column of the answers; name it otherwise.")
-    if changed := [label for label in asked.options if as_read(label) != label]:
-        raise DataError(
-            f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
-        )
     if asked.kind == BEST and are_ranks(
         [asked.options[k] for k in task.shown] for tasks in asked.versions for task in tasks
     ):
@@ -246,6 +241,16 @@ def _check(asked: Asked, study: Study) -> None:
         raise DataError(
             f"The options {shorten(asked.options)} read as the sides of a pair, of which either was chosen; call them "
             "otherwise, such as 'design A'."
+        )
+
+
+def _refuse_changed(labels: tuple[str, ...]) -> None:
+    """Refuse options that are read as other numbers, those of practice and catch trials too."""
+    from thali.reading.table import as_read
+
+    if changed := [label for label in labels if as_read(label) != label]:
+        raise DataError(
+            f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
         )
 
 
