@@ -68,6 +68,28 @@ def interrupted(browser, folder: Path, wanted: int) -> None:
     print(f"{wrong} lost, doubled or changed")
 
 
+def interrupted_in_class(browser, wanted: int) -> None:
+    """Print what so many interruptions did to answers of a class, where the server is ended and begun again, too."""
+    from test_classroom_in_a_browser import CODE, Restarting, Room, arrived, revived
+
+    happened, answers, wrong, seed = Counter(), 0, 0, 0
+    while happened.total() < wanted:
+        with tempfile.TemporaryDirectory() as folder, Room(Path(folder)).open() as room:
+            context = browser.new_context()
+            robot = Restarting(context.new_page(), room, seed, chance=0.8)
+            robot.open(f"{room.address}{CODE}").take(600, between=lambda robot, here=context: revived(here, robot))
+            context.set_offline(False)
+            arrived(robot.page)
+            found = [((row["left"], row["right"]), row["chosen"]) for row in room.rows()]
+            given = [(tuple(labels), labels[place]) for labels, place in robot.given]
+            wrong += abs(len(found) - len(given)) + sum(a != b for a, b in zip(found, given, strict=False))
+            happened.update(robot.happened)
+            answers, seed = answers + len(given), seed + 1
+            context.close()
+    print(f"a class: {happened.total()} interruptions in {seed} questionnaires ({dict(happened)}): {answers} answers,")
+    print(f"{wrong} lost, doubled or changed", flush=True)
+
+
 def recovered(browser, folder: Path, people: int) -> None:
     """Print how often intervals hold the truth."""
     from robot import Robot
@@ -241,12 +263,13 @@ def main(
     if by_answers:
         adaptive(8 if small else people, 2 if small else 16)
         return
-    sys.path[:0] = [str(TESTS / "helpers"), str(TESTS / "field")]
+    sys.path[:0] = [str(TESTS / "helpers"), str(TESTS / "field"), str(TESTS / "surfaces" / "app")]
     from chromium import opened
 
     with tempfile.TemporaryDirectory() as folder, opened() as browser:
         if not features:
             interrupted(browser, Path(folder), 2 if small else interruptions)
+            interrupted_in_class(browser, 2 if small else interruptions)
             recovered(browser, Path(folder), 1 if small else people)
         of_features(browser, Path(folder), 2 if small else people)
 

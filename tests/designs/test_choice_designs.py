@@ -454,7 +454,9 @@ def test_power_is_that_of_a_normal_estimate():
     wanted = norm.sf(1.96 - 0.5 / error["zoom[yes]"])
     assert abs(table.loc["zoom[yes]", "power"] - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 300) + 0.02
     assert (table.loc[table["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 300)).all()
-    apart = designs.power(found, prior, respondents=40, spread=1.5, simulations=60, random_seed=1)
+    apart = designs.power(found, prior, respondents=40, spread=1.5, simulations=100, random_seed=1)
     assert (apart["sd"] > table["sd"]).mean() > 0.7
+    np.testing.assert_allclose(apart["se"], apart["sd"], rtol=0.3)  # clustered by person
+    assert (apart.loc[apart["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 100)).all()
     with pytest.raises(ArgumentError, match="spread, the standard deviation between people, must be 0 or more"):
         designs.power(found, prior, spread=-1)

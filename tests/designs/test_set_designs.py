@@ -132,7 +132,7 @@ def test_power_of_three_options_is_that_of_normal_estimates():
     wanted = np.array([(apart[0] & apart[1]).mean(), np.all(apart, axis=0).mean()])
     assert table.columns.tolist() == ["first", "first 2"]
     assert (abs(table.loc[60].to_numpy() - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.03).all()
-    apart = th.designs.power(th.paired.pair_design(list(worths)).table, worths, 60, 2.0, 100, random_seed=2)
+    apart = th.designs.power(th.paired.pair_design(list(worths)), worths, 60, 2.0, 100, random_seed=2)
     assert apart.loc[60, "first"] < table.loc[60, "first"]
 
 

@@ -10,7 +10,7 @@ def test_every_attack_of_the_table_is_tried():
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 10
     for row in rows:
-        named = re.findall(r"`(field/\w+\.py)::(test_\w+)`", row)
+        named = re.findall(r"`((?:field|surfaces/app)/\w+\.py)::(test_\w+)`", row)
         assert named, row
         for file, test in named:
             assert f"def {test}(" in (PROJECT / "tests" / file).read_text("utf-8"), (file, test)

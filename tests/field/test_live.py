@@ -218,6 +218,7 @@ WRONG = {
     "all questions": {"wants": 10**9},
     "waiting for nothing": {"waiting": [[0]]},
     "no waiting": {"waiting": None},
+    "facts that are none": {"facts": ["remark"]},
     "a remark without end": {"facts": {"remark": "x" * 501}},
 }
 

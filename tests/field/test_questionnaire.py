@@ -394,6 +394,15 @@ def test_a_list_names_pictures_beside_it(tmp_path):
             {"questions": [{"name": "age", "ask": "?", "kind": "number", "least": 50, "most": 10}]},
             "The question 'age' has no answer: least is above most.",
         ),
+        *(
+            (
+                ["tea", "milk"],
+                "pairs",
+                {name: [{"options": ["tea", "1e2"], **more}]},
+                "The option '1e2' would come back",
+            )
+            for name, more in (("catch", {"answer": "tea"}), ("practice", {}))
+        ),
         (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, "'post' must be an address such as"),
     ],
 )

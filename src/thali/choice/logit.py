@@ -251,13 +251,22 @@ def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> d
     coding = coding_by(data, ranks)
     tasks = tasks_of(data, coding)
     found = ascend(tasks, _RIDGE)
-    p = probabilities(tasks.matrix @ found.beta, tasks.task_of_row)
-    expected = np.add.reduceat(p[:, None] * tasks.matrix, tasks.first_row[:-1])
-    of_person = np.add.reduceat(tasks.matrix[tasks.chosen_row] - expected, data.first_task[:-1])
     inverse = np.linalg.inv(found.hessian)
-    variance = np.maximum(np.diag(inverse), np.diag(inverse @ (of_person.T @ of_person) @ inverse))
+    variance = np.maximum(np.diag(inverse), np.diag(clustered(tasks, found.beta, inverse, data.first_task)))
     z = found.beta / np.sqrt(variance)
     return {name: float(z[coding.names.index(name)]) for name in attributes}
+
+
+def clustered(tasks: Any, beta: np.ndarray, inverse: np.ndarray, first_task: np.ndarray) -> np.ndarray:
+    r"""The sandwich estimate of a covariance, clustered by person; `inverse`: that of the information.
+
+    .. math:: H^{-1} \Big(\sum_n g_n g_n^T\Big) H^{-1}, \qquad
+        g_n = \sum_t \Big(x_{nt, \text{chosen}} - \sum_j p_{ntj} x_{ntj}\Big)
+    """
+    p = probabilities(tasks.matrix @ beta, tasks.task_of_row)
+    expected = np.add.reduceat(p[:, None] * tasks.matrix, tasks.first_row[:-1])
+    of_person = np.add.reduceat(tasks.matrix[tasks.chosen_row] - expected, first_task[:-1])
+    return inverse @ (of_person.T @ of_person) @ inverse
 
 
 def contradicted_sentence(data: "ChoiceExperiment", monotone: Mapping[str, str], least: float = 3.0) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._labels import as_label
+from thali._printed import Printed
 from thali.data.connectivity import connected, parted
 from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import root, streams
@@ -50,8 +51,8 @@ def power(
 
     Parameters
     ----------
-    design : DataFrame or ChoiceExperiment
-        As for `check`; or a design of pairs or sets, as `pairs` and `sets` give it.
+    design : DataFrame, ChoiceExperiment or PairDesign
+        As for `check`; or a design of pairs or sets, as `pairs`, `sets` and `paired.pair_design` give it.
     prior : dict or fitted model, optional
         Expected utilities, as for `choice`; of a fitted logit the mean over its draws. Of pairs and sets {option:
         worth}; or a fitted `EliminationByAspects("unique")`, of which each study has the worths of one draw; None: each
@@ -61,7 +62,7 @@ def power(
         are told apart in 80 % of the studies, and searched to a tenth; the search ends at 8,000 answers a study.
     spread : float, 0 or above
         The standard deviation σ of every coefficient between people, of pairs and sets of every log worth. Where people
-        differ, the mean is told less often; the standard errors remain those of independent answers.
+        differ, the mean is told less often, and the standard errors are clustered by person (the sandwich estimate).
     simulations : int
         Studies; the standard error of a power p is sqrt(p (1 - p) / simulations).
     interactions : list of pairs, optional
@@ -105,7 +106,7 @@ def power(
         raise ArgumentError(
             Argument("spread"), f", the standard deviation between people, must be 0 or more; got {spread!r}."
         )
-    if (sets := sets_in(design)) is not None:
+    if (sets := sets_in(design.table if isinstance(design, Printed) else design)) is not None:
         if interactions:
             raise ArgumentError(Argument("interactions"), " are of attributes, which options have not.")
         return _of_sets(sets, prior, number, float(spread), studies, random_seed)
@@ -147,6 +148,8 @@ def _simulated(
     mixed: np.ndarray | None = None,  # (p, p), of what people differ by; None: each coefficient by its own
 ) -> tuple[np.ndarray, np.ndarray]:
     """The estimates of each simulated study (studies, p), and their covariances (studies, p, p)."""
+    from thali.choice.logit import clustered
+    from thali.choice.logit import tasks_of as coded
     from thali.choice.logits.multinomial import MultinomialLogit
 
     own = _answered(tasks, np.arange(number) % tasks.n_respondents)
@@ -162,8 +165,11 @@ def _simulated(
         best = np.maximum.reduceat(utility, own.first_row[:-1])
         chosen = np.flatnonzero(utility == np.repeat(best, np.diff(own.first_row))) - own.first_row[:-1]
         with without_warnings():
-            fitted = model.fit(own.with_choices(chosen))
+            fitted = model.fit(data := own.with_choices(chosen))
         estimates[study], covariances[study] = fitted.coef_, fitted.covariance_
+        if spread and number > 1:  # answers of one person are alike
+            of_people = clustered(coded(data, coding), estimates[study], covariances[study], own.first_task)
+            covariances[study] = of_people * number / (number - 1)
     return estimates, covariances
 
 

@@ -345,7 +345,9 @@ def sent_of(message: Any, live: Live) -> Sent:
         raise DataError("'person' is empty.")
     names = [question.name for question in live.planned.study.questions]
     told = message.get("facts")
-    facts = {name: _text(told, name, _LONGEST_FACT) for name in names if name in told} if _is(told, Mapping) else {}
+    if not isinstance(told, Mapping):
+        raise DataError("'facts' come as an object.")
+    facts = {name: _text(told, name, _LONGEST_FACT) for name in names if name in told}
     answers = tuple(_question(each, live) for each in _list(message, "answers", live.each))
     waiting = tuple(_shown(each, live) for each in _list(message, "waiting", live.each))
     seed, wants = _whole(message, "seed", 0, 2**32 - 1), _whole(message, "wants", 0, AHEAD + 1)
@@ -427,6 +429,6 @@ def _rows(labels: Sequence[str], draws: np.ndarray, ranks: np.ndarray, middle: n
     """A row each, the highest first."""
     low, high = np.quantile(draws, TAILS, axis=0)
     best, worst = np.quantile(ranks, TAILS, axis=0, method="inverted_cdf")
-    mean = draws.mean(axis=0)
-    found = [Row(labels[k], *map(float, (mean[k], low[k], high[k], best[k], worst[k]))) for k in range(len(labels))]
+    columns = [column.tolist() for column in (draws.mean(axis=0), low, high, best, worst)]
+    found = [Row(label, *cells) for label, *cells in zip(labels, *columns, strict=True)]
     return tuple(found[k] for k in np.argsort(-middle, kind="stable"))

@@ -173,15 +173,11 @@ def rendered(planned: Planned, name: str, loads: tuple[list[str], list[str]] = (
 
 def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
     """What the script reads."""
-    from thali.reading.table import as_read
 
     _check(asked, study)
     practice, practised = _extras("practice", study.practice, asked, asked.options)
     catch, labels = _extras("catch", study.catch, asked, practised)
-    if changed := [label for label in labels if as_read(label) != label]:
-        raise DataError(
-            f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
-        )
+    _refuse_changed(labels)
     pictures = _pictures(asked, study, labels)
     sizes = [len(task.shown) for tasks in asked.versions for task in tasks]
     size = max([*sizes, *(len(each["shown"]) for each in (*practice, *catch))])
@@ -246,6 +242,16 @@ def _check(asked: Asked, study: Study) -> None:
         raise DataError(
             f"The options {shorten(asked.options)} read as the sides of a pair, of which either was chosen; call them "
             "otherwise, such as 'design A'."
+        )
+
+
+def _refuse_changed(labels: tuple[str, ...]) -> None:
+    """Refuse options that are read as other numbers, those of practice and catch trials too."""
+    from thali.reading.table import as_read
+
+    if changed := [label for label in labels if as_read(label) != label]:
+        raise DataError(
+            f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
         )
 
 

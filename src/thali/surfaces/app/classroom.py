@@ -24,7 +24,7 @@ from thali.field.questionnaire import Planned, page_to_ask
 
 from .guard import Guard
 from .pages import rendered
-from .server import icon, static
+from .server import beside, icon, static
 from .words import speech_in
 
 _TICK = 0.5  # seconds between two looks for new answers
@@ -131,11 +131,8 @@ class Classroom:
                     self.trouble = f"{type(error).__name__}: {error}"
                 await asyncio.sleep(_TICK)
 
-        task = asyncio.create_task(fit())
-        try:
+        async with beside(fit):
             yield
-        finally:
-            task.cancel()
 
 
 def classroom(

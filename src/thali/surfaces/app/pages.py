@@ -69,7 +69,7 @@ class Pages:
 
     def shell(self, speech: Speech) -> str:
         """The page around the fragments, which shows nothing of anybody."""
-        return rendered("shell.html", speech, language=speech.language, script=vars(speech.texts.script))
+        return rendered("shell.html", speech, script=vars(speech.texts.script))
 
     def home(self, speech: Speech) -> str:
         """Where to drop a file, and the studies so far."""

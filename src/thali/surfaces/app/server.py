@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,16 @@ def static(request: Request) -> Response:
 def icon(request: Request) -> Response:
     """The picture where browsers look for it."""
     return RedirectResponse("/static/favicon.svg")
+
+
+@contextlib.asynccontextmanager
+async def beside(forever: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """What runs beside a server until it ends."""
+    task = asyncio.create_task(forever())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 class Server:
@@ -444,11 +454,8 @@ class Server:
                     await asyncio.to_thread(self.runs.tend)
                 await asyncio.sleep(_TICK)
 
-        task = asyncio.create_task(tend())
-        try:
+        async with beside(tend):
             yield
-        finally:
-            task.cancel()
 
 
 def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> Guard:

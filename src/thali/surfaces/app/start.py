@@ -98,12 +98,12 @@ def run_class(planned: Any, port: int | None, host: str, browser: bool, folder: 
     with ExitStack() as stack:
         held = stack.enter_context(Held.of(folder))
         listening = stack.enter_context(_listening(host, held.port if port is None else port))
-        port = listening.getsockname()[1]
-        held.write(port)
+        own: int = listening.getsockname()[1]
+        held.write(own)
         reached = _reached(host)
-        app = classroom(planned, folder, held.code, held.key, hosts, is_open, _address(reached, port))
-        teacher = f"{_address(reached, port)}teacher#key={held.key}"
-        print(f"{planned.sentence}\nfor the class: {_address(reached, port)}{held.code}\nfor you alone: {teacher}")
+        app = classroom(planned, folder, held.code, held.key, hosts, is_open, _address(reached, own))
+        teacher = f"{_address(reached, own)}teacher#key={held.key}"
+        print(f"{planned.sentence}\nfor the class: {_address(reached, own)}{held.code}\nfor you alone: {teacher}")
         if is_open:
             print("What is sent is not encrypted; do so in networks that you trust alone.")
         print(f"Answers lie in {folder / FILE}. Ctrl-C ends; the same command goes on.", flush=True)

@@ -27,7 +27,8 @@ app: typer.Typer = typer.Typer(
 cache: typer.Typer = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
 app.add_typer(cache, name="cache")
 field: typer.Typer = typer.Typer(
-    help="Questionnaires: one HTML file asks, a folder of answers is joined.", no_args_is_help=True
+    help="Questionnaires: one HTML file asks, or a class is asked at once; a folder of answers is joined.",
+    no_args_is_help=True,
 )
 app.add_typer(field, name="field")
 
