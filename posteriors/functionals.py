@@ -33,7 +33,6 @@ MEANINGS = {
     "share": "mean over the tasks of the data of the probability that a product with this level is chosen",
     "effect": "mean over the people of the probability of preferring the first level, all else being equal",
     "mean": "mu of a coefficient",
-    "attends": "theta, the part of the population that attends to an attribute",
     "n_classes": "classes that somebody owns",
     "classes_per_person": "mean over the people of the number of classes that a person owns",
     "value_shape": "shape of the values of classes",

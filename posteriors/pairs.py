@@ -60,7 +60,6 @@ PAIRS = {
         Pair("three_classes", "sparse_logit", CHAINS),
         Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
-        Pair("products", "hierarchical_logit_attention", LONGEST),
         Pair("products", "product_classes", ISLANDS),
     )
 }

@@ -30,7 +30,10 @@ REMEMBERED = {
     "thali.data.observed": {"_WITHOUT_LABELS"},  # by their fields
     "thali.plots._fonts": {"_warned"},  # characters that were warned of
 }
-_OF_PYTHON = {"__warningregistry__", "__slotnames__", "__annotations_cache__", "__annotate_func__"}
+_OF_PYTHON = {
+    *("__warningregistry__", "__slotnames__"),
+    *("__annotations__", "__annotations_cache__", "__annotate_func__"),  # made when somebody asks for them
+}
 _OF_XARRAY = "decode_timedelta"  # the message of a filter of warnings, set whenever a file is read
 _OF_LIBRARIES = {"KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK"}  # set as joblib and scikit-learn are loaded
 _OF_PYTEST = {"PYTEST_CURRENT_TEST"}

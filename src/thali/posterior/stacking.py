@@ -117,7 +117,7 @@ def leave_one_out(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if varies.any():
         with np.errstate(divide="ignore", invalid="ignore"):
             smooth, shape = array_stats.psislw(found[varies], axis=-1)
-        fits: np.ndarray = np.all(np.isfinite(smooth), axis=-1)
+        fits: np.ndarray = np.all(np.isfinite(smooth), axis=-1) & np.isfinite(shape)
         log_weights[varies] = np.where(fits[:, None], smooth, plain[varies])
         shapes[varies] = np.where(fits, shape, shapes[varies])
     mixed, total = (np.asarray(logsumexp(each, axis=-1)) for each in (log_weights + found, log_weights))

@@ -193,7 +193,8 @@ def bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         if unit == STEP:
             return int(value), int(value)
         text = np.datetime64(str(value).strip(), "D"), str(value).strip().count("-")
-        after = np.datetime64(str(value).strip()[:10]) + 1 if text[1] else np.datetime64(str(value).strip(), "Y") + 1
+        named = np.datetime64(str(value).strip()[:10]) if text[1] else np.datetime64(str(value).strip(), "Y")
+        after = named + np.timedelta64(1, np.datetime_data(named.dtype)[0])  # a day, a month or a year
         return int(text[0].astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
     except (ValueError, TypeError):
         expected = f"a date such as {_EXAMPLE}" if unit == DAY else "a whole number"
