@@ -88,7 +88,10 @@ from thali.testing import naive
 
 HERE = Path(__file__).parent
 BESIDE = ((30, 8, 10_000), (100, 10, 10_000), (300, 15, 30_000), (300, 15, 100_000))
-MAX_TEMPERED = 40  # objects, of fewer of which chains are tempered here
+MAX_TEMPERED, MAX_BY_CHAINS = (
+    40,
+    100,
+)  # objects: of more chains are not tempered here, and annealed runs take their place
 
 
 def score(model, data: th.Triplets) -> float:
@@ -122,8 +125,12 @@ def recovery(
     test = th.datasets.triplets(n, 100_000, random_seed=seed, n_features=n_features).held_out
     warnings.simplefilter("ignore", th.errors.ThaliWarning)  # the verdict is printed
     began = time.process_time()
-    run = {"draws": draws, "tune": draws, "thin": 5, "chains": 2, "random_seed": 1, "cores": 1, "progressbar": False}
-    model = th.AdditiveClustering(tempering=8 if n <= MAX_TEMPERED else None).fit(made.data, **run)
+    run = {"chains": 2, "random_seed": 1, "cores": 1, "progressbar": False}
+    if n <= MAX_BY_CHAINS:
+        model = th.AdditiveClustering(tempering=8 if n <= MAX_TEMPERED else None)
+        model.fit(made.data, draws=draws, tune=draws, thin=5, **run)
+    else:
+        model = th.AdditiveClustering(method="map").fit(made.data, **run)
     seconds = time.process_time() - began
     members = [tuple(str(i) for i in np.flatnonzero(column)) for column in made.features.T]
     found = model.features(0.0).set_index("members")["probability"].reindex(members).fillna(0.0)
