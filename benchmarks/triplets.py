@@ -30,14 +30,15 @@ Measured (a busy machine):
     300 objects, 15 features  -.5837 .758 14 of 15   6  -.7059 .704  1 of 15   28  -.7390 .693     7    -.5802
       (30,000 triplets; annealed runs; SPoSE with 2.5 CPU seconds a setting)
 
-    The others of cblearn (dimensions tried from the fewest up, within three CPU seconds, LORE with 15), 30 objects and 100:
-    t-STE -.8166 .635, -.7750 .693; CKL -.9164 .615, -.8796 .664; GNMDS -.8308 .636, -.7773 .686; SOE -.8195 .636, -.7666
-    .682; LORE -.8970 .622, -.8057 .680; FORTE -.8200 .633, -.8022 .659; OENN -1.0418 .490, -1.0952 .360; 2 to 6 CPU seconds.
-    t-STE of 300 objects -.7378 .694, 11 CPU seconds.
+    The others of cblearn (dimensions from the fewest up, within three CPU seconds; LORE with 15), 30 and 100 objects:
+    t-STE -.8166 .635, -.7750 .693; CKL -.9164 .615, -.8796 .664; GNMDS -.8308 .636, -.7773 .686; SOE -.8195 .636,
+    -.7666 .682; LORE -.8970 .622, -.8057 .680; FORTE -.8200 .633, -.8022 .659; OENN -1.0418 .490, -1.0952 .360; 2 to 6
+    CPU seconds. t-STE of 300 objects -.7378 .694, 11 CPU seconds.
 
     SPoSE chose the penalty .01 and 8 dimensions of 0, .001, .003, .01 and 8, 20; with .03 and .1 among the penalties it
-    chose .01 again (30 objects, 20 dimensions: -.7865 .640, 7 features). So thali predicts better in both, more so the
-    fewer answers there are for an object; right answers of 30 objects are level. 100,000 triplets, and 300 objects by chains: not run to the end.
+    chose .01 again (30 objects, 20 dimensions: -.7865 .640, 7 features). So thali predicts better in all, more so the
+    fewer answers there are for an object; right answers of 30 objects are level. 100,000 triplets, and 300 objects by
+    chains: not run to the end.
 
     Cost, CPU seconds of 1,000 sweeps (before: a row for each answer, where a toggle visited all rows of an object, a
     weight all rows of its owners, a transfer all rows; before and now have the same draws but for rounding):
