@@ -136,9 +136,10 @@ and chains are judged by pairs, too; default fits, CPU seconds of a machine unde
 Exchange of owners between two columns, dropped: of two random columns a random set of the objects that own just one of
 them changes sides (half of the sets have one object, a quarter two, and so on; what may change is the same afterwards,
 so that proposals are symmetric); once for each column and sweep, weights as they are (w), or, of similarities, with how
-their sum is shared integrated out and drawn anew (r). Accepted: w .01 to .12, r .01 to .21, 40 to 64 % of them with
-two objects or more. Effective draws a CPU second, without tuning, of four chains (tempered ones of similarities, or at one
-temperature T after annealing) of the log-likelihood and of a median similarity, in brackets of the similarity at their 5 % quantile:
+their sum is shared integrated out and drawn anew (r). Accepted: w .01 to .12, r .01 to .21, 40 to 64 % of them with two
+objects or more. Effective draws a CPU second, without tuning, of four chains (tempered ones of similarities, or at one
+temperature T after annealing) of the log-likelihood and of a median similarity, in brackets of the similarity at their
+5 % quantile:
 
                               without             w                   r
     countries                 1297 1566 ( 882)    1220 1237 ( 808)     797  813 ( 550)
