@@ -8,7 +8,7 @@ from problems import random_comparisons
 
 import thali as th
 from thali.aspects.models.engines import FIRST_TEMPERED
-from thali.aspects.populations.groups_chain import MAX_TEMPERED, TEMPERED_THIN
+from thali.aspects.populations.groups_chain import MAX_TEMPERED
 from thali.aspects.samplers.chains import (
     EFFECTIVE,
     LOOK,
@@ -127,7 +127,7 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize(("groups", "thin"), [(2, TEMPERED_THIN), (MAX_TEMPERED + 1, THIN)])
+@pytest.mark.parametrize(("groups", "thin"), [(2, MIN_TEMPERED), (MAX_TEMPERED + 1, THIN)])
 def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled, groups, thin):
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
     data = Groups({f"group {g}": random_comparisons(4, g) for g in range(groups)})

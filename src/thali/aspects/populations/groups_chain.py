@@ -18,7 +18,7 @@ from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
-from ..samplers.chains import Chain, Task, looked_at
+from ..samplers.chains import MIN_TEMPERED, Chain, Task, looked_at
 from ..samplers.groups import empty_group_record
 from ..samplers.record import ChainDraws, Record, chain_draws
 from ..samplers.task import LEVELS, build_task
@@ -199,9 +199,6 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
 FREE, COMMON, SIMILAR = "free", "common", "similar"
 WEIGHTS = (FREE, COMMON, SIMILAR)
 MAX_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
-# Sweeps between two tempered draws: of 25 a third of the draws that are effective in the same time, one by one, is lost
-# (benchmarks/thinning.py).
-TEMPERED_THIN = 15
 
 
 def check_weights(weights: Any, is_grouped: bool) -> None:
@@ -246,7 +243,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
         parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     if thin is None and len(task.temperatures) > 1:
-        task = replace(task, thin=TEMPERED_THIN)
+        task = replace(task, thin=MIN_TEMPERED)  # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
     prior: Any = task.model.weights
     if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
         raise ArgumentError(
