@@ -144,6 +144,8 @@ def real(folder: Path, name: str, people: int, draws: int) -> None:
     linear = {"camera": "price", "swissroute": ["tt", "tc", "hw", "ch"], "electricity": []}[name]
     print(f"{name}: {len(some)} people")
     first = None
+    rows = train.to_frame()
+    market = rows.loc[(rows.iloc[:, :2] == rows.iloc[0, :2]).all(axis=1), [n for n in rows.columns[2:] if n in (rows.columns[2], *train.attributes)]]
     for label, arguments in {
         "without": {},
         "without, scale .2": {"scale": 0.2},
@@ -164,7 +166,9 @@ def real(folder: Path, name: str, people: int, draws: int) -> None:
             pay = model.willingness_to_pay(price)
             amounts = [f"{row['attribute']} {row['level']} {row['wtp']:.3g}" for row in pay.to_dict("records")]
             print(f"    median willingness to pay: {', '.join(amounts)}")
-        print(end="", flush=True)
+        shares = model.market_shares(market)
+        parts = [f"{row.share:.3f} ({row.share_low:.3f} to {row.share_high:.3f})" for row in shares.itertuples()]
+        print(f"    shares of the products of the first task: {', '.join(parts)}", flush=True)
 
 
 def main(
