@@ -70,7 +70,7 @@ OWN = {
     ("LatentFeatures", "thin"): Own(
         "None chooses, in the first 400 sweeps of tuning, the fewest with which half of the draws are effective: 25 at"
         " most, so many that there are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50"
-        " (of every replica; of groups 25) where `draws` are given or levels are annealed, otherwise between 10 and"
+        " (of every replica; of groups 10) where `draws` are given or levels are annealed, otherwise between 10 and"
         " that."
     ),
     ("HierarchicalLogit", "draws"): Own(
