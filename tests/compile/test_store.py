@@ -10,9 +10,11 @@ import stat
 import subprocess
 import sys
 import warnings
+from collections import namedtuple
 from pathlib import Path
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 from ctrl_c import pressed
@@ -107,6 +109,14 @@ def test_what_the_engine_does_not_know_yet_is_given_to_it(cache, monkeypatch):
     assert rolled() == (RIGHT, 1) and not refreshed
     monkeypatch.setattr(store.llvmlite.binding, "address_of_symbol", lambda name: None)
     assert rolled() == (RIGHT, 1) and len(refreshed) == 1
+
+
+def test_fields_in_another_order_are_another_entry():
+    """Code finds the fields of a tuple by their places, and Numba's text of its type has no names."""
+    one = numba.typeof((namedtuple("State", "a b")(1.0, 2.0),))
+    other = numba.typeof((namedtuple("State", "b a")(1.0, 2.0),))
+    assert repr(one) == repr(other) and store._told([one]) != store._told([other])
+    assert store._told([one]) == store._told([numba.typeof((namedtuple("State", "a b")(3.0, 4.0),))])
 
 
 def test_damage_is_said_once(cache):

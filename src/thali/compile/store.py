@@ -33,6 +33,7 @@ from numba.core import config, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
+from numba.core.types import BaseTuple
 from numba.misc.appdirs import AppDirs
 
 from thali.errors import IncompleteWarning
@@ -177,7 +178,7 @@ class KernelCache(NullCache):
             )
 
     def _entry_of(self, sig: Any) -> str:
-        return f"{self._name}.{hashlib.sha256(repr(sig).encode()).hexdigest()[:16]}"
+        return f"{self._name}.{hashlib.sha256(_told(sig).encode()).hexdigest()[:16]}"
 
     def _refuse(self, folder: Folder, name: str) -> None:
         """Say that an entry is not used, and remove it from our own folder."""
@@ -187,6 +188,12 @@ class KernelCache(NullCache):
         with suppress(OSError):
             folder.file(name).unlink()
         _warn(f"Damaged compiled code in '{folder.path}' was removed and is compiled again.")
+
+
+def _told(types: Iterable[Any]) -> str:
+    """Types of arguments as text, with the names of fields in their order, which Numba's text of a tuple lacks."""
+    inside = [f"{getattr(each, 'fields', ())!r} {_told(each)}" for each in types if isinstance(each, BaseTuple)]
+    return f"{types!r} {inside}" if inside else repr(types)
 
 
 def lean(result: Any) -> Any:

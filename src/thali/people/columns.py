@@ -97,8 +97,8 @@ class Covariates(NamedTuple):
     names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
     matrix: np.ndarray  # (respondents, q): 1, and the covariates less their means, divided by their sds
     sd: np.ndarray  # (q - 1,)
-    mean: np.ndarray  # (q - 1,)
-    first: tuple[str, ...]  # (q - 1,) the label of the column that has no covariate; "" of numbers
+    mean: np.ndarray = np.zeros(0)  # (q - 1,); of a file of an earlier version not known
+    first: tuple[str, ...] = ()  # (q - 1,) the label of the column that has no covariate; "" of numbers
 
 
 def covariates_of(
