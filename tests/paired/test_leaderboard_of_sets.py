@@ -167,8 +167,8 @@ def test_what_is_refused(frame, how, error, expected):
 
 
 def test_choices_that_do_not_say_who_judged():
-    lists = th.Choices.from_rankings([order for _, order in ROWS])
-    anonymous = lists.together([lists], lists.labels)
+    frame = pd.DataFrame({"set": [1, 1, 1, 2, 2], "option": list("abcab"), "chosen": [1, 0, 0, 0, 1]})
+    anonymous = th.Choices.from_frame(frame, choice_id="set", alternative="option", chosen="chosen")
     with pytest.raises(DataError, match="These choices do not say who judged; name the column of judges by `subject`"):
         th.leaderboard(anonymous, judges=True, **QUIET)
     winners = th.Choices.from_rankings([["a", "b", "c"], ["a", "c", "b"]])

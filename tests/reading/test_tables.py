@@ -326,8 +326,8 @@ def test_lists_of_similarities(tmp_path):
     data, messages = read(path, kinds.PAIRS, kinds.SIMILARITIES)
     assert data.labels == ALIKE.labels and data.values == pytest.approx(ALIKE.values)
     assert messages == (
-        "3 objects, 3 similarities of 1 to 2 judgements, table of pairs, 'Sim' of 'item 1' and 'item 2', rows weighted "
-        "by 'n'; columns not used: 'judge'"
+        "3 objects, 3 similarities of 1 to 2 judgements, table of pairs, 'Sim' of 'item 1' and 'item 2' by 'judge', "
+        "rows weighted by 'n'"
     )
 
 

@@ -107,6 +107,8 @@ def test_options_reach_the_model(done, fake):
         "weights": None,
         "kinds": None,
         "people": None,
+        "respondents": None,
+        "spread": "one",
     }
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     assert fake.budget == budget

@@ -102,8 +102,7 @@ class Sets(Density):
     # The likelihood --------------------------------------------------------------------------------------------------
 
     def _logs(self, rows: Answers, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of rows and points the discrimination (rows, points, 1), and the log weights less the largest (rows, points,
-        m)."""
+        """Discrimination of each row (rows, points, 1), and log weights less the largest (rows, points, m)."""
         own = points[rows.members[0]].swapaxes(1, 2)
         sharpness = np.exp(points[self.judges])[rows.judge, :, None] if self.n_judges else np.ones((1, 1, 1))
         return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), _LEAST)
