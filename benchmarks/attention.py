@@ -152,7 +152,8 @@ def real(folder: Path, name: str, people: int, draws: int) -> None:
     print(f"{name}: {len(some)} people")
     first = None
     rows = train.to_frame()
-    market = rows.loc[(rows.iloc[:, :2] == rows.iloc[0, :2]).all(axis=1), [n for n in rows.columns[2:] if n in (rows.columns[2], *train.attributes)]]
+    names = [name for name in rows.columns[2:] if name in (rows.columns[2], *train.attributes)]
+    market = rows.loc[(rows.iloc[:, :2] == rows.iloc[0, :2]).all(axis=1), names]
     for label, arguments in {
         "without": {},
         "without, scale .2": {"scale": 0.2},

@@ -24,7 +24,7 @@ from thali.testing.smallest import SMALLEST, Smallest
 
 FILE = Path(__file__).parents[1] / "cases" / "digests.json"
 RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum of absolute values
-UNBOUNDED = 1e-4  # the same of estimates that the choices of four people do not bound: the optimiser ends by last digits
+UNBOUNDED = 1e-4  # the same of estimates that so few choices do not bound: the optimiser ends by last digits
 WITHOUT_BOUND = (
     "latent-class-logit",
     "latent-class-logit, columns of people",
