@@ -35,8 +35,9 @@ def entry(parameter) -> str:
         typed = " / ".join(f"`{name}`" for name in names) + (f" `{parameter.metavar}`" if parameter.metavar else "")
     else:
         typed = f"`{parameter.metavar}`"
-    default = parameter.show_default
-    text = f"{parameter.help} Default: {default}." if isinstance(default, str) else parameter.help
+    default = parameter.default if parameter.show_default is True else parameter.show_default
+    said = parameter.help or ""
+    text = f"{said} Default: {default}.".strip() if default not in (None, False, "") else said
     return f"{typed}\n: {shown(text)}"
 
 

@@ -107,6 +107,17 @@ def without_formula(cell: str) -> str:
     return f"'{cell}" if cell[:1] in _FORMULA and not is_number(cell) else cell
 
 
+def as_labelled(cell: str) -> str:
+    """The cell that `without_formula` wrote.
+
+    Examples
+    --------
+    >>> as_labelled("'+5 GB"), as_labelled("'tis")
+    ('+5 GB', "'tis")
+    """
+    return cell[1:] if cell[:1] == "'" and without_formula(cell[1:]) == cell else cell
+
+
 def is_number(cell: str) -> bool:
     """Whether a text reads as a number."""
     try:

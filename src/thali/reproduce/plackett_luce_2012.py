@@ -257,7 +257,7 @@ ENTRIES = (
         f"a folder with (some of) the {_NEEDED.format(_SIX + ' and, for who has it, sushi')} (UCI repository)",
         partial(read, studies=(*STUDIES, SUSHI)),
         partial(read, studies=(SUSHI,)),
-        tuple(design.key for design in STUDIES),
+        tuple(design.key for design in (*STUDIES, SUSHI)),
     ),
     Entry(
         "plackett-luce-colon",

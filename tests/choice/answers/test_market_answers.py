@@ -13,10 +13,14 @@ from product_class_fits import MONOTONE, experiment, fitted, single
 import thali as th
 from thali.choice.answers.effects import attribute_importance, range_shares, some_products
 from thali.choice.answers.logits import LogitChooser
+from thali.choice.answers.simulator import MarketDraws
 from thali.choice.coding import coding_of
+from thali.choice.logits.findings import nests
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.data.experiments.design import design_of
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
+from thali.model.settings import Settings
+from thali.people.columns import MarketPeople, PeopleColumn
 
 pytestmark = pytest.mark.fit
 
@@ -374,3 +378,37 @@ def test_what_people_prefer_is_computed_once_for_a_fit(data):
     pd.testing.assert_frame_equal(again.level_effects(), effects)
     model.fit(data.take(np.arange(10)))
     assert model._people_of_fit() is not before
+
+
+def test_figures_that_a_page_saves_beside_a_market_are_no_idle_columns(multinomial, recwarn):
+    saved = MARKET.assign(share=0.3, share_low=0.2, share_high=0.4, people="everybody")
+    pd.testing.assert_frame_equal(multinomial.market_shares(saved), multinomial.market_shares(MARKET))
+    assert not recwarn.list
+    with pytest.warns(DataWarning, match="'colour' is no attribute"):
+        multinomial.market_shares(saved.assign(colour="red"))
+
+
+@pytest.mark.unit
+def test_segments_of_a_report_have_a_name_that_no_column_has():
+    codes = np.zeros(2, np.uint8)
+    known = MarketPeople(2, (PeopleColumn("segment", ("old", "new"), codes),), (), (), ())
+    draws = MarketDraws((), None, 0.0, (None, None), (), "draws", people=known)
+    found = draws.with_people("segment", ("1: A",), codes)
+    assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("ends", "p", "begins"),
+    [
+        ((np.nan, np.nan), 0.8, "No nest is told"),
+        ((200.0, 201.0), 0.5, "No nest is told"),  # a run-away estimate has small errors
+        ((1.1, 1.3), 0.01, "The alternatives of ground"),
+        ((0.4, 0.8), 0.2, "The alternatives of ground"),
+    ],
+)
+def test_a_nest_is_told_by_an_interval_that_has_ends(ends, p, begins):
+    table = pd.DataFrame({"dissimilarity": [np.mean(ends)], "low": [ends[0]], "high": [ends[1]]}, index=["ground"])
+    table.attrs = {"statistic": 1.0, "df": 1, "p": p}
+    model = SimpleNamespace(nests={"ground": ["bus", "train"]}, nest_table=lambda ci: table, _nests=dict)
+    assert str(nests(model, Settings()).sentence).startswith(begins)

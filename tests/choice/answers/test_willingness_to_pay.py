@@ -123,7 +123,8 @@ def test_of_people_and_of_the_median_person(hierarchical, data):
     own = people[people["attribute"] == "zoom"]
     medians = np.median(ratio, axis=0)
     np.testing.assert_allclose(own["wtp"], np.where(np.isinf(medians), np.nan, medians))
-    assert own["at_limit"].tolist() == np.isinf(medians).tolist() and 0 < own["at_limit"].sum() < 9
+    sides = np.where(np.isinf(medians), np.where(medians > 0.0, "above", "below"), "")
+    assert own["at_limit"].tolist() == sides.tolist() and 0 < (own["at_limit"] != "").sum() < 9
     known, ends = own.dropna(subset="wtp"), own[["wtp_low", "wtp_high"]]
     assert ends.isna().any(axis=None) and not (known["wtp_low"] > known["wtp"]).any()
     assert not (known["wtp"] > known["wtp_high"]).any()

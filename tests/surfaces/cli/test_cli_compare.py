@@ -305,6 +305,16 @@ def test_what_lacks_its_data_is_named_and_left_out(run, folder, computed):
     assert "2 reproductions: first, second." in result.err
 
 
+def test_a_list_runs_nothing(run, computed):
+    assert run("reproduce", "--all", "--list", "--out", "results").code == 0 and computed == []
+
+
+def test_sushi_is_data_of_the_table(tmp_path):
+    (tmp_path / "sushi.csv").write_text("age")
+    table = reproduce.find("plackett-luce-table2")
+    assert [file.name for file in table.files_in(tmp_path)] == ["sushi.csv"]
+
+
 def test_reproduce_stopped_early(run, monkeypatch):
     monkeypatch.setattr(reproduce, "find", lambda name: made_up(interrupted=True))
     result = run("reproduce", "made-up", "--small")

@@ -85,7 +85,7 @@ ENGLISH = {
     " ({interval} {low} to {high}; 1 would be no nest). {test}",
     "nests.apart": "The alternatives of {nest} are no closer substitutes than their attributes say, and take less from"
     " each other than from the rest: dissimilarity {value} ({interval} {low} to {high}; 1 would be no nest). {test}",
-    "nests.none": "No nest is told from the plain logit: every {interval} of a dissimilarity holds 1. {test}",
+    "nests.none": "No nest is told from the plain logit by the {interval} of its dissimilarity. {test}",
     "nests.test": "Likelihood ratio of all nests against the plain logit: {statistic} (chi-squared, df {df}, p = {p}).",
     "nests.above": "The dissimilarity of {named} is above 1: alternatives of the nest take less from each other than"
     " from the rest, which agrees with people who choose what they like best for some products at most.",

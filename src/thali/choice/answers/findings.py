@@ -17,7 +17,6 @@ from thali.model.finding import FILE, FULL, MAX_ROWS, MISSES, SHEET, SHOWN, Find
 from thali.model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
-from thali.people.columns import PeopleColumn
 from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
@@ -381,7 +380,7 @@ def _simulator(segments: SegmentsOf | None, model: Any, settings: Settings) -> F
     if segments is not None and (found := segments(model)) is not None:
         names = tuple(f"{number}: {name}" for number, name in found.sizes["name"].items())
         codes = (found.assignment["segment"].to_numpy() - 1).astype(np.uint8)
-        draws = draws.with_people(PeopleColumn("segment", names, codes))
+        draws = draws.with_people("segment", names, codes)
     if settings.market is None:
         return simulated(draws, None, settings.ci, settings.price)
     chooser, notes = model._chooser(), ()

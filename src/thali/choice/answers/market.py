@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _NAMES = ("product", "products", "name", "label")
 SCENARIO = "scenario"
+_FIGURES = [f"{name}{end}" for name in ("share", "before", "change", "profit") for end in ("", "_low", "_high")]
+_SAVED = {*_FIGURES, "people", "people_before"}  # columns of the markets that the page of a report saves
 
 
 class Market(NamedTuple):
@@ -69,7 +71,7 @@ def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
 def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
     """Warn of columns of a market that are no attribute and name nothing."""
     of_none = [name for name, _ in scheme.none]
-    known = {*scheme.names, *_NAMES, SCENARIO, scheme.alternative, *_of_tasks(scheme, frame), *of_none}
+    known = {*scheme.names, *_NAMES, SCENARIO, scheme.alternative, *_of_tasks(scheme, frame), *of_none, *_SAVED}
     if idle := [name for name in frame.columns if name not in known]:
         warn(
             DataWarning(

@@ -545,7 +545,9 @@ class ChoiceAnswers:
             chains; of an estimate by the delta method). `people_low` to `people_high` holds 89 % of the people's own
             medians. `at_limit`: the range of tested prices is too small to tell more, or no amount is too large, as for
             somebody who does not mind the price. In the table of each person (`wtp`, `wtp_low`, `wtp_high`, `at_limit`)
-            amounts and ends that are infinite are missing. `attrs["notes"]` has the sentences of the warnings.
+            amounts and ends that are infinite are missing, and `at_limit` is "above" for who would pay any amount,
+            "below" for who would have to be paid it, and else empty. `attrs["notes"]` has the sentences of the
+            warnings.
             Where people may ignore attributes (`HierarchicalLogit(attention=True)`), amounts are those of the people
             who attend to the price, draw by draw: `attrs["attends"]` is their part, the column `attends` each person's.
 

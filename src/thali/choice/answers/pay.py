@@ -78,7 +78,7 @@ def willingness_to_pay(
         _give(_about_the_price(fewer, prices, weights, ci, ends))
         amounts = {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]}
         figures = {name: np.where(np.isfinite(each), each, np.nan) for name, each in amounts.items()}
-        figures["at_limit"] = np.abs(of_people) >= limit
+        figures["at_limit"] = np.where(np.abs(of_people) < limit, "", np.where(of_people > 0.0, "above", "below"))
         if attends is not None:
             figures["attends"] = attends.mean(axis=0)[:, None]
         table = long_table(chooser, columns, named, figures)

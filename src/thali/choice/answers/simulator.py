@@ -99,9 +99,11 @@ class MarketDraws(NamedTuple):
         """On which part of the occasions it is found."""
         return 1.0 if self.available is None or product[-1] is None else self.available[int(product[-1])]
 
-    def with_people(self, column: PeopleColumn) -> "MarketDraws":
-        """The same with one more column by which people are chosen."""
-        known = self.people or MarketPeople(len(column.codes), (), (), (), ())
+    def with_people(self, name: str, labels: tuple[str, ...], codes: np.ndarray) -> "MarketDraws":
+        """The same with one more column by which people are chosen, whose name is another one than theirs."""
+        known = self.people or MarketPeople(len(codes), (), (), (), ())
+        taken = {column.name for column in known.columns}
+        column = PeopleColumn(f"{name} of this report" if name in taken else name, labels, codes)
         return self._replace(people=known._replace(columns=(*known.columns, column)))
 
     def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

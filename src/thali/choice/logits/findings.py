@@ -156,7 +156,9 @@ def nests(model: "MultinomialLogit", settings: Settings) -> Finding | None:
         df=figures["df"],
         p=number(figures["p"]),
     )
-    sure = [(str(nest), row) for nest, row in table.to_dict("index").items() if not row["low"] <= 1.0 <= row["high"]]
+    below = [(str(nest), row) for nest, row in table.to_dict("index").items() if row["high"] < 1.0]
+    above_one = [(str(nest), row) for nest, row in table.to_dict("index").items() if row["low"] > 1.0]
+    sure = [*below, *(above_one if figures["p"] < 1.0 - settings.ci else [])]  # a run-away estimate has small errors
     if sure:
         nest, row = min(sure, key=lambda each: each[1]["dissimilarity"])
         ends = {"value": number(row["dissimilarity"]), "low": number(row["low"]), "high": number(row["high"])}

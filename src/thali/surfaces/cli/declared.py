@@ -602,7 +602,9 @@ def reproduce(
             "cores": cores,
             "data": data,
         }
-        if everything:
+        if show_list:
+            list_entries()
+        elif everything:
             if name is not None:
                 raise typer.BadParameter(f"--all takes no name; leave out {name!r} or --all")
             if out is None:
@@ -610,7 +612,7 @@ def reproduce(
             if sushi is not None:
                 raise typer.BadParameter("--all takes the sushi data out of the folder --data, in a table named sushi")
             run_all(terminal, **settings, out=out, overwrite=overwrite)
-        elif name is None or show_list:
+        elif name is None:
             list_entries()
         else:
             run_entry(terminal, name, **settings, sushi=sushi, out=out, overwrite=overwrite)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._labels import as_label
+from thali._labels import as_label, as_labelled
 from thali.errors import Argument, ArgumentError, DataError
 from thali.model.names import method_meant
 from thali.model.settings import Settings
@@ -55,7 +55,8 @@ class Asked(NamedTuple):
         if any(option.name == "folds" for option in self.spec.options):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
-            wanted["market"] = load(folder / wanted["market"]).frame.reset_index(drop=True)
+            market = load(folder / wanted["market"]).frame.reset_index(drop=True)
+            wanted["market"] = market.map(lambda cell: as_labelled(cell) if isinstance(cell, str) else cell)
         if "holdouts" in wanted and found is not None:
             wanted["holdouts"] = load_held_out(found, self.spec, self.of_data, data.scheme)
         if "actual" in wanted:

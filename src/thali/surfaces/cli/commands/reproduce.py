@@ -142,7 +142,7 @@ def _key(entry: "Entry", settings: "Settings") -> str:
 
 def _show(entry: "Entry", settings: "Settings", out: Path | None) -> "Reproduction":
     """Run an entry, write what it found, and print it."""
-    notify(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes about {entry.takes[settings.size]}.")
+    notify(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes {entry.takes[settings.size]}.")
     found = entry.run(settings)
     text = report(entry, found)
     try:
