@@ -11,6 +11,7 @@ from experiment_data import of_segments, simulated
 from product_class_fits import MONOTONE, experiment, fitted, single
 
 import thali as th
+from thali._labels import as_labelled, without_formula
 from thali.choice.answers.effects import attribute_importance, range_shares, some_products
 from thali.choice.answers.logits import LogitChooser
 from thali.choice.answers.simulator import MarketDraws
@@ -386,6 +387,13 @@ def test_figures_that_a_page_saves_beside_a_market_are_no_idle_columns(multinomi
     assert not recwarn.list
     with pytest.warns(DataWarning, match="'colour' is no attribute"):
         multinomial.market_shares(saved.assign(colour="red"))
+
+
+@pytest.mark.unit
+def test_labels_that_a_page_saves_with_an_apostrophe_are_read_without():
+    assert [as_labelled(without_formula(label)) for label in ("+5 GB", "-A", "=1", "'tis", "tea", "-3")] == [
+        *("+5 GB", "-A", "=1", "'tis", "tea", "-3")
+    ]
 
 
 @pytest.mark.unit

@@ -504,7 +504,9 @@ def ask(
             metavar="FILE", help="The answers; a log that is there goes on.", show_default="beside the options"
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, show_default="a fresh one")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Same seed, same questions.", show_default="a fresh one")
+    ] = None,
 ) -> None:
     """Interview somebody: of two or three options one is chosen, and the answers decide which are shown next."""
     named = ("goal", "questions", "sure", "shown", "aspects")
