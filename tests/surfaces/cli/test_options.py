@@ -10,7 +10,7 @@ from thali.errors import ArgumentError
 from thali.model.registry import SPECS
 from thali.model.spec import FIT, MODEL
 from thali.surfaces.cli import app
-from thali.surfaces.cli.models import TYPED, model_named
+from thali.surfaces.cli.models import TYPED, model_implied, model_named
 from thali.surfaces.cli.options import by_word
 from thali.surfaces.cli.values import value_of
 
@@ -49,6 +49,10 @@ def test_every_option_of_the_registry_is_offered():
     own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "slides", "title", "author", "question"}
     own.add("help")
     assert offered - own == set(by_word())
+
+
+def test_an_argument_that_other_data_have_implies_no_model():
+    assert model_implied(["respondent"]) is None and model_implied(["monotone"]).name == "product-classes"
 
 
 def test_the_methods_of_a_model_are_those_of_its_argument():

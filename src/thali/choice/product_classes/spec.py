@@ -61,5 +61,5 @@ PRODUCT_CLASSES = ModelSpec(
         *EXPERIMENT,
         *MARKET_STUDY,
     ),
-    implied_by=("monotone", "respondent"),
+    implied_by=("monotone",),
 )
