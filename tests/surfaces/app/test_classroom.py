@@ -16,7 +16,7 @@ from thali.field.live import FILE, planned_to_serve
 from thali.surfaces.app import classroom as module
 from thali.surfaces.app import guard, start
 from thali.surfaces.app.classroom import classroom
-from thali.surfaces.app.guard import LOCAL, MAX_FORM, Connection
+from thali.surfaces.app.guard import LOCAL, MAX_CONNECTIONS, MAX_FORM, Connection
 
 KEY, CODE, HOME = "the-key", "abc234", "http://127.0.0.1:8000"
 DRINKS = ["tea", "coffee", "milk", "juice", "water", "cocoa"]
@@ -98,7 +98,8 @@ def test_without_the_key_nothing_is_shown(bare):
     assert "a-name-of-somebody" not in bare.get("/teacher").text and CODE not in bare.get("/teacher").text
     for path in ("/api/standing", "/api/answers.csv"):
         for headers in ({}, {"x-thali-key": ""}, {"x-thali-key": CODE}, {"cookie": f"x-thali-key={KEY}"}):
-            assert bare.get(path, headers=headers).status_code == 401
+            found = bare.get(path, headers=headers)
+            assert found.status_code == 401 and "thali field serve printed for you alone" in found.json()["problem"]
         assert bare.get(f"{path}?key={KEY}").status_code == 401
 
 
@@ -249,6 +250,16 @@ def test_forty_people_at_once_lose_nothing_and_wait_for_no_fit(served):
     lines = (folder / FILE).read_text().splitlines()
     assert len(lines) == len(set(lines)) == 121
     assert max(slowest) < 20.0
+
+
+@pytest.mark.unit
+def test_more_telephones_than_connections_are_answered(served):
+    """Each keeps what it has open, as browsers do."""
+    port, _ = served
+    held = [HTTPConnection("127.0.0.1", port, timeout=10) for _ in range(MAX_CONNECTIONS + 40)]
+    assert {post(each, message(f"p{k}"))[0] for k, each in enumerate(held)} == {200}
+    for each in held:
+        each.close()
 
 
 @pytest.mark.unit
