@@ -288,6 +288,8 @@ def test_what_cannot_be_asked_of_a_class(tmp_path):
         planned_to_serve(th.designs.pairs(DRINKS, 10), None, None, None)
     with pytest.raises(DataError, match="remove sides = 'given' from the study"):
         planned_to_serve(DRINKS, None, None, {"sides": "given"})
+    with pytest.raises(DataError, match="of 2 options ask pairs"):
+        planned_to_serve(DRINKS, "best", None, {"size": 2})
     for study in ({"post": "https://example.org"}, {"catch": [{"options": ["tea", "mud"], "answer": "tea"}]}):
         with pytest.raises(DataError, match=next(iter(study))):
             planned_to_serve(DRINKS, None, None, study)
