@@ -90,6 +90,11 @@ def interrupted_in_class(browser, wanted: int) -> None:
     print(f"{wrong} lost, doubled or changed", flush=True)
 
 
+def seed_of(device: str, kind: str, person: int) -> list[int]:
+    """Robots on two devices, or of two kinds, are different people."""
+    return [list(DEVICES).index(device), [*KINDS, "odd-one-out", "ratings", "choice"].index(kind), person]
+
+
 def recovered(browser, folder: Path, people: int) -> None:
     """Print how often intervals hold the truth."""
     from robot import Robot
@@ -103,7 +108,7 @@ def recovered(browser, folder: Path, people: int) -> None:
             for person in range(people):
                 context = browser.new_context(**settings)
                 how = "keyboard" if device == "desk" and person % 2 else "click"
-                Robot(context.new_page(), WORTHS, person, how).open(page.as_uri()).take().hand_in(answers)
+                Robot(context.new_page(), WORTHS, seed_of(device, kind, person), how).open(page.as_uri()).take().hand_in(answers)
                 context.close()
             table = answers.with_suffix(".csv")
             th.field.collect(answers).answers.to_csv(table, index=False)
@@ -129,7 +134,7 @@ def answered(browser, folder: Path, page: Path, robot, people: int, device: str)
     for person in range(people):
         context = browser.new_context(**DEVICES[device])
         how = "keyboard" if device == "desk" and person % 2 else "click"
-        robot(context.new_page(), person, how).open(page.as_uri()).take().hand_in(answers)
+        robot(context.new_page(), seed_of(device, page.stem, person), how).open(page.as_uri()).take().hand_in(answers)
         context.close()
     table = answers.with_suffix(".csv")
     th.field.collect(answers).answers.to_csv(table, index=False)
