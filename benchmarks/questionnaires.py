@@ -10,8 +10,9 @@ Studies: of each kind, `--people` robots with the same worths on a phone and as 
 the table is read without an option, and elimination with unique aspects (Bradley-Terry-Luce) is fitted. Printed is the
 share of 89 % intervals of choice probabilities, one a pair of options, that hold the truth. Of the odd one out and of
 ratings the robots have known features (tea and coffee are hot, milk, cocoa and tea are drunk with sugar, all are
-alike), which additive clustering is given: intervals of similarities, one a pair. Of choice tasks they have known
-utilities: intervals of the coefficients of a multinomial logit.
+alike), which additive clustering is given: intervals of the two weights, each as a pair that has it minus a pair with
+nothing in common, and of ratings of the constant. Of choice tasks they have known utilities: intervals of the
+coefficients of a multinomial logit. With `--features` 40 studies of such robots without Chromium follow.
 
 A class (`--adaptive`, without Chromium): `--people` robots with log worths that are Normal(0, 1) answer as the page of
 a class does, one question after the other in turns, and a fit follows each round; beside it the same with questions by
@@ -27,6 +28,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import thali as th
 from thali.reading.recognise import read
@@ -36,7 +38,8 @@ WORTHS = {"tea": 3.0, "coffee": 2.0, "milk": 1.0, "juice": 0.7, "water": 0.5, "c
 KINDS = ("pairs", "best", "best-worst", "ranking")
 FEATURES = {"tea": [1, 1], "coffee": [1, 0], "milk": [0, 1], "juice": [0, 0], "water": [0, 0], "cocoa": [0, 1]}
 WEIGHTS = (1.5, 0.8)  # of what two options have in common, in log similarity (odd one out)
-STEPS = (2.0, 1.0)  # the same in steps of a rating, above 2
+STEPS, CONSTANT = (2.0, 1.0), 2.0  # the same in steps of a rating, above that of nothing in common
+FREE = ("juice", "water"), ("tea", "coffee"), ("milk", "cocoa")  # have nothing in common, the first feature, the second
 UTILITIES = {"brand": {"A": 0.8, "B": 0.0}, "price": {"1": 1.0, "2": 0.5, "3": 0.0}}
 DEVICES = {
     "phone": {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True},
@@ -90,6 +93,11 @@ def interrupted_in_class(browser, wanted: int) -> None:
     print(f"{wrong} lost, doubled or changed", flush=True)
 
 
+def seed_of(device: str, kind: str, person: int) -> list[int]:
+    """Robots on two devices, or of two kinds, are different people."""
+    return [list(DEVICES).index(device), [*KINDS, "odd-one-out", "ratings", "choice"].index(kind), person]
+
+
 def recovered(browser, folder: Path, people: int) -> None:
     """Print how often intervals hold the truth."""
     from robot import Robot
@@ -103,7 +111,9 @@ def recovered(browser, folder: Path, people: int) -> None:
             for person in range(people):
                 context = browser.new_context(**settings)
                 how = "keyboard" if device == "desk" and person % 2 else "click"
-                Robot(context.new_page(), WORTHS, person, how).open(page.as_uri()).take().hand_in(answers)
+                Robot(context.new_page(), WORTHS, seed_of(device, kind, person), how).open(
+                    page.as_uri()
+                ).take().hand_in(answers)
                 context.close()
             table = answers.with_suffix(".csv")
             th.field.collect(answers).answers.to_csv(table, index=False)
@@ -129,19 +139,68 @@ def answered(browser, folder: Path, page: Path, robot, people: int, device: str)
     for person in range(people):
         context = browser.new_context(**DEVICES[device])
         how = "keyboard" if device == "desk" and person % 2 else "click"
-        robot(context.new_page(), person, how).open(page.as_uri()).take().hand_in(answers)
+        robot(context.new_page(), seed_of(device, page.stem, person), how).open(page.as_uri()).take().hand_in(answers)
         context.close()
     table = answers.with_suffix(".csv")
     th.field.collect(answers).answers.to_csv(table, index=False)
     return read(table)
 
 
-def of_features(browser, folder: Path, people: int) -> None:
-    """Print how often intervals of similarities and utilities hold the truth."""
-    from robot import Robot
+def common(weights, one: str, other: str) -> float:
+    """How alike two options are by what they have in common."""
+    return float(np.dot(np.multiply(FEATURES[one], FEATURES[other]), weights))
 
-    def common(weights, one, other):
-        return float(np.dot(np.multiply(FEATURES[one], FEATURES[other]), weights))
+
+def held_of_features(kind: str, data) -> np.ndarray:
+    """Which intervals of the weights, and of ratings of the constant, hold the truth: numbers that are free."""
+    labels, matrix = list(FEATURES), np.array(list(FEATURES.values()))
+    own = [labels.index(label) for label in data.labels]
+    model = th.AdditiveClustering(matrix[own]).fit(data, random_seed=1, progressbar=False)
+    pairs = [frozenset(pair) for pair in combinations(data.labels, 2)]
+    draws = model.posterior_["posterior"]["similarity"].to_numpy().reshape(-1, len(pairs))
+    nothing, hot, sugar = (draws[:, pairs.index(frozenset(pair))] for pair in FREE)
+    found, truth = [hot - nothing, sugar - nothing], list(WEIGHTS if kind == "odd-one-out" else STEPS)
+    if kind == "ratings":
+        found, truth = [*found, nothing], [*truth, CONSTANT]
+    low, high = np.quantile(found, [0.055, 0.945], axis=1)
+    return (low <= truth) & (truth <= high)
+
+
+def simulated(kind: str, people: int, seed: int):
+    """The data of so many robots, without a browser: each is asked 10 different questions by chance."""
+    rng, rows = np.random.default_rng(seed), []
+    asked = list(combinations(FEATURES, 3 if kind == "odd-one-out" else 2))
+    for person in range(people):
+        for k in rng.choice(len(asked), 10, replace=False):
+            shown = rng.permutation(asked[k]).tolist()
+            if kind == "ratings":
+                rating = CONSTANT + common(STEPS, *shown) + rng.normal(0, 0.5)
+                rows.append([f"p{person}", *shown, int(np.clip(round(rating), 1, 7))])
+            else:
+                a, b, c = shown
+                alike = np.exp([common(WEIGHTS, *pair) for pair in ((b, c), (a, c), (a, b))])
+                rows.append([f"p{person}", *shown, shown[rng.choice(3, p=alike / alike.sum())]])
+    names = ["first", "second", "similarity"] if kind == "ratings" else ["object1", "object2", "object3", "odd"]
+    with tempfile.TemporaryDirectory() as folder:
+        pd.DataFrame(rows, columns=["person", *names]).to_csv(Path(folder) / "table.csv", index=False)
+        return read(Path(folder) / "table.csv")[0]
+
+
+def of_many(people: int, studies: int) -> None:
+    """Print how often intervals hold the truth in studies without a browser."""
+    for kind in ("odd-one-out", "ratings"):
+        held = np.array([held_of_features(kind, simulated(kind, people, seed)) for seed in range(studies)])
+        error = np.sqrt(0.89 * 0.11 / held.size)
+        print(
+            f"{kind}, {studies} studies of {people} without a browser: {100 * held.mean():.1f} % of {held.size} "
+            f"intervals of free numbers hold the truth, where 89 are wanted (binomial error {100 * error:.1f})",
+            flush=True,
+        )
+
+
+def of_features(browser, folder: Path, people: int) -> None:
+    """Print how often intervals of weights and utilities hold the truth."""
+    from robot import Robot
 
     class ByFeatures(Robot):
         """Who sees features alone."""
@@ -153,29 +212,16 @@ def of_features(browser, folder: Path, people: int) -> None:
         """Who gives steps of a rating for features."""
 
         def alike(self, one, other):
-            return np.log((2.0 + common(STEPS, one, other)) / 7.0)
+            return np.log((CONSTANT + common(STEPS, one, other)) / 7.0)
 
-    matrix = np.array(list(FEATURES.values()))
-    pairs = list(combinations(range(len(FEATURES)), 2))
-    labels = list(FEATURES)
     design = th.designs.choice({name: list(each) for name, each in UTILITIES.items()}, 12, 2, random_seed=1)
     for device in DEVICES:
-        for kind, robot, weights, constant in (
-            ("odd-one-out", ByFeatures, WEIGHTS, 0.0),
-            ("ratings", Rater, STEPS, 2.0),
-        ):
+        for kind, robot in (("odd-one-out", ByFeatures), ("ratings", Rater)):
             page = folder / f"{kind}.html"
-            th.field.questionnaire(labels, page, kind, study={"per_person": 10})
+            th.field.questionnaire(list(FEATURES), page, kind, study={"per_person": 10})
             data, how = answered(browser, folder, page, lambda p, s, h, r=robot: r(p, WORTHS, s, h), people, device)
-            own = [labels.index(label) for label in data.labels]
-            model = th.AdditiveClustering(matrix[own]).fit(data, random_seed=1, progressbar=False)
-            truth = np.array([constant + common(weights, data.labels[i], data.labels[j]) for i, j in pairs])
-            draws = model.posterior_["posterior"]["similarity"].to_numpy().reshape(-1, len(pairs))
-            if kind == "odd-one-out":  # similarities are known up to a constant
-                truth, draws = truth - truth.mean(), draws - draws.mean(axis=1, keepdims=True)
-            low, high = np.quantile(draws, [0.055, 0.945], axis=0)
-            held = 100 * ((low <= truth) & (truth <= high)).mean()
-            print(f"{kind}, {device}: {how}; {held:.0f} % of {len(pairs)} intervals hold the truth", flush=True)
+            held = held_of_features(kind, data)
+            print(f"{kind}, {device}: {how}; {held.sum()} of {len(held)} intervals hold the truth", flush=True)
         page = folder / "choice.html"
         th.field.questionnaire(design, page)
         data, how = answered(browser, folder, page, lambda p, s, h: Robot(p, UTILITIES, s, h), people, device)
@@ -272,6 +318,8 @@ def main(
             interrupted_in_class(browser, 2 if small else interruptions)
             recovered(browser, Path(folder), 1 if small else people)
         of_features(browser, Path(folder), 2 if small else people)
+    if features:
+        of_many(people, 2 if small else 40)
 
 
 if __name__ == "__main__":

@@ -145,8 +145,29 @@ def test_power_without_worths_is_that_of_the_prior():
 
 def test_options_that_are_equally_good_need_not_be_told_apart():
     covariance = np.eye(2) * 1e-4
-    assert power_module._told_apart(np.log([2.0, 2.0, 1.0]), np.array([0.01, -0.69]), covariance) == [True, True]
-    assert power_module._told_apart(np.log([2.0, 1.9, 1.0]), np.array([0.01, -0.69]), covariance) == [False, False]
+    assert power_module._told_apart(np.log([2.0, 2.0, 1.0]), np.array([0.01, -0.69]), covariance, 1.96) == [True, True]
+    assert power_module._told_apart(np.log([2.0, 1.9, 1.0]), np.array([0.01, -0.69]), covariance, 1.96) == [
+        False,
+        False,
+    ]
+
+
+def test_a_study_without_standard_errors_tells_nothing_and_few_people_count_by_t(monkeypatch):
+    """Of three studies one has no variance, one a negative one; 2.1 errors are not enough for 12 people, but for 60."""
+    design = th.designs.choice({"price": [9, 12]}, 4, 2, random_seed=1)
+    found = np.full((3, 1), 2.1), np.array([[[0.0]], [[-1.0]], [[1.0]]])
+    monkeypatch.setattr(power_module, "_simulated", lambda *a: found)
+    for people, power in ((12, 0.0), (60, 1 / 3)):
+        table = th.designs.power(design, {"price": 0.5}, people, 1.0, 3, random_seed=1)
+        assert table.loc["price[12]", ["se", "power"]].tolist() == [1.0, power] and table.attrs["degenerate"] == 2
+    with pytest.raises(ArgumentError, match="respondents must be 11 or more where people differ"):
+        th.designs.power(design, {"price": 0.5}, 10, 1.0, 3)
+
+
+def test_the_search_for_people_begins_where_errors_by_person_can_be_had():
+    seen = []
+    power_module._searched(lambda people: seen.append(people) or np.array([1.0]), 20, 100)
+    assert seen == [20]
 
 
 def test_people_differ_in_every_option_alike(monkeypatch):
@@ -154,7 +175,7 @@ def test_people_differ_in_every_option_alike(monkeypatch):
     seen = []
     simulated = power_module._simulated
     monkeypatch.setattr(power_module, "_simulated", lambda *a: seen.append(a[-1]) or simulated(*a))
-    th.designs.power(th.designs.pairs(list("abc")), dict.fromkeys("abc", 1.0), 10, 1.0, 2, random_seed=1)
+    th.designs.power(th.designs.pairs(list("abc")), dict.fromkeys("abc", 1.0), 12, 1.0, 2, random_seed=1)
     np.testing.assert_allclose(seen[0] @ seen[0].T, [[2.0, 1.0], [1.0, 2.0]])
 
 
@@ -172,6 +193,7 @@ def test_options_that_no_chain_of_sets_connects_have_no_power():
         (({"a": "x", "b": 2.0, "c": 1.0},), "prior must have a worth above 0 for each option; 'a' has none."),
         (([1, 2, 3],), "prior of pairs and sets must map options to worths, be a fitted model of worths, or None"),
         ((None, 0), "respondents must be a whole number of 1 or more; got 0."),
+        ((None, 11, 0.5), "respondents must be 12 or more where people differ, 10 more than the 2 coefficients"),
         ((None, 5, 0.0, 5, [("a", "b")]), "interactions are of attributes, which options have not."),
     ],
 )

@@ -14,6 +14,7 @@ from thali.reading.recognise import read
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
 ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}
+PRODUCTS = pd.DataFrame({"task": [1, 1, 2, 2], "alternative": [1, 2, 1, 2], "brand": list("abba")})
 READ = {  # of two people who answer everything
     "pairs": "4 options, 6 pairs, 12 comparisons, 2 subjects",
     "best": "4 options, 4 sets of 3, 8 choices, 2 respondents",
@@ -273,6 +274,11 @@ def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
         ("formr", [f"o{k}" for k in range(15)], {"kind": "best", "study": {"size": 15}}, "has 14 choices at most"),
         ("psychopy", ["N/A", "tea"], {}, "PsychoPy reads 'N/A' as no value; call it otherwise."),
         ("psychopy", ["1,5", "2,5"], {}, "PsychoPy would show '1,5' as another number beside texts"),
+        ("psychopy", ["8", "9.5"], {}, "PsychoPy would show '8' as '8.0'; word it otherwise."),
+        ("psychopy", ["TRUE", "FALSE"], {}, "PsychoPy would show 'TRUE' as 'True'"),
+        ("psychopy", PRODUCTS.assign(price=["1.50", "2.50"] * 2), {}, "PsychoPy would show '1.50' as '1.5'"),
+        ("psychopy", PRODUCTS.assign(price=["007", "8"] * 2), {}, "PsychoPy would show '007' as '7'"),
+        ("psychopy", PRODUCTS.assign(price=["1e3", "8"] * 2), {}, "PsychoPy would show '1e3' as '1000.0'"),
         ("psychopy", ["tea", "12"], {}, "PsychoPy would show '12' as another number beside texts"),
     ],
 )

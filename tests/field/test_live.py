@@ -103,7 +103,7 @@ def test_a_server_that_comes_back_goes_on_from_the_file(tmp_path):
     questions = told(live, wants=4)["questions"]
     told(live, answers=[(1, questions[0], 1), (2, questions[1], -1)])
     again = opened(tmp_path, no_preference=True)
-    assert again.counts() == live.counts() and again._answers == live._answers and again._had == live._had
+    assert again.counts() == live.counts() and again._answers == live._answers and again._shown == live._shown
     assert told(again, answers=[(2, questions[1], 0), (3, questions[2], 0)])["kept"] == 3
     assert [row["chosen"] for row in rows_in(tmp_path)][1] == "no preference"
 
@@ -123,6 +123,38 @@ def test_an_answer_that_was_being_written_when_the_power_failed_goes_and_comes_a
     assert (tmp_path / FILE).read_bytes() == whole
     (tmp_path / FILE).write_bytes(whole[:20])  # within the header
     assert opened(tmp_path).counts()["answers"] == 0
+
+
+@pytest.mark.unit
+def test_a_file_with_other_line_ends_counts_and_a_file_of_others_stays(tmp_path):
+    live, path = opened(tmp_path), tmp_path / FILE
+    told(live, answers=[(1, (0, 1), 1), (2, (0, 2), 1)])
+    path.write_bytes(held := path.read_bytes().replace(b"\r\n", b"\n"))  # as an editor saves it
+    assert opened(tmp_path).counts()["answers"] == 2 and path.read_bytes() == held
+    path.write_bytes(held[:-1])
+    assert opened(tmp_path).counts()["answers"] == 1
+    assert path.with_suffix(".cut").read_bytes() == held.splitlines(keepends=True)[-1]  # nothing is lost
+    for other in (
+        b"a,b\n1,2\n",
+        b"a,b\r\n1,2",
+        b"my only copy",
+        b"\n",
+        held[:20] + b"\n",
+        held.replace(b"trial", b"task"),
+    ):
+        path.write_bytes(other)
+        with pytest.raises(DataError, match="holds answers to another study, or was changed; name another folder"):
+            opened(tmp_path)
+        assert path.read_bytes() == other
+
+
+@pytest.mark.unit
+def test_an_answer_to_another_question_of_that_number_is_not_taken_for_kept(tmp_path):
+    live = opened(tmp_path)
+    told(live, answers=[(1, (0, 1), 1)])
+    with pytest.raises(DataError, match="Question 1 of ann showed something else before"):
+        told(live, answers=[(1, (0, 2), 1), (2, (3, 4), 1)])
+    assert live.counts()["answers"] == 1 and told(live, answers=[(1, (1, 0), 0)])["kept"] == 1
 
 
 @pytest.mark.unit
@@ -187,10 +219,13 @@ def test_names_and_remarks_are_text_of_one_line_and_no_formula(tmp_path):
     live = opened(tmp_path, questions=questions)
     names = ["=1+1", "@x", 'a"b,c', "a\r\nb\x00c", "\u202eevil", "<script>", "ä" * 64, "'; DROP", "-1"]
     for k, name in enumerate(names):
-        told(live, person=name, seed=k, answers=[(1, (0, 1), 0)], facts={"remark": name, "chosen": "no column"})
+        told(
+            live, person=name, seed=k, started=name, answers=[(1, (0, 1), 0)], facts={"remark": name, "chosen": "none"}
+        )
     found = rows_in(tmp_path)
     expected = ["'=1+1", "'@x", 'a"b,c', "abc", "evil", "<script>", "ä" * 64, "'; DROP", "-1"]
-    assert [row["person"] for row in found] == [row["remark"] for row in found] == expected
+    for column in ("person", "remark", "started"):
+        assert [row[column] for row in found] == expected, column
     assert opened(tmp_path, questions=questions).counts()["people"] == len(names)
 
 
@@ -251,6 +286,10 @@ def test_what_cannot_be_asked_of_a_class(tmp_path):
             planned_to_serve(DRINKS, kind, None, None)
     with pytest.raises(ArgumentError, match="give it options, not a design"):
         planned_to_serve(th.designs.pairs(DRINKS, 10), None, None, None)
+    with pytest.raises(DataError, match="remove sides = 'given' from the study"):
+        planned_to_serve(DRINKS, None, None, {"sides": "given"})
+    with pytest.raises(DataError, match="of 2 options ask pairs"):
+        planned_to_serve(DRINKS, "best", None, {"size": 2})
     for study in ({"post": "https://example.org"}, {"catch": [{"options": ["tea", "mud"], "answer": "tea"}]}):
         with pytest.raises(DataError, match=next(iter(study))):
             planned_to_serve(DRINKS, None, None, study)

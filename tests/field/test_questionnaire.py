@@ -235,6 +235,7 @@ def test_what_a_study_cannot_say(study, sentence):
         (list("123"), "best", "The options '1', '2', '3' read as ranks in a table of sets; call them otherwise"),
         (["tea"], None, "Such a questionnaire needs 2 options or more; got 1 option."),
         (["tea", "tea"], None, "The options must all differ"),
+        (pd.DataFrame({"option1": list("abc"), "option2": list("bca")}), "best", "Sets of best have 3 options or more"),
         (["tea", "coffee"], "best", "needs 3 options or more; got 2 options."),
         (DRINKS, "odd", "kind must be one of pairs, best,"),
         (DRINKS, "choice", "kind='choice' asks about products; give it a design of thali.designs.choice"),

@@ -5,6 +5,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from thali._arguments import whole
 from thali._labels import as_label
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
 _Z = 1.959963984540054  # two-sided, 5 %
+_MORE = 10  # people than coefficients, where errors are clustered by person
 
 
 def power(
@@ -39,7 +41,9 @@ def power(
     r"""How often a study with this design tells each utility from 0: choices are simulated, and the model fitted.
 
     .. math:: \beta_n = \beta + \sigma z_n, \quad P(y_{nt} = j) \propto e^{x_{tj}^T \beta_n}; \qquad
-        \text{told: } |\hat\beta_k| > 1.96 \operatorname{se}(\hat\beta_k), \text{ with the sign of } \beta_k
+        \text{told: } |\hat\beta_k| > c \operatorname{se}(\hat\beta_k), \text{ with the sign of } \beta_k
+
+    c is 1.96, or with `spread` that quantile of the t distribution with a degree of freedom less than people.
 
     Every simulated person answers one version of the design, each version in turn, and a `MultinomialLogit` is fitted
     to all of them.
@@ -62,7 +66,8 @@ def power(
         are told apart in 80 % of the studies, and searched to a tenth; the search ends at 8,000 answers a study.
     spread : float, 0 or above
         The standard deviation σ of every coefficient between people, of pairs and sets of every log worth. Where people
-        differ, the mean is told less often, and the standard errors are clustered by person (the sandwich estimate).
+        differ, the mean is told less often, and the standard errors are clustered by person (the sandwich estimate),
+        which takes 10 people more than there are coefficients.
     simulations : int
         Studies; the standard error of a power p is sqrt(p (1 - p) / simulations).
     interactions : list of pairs, optional
@@ -74,7 +79,8 @@ def power(
     pandas.DataFrame
         Index coefficient; `utility`, expected, against the first level; `estimate`, the mean over studies; `sd` of the
         estimates, and the mean `se` that the model gives; `power`, the part of studies that tell it from 0 with its
-        sign, or, of a utility of 0, from 0 at all (which 5 % should). Of pairs and sets: index people, columns `first`,
+        sign, or, of a utility of 0, from 0 at all (which 5 % should). Studies without standard errors tell nothing and
+        are left out of `se`; `attrs["degenerate"]` is their number. Of pairs and sets: index people, columns `first`,
         `first 2`, `first 3`, the parts of studies that tell these apart.
 
     Raises
@@ -119,22 +125,46 @@ def power(
             Argument("design"), " has products that lack attributes, whose choices cannot be simulated by utilities."
         )
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
+    _refuse_few(number, len(beta), spread)
     rngs = streams(random_seed, studies)
     estimates, covariances = _simulated(tasks, coding, crossed, np.tile(beta, (studies, 1)), number, spread, rngs)
-    errors = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    told = np.abs(estimates) > _Z * errors
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    has_errors = (np.isfinite(variances) & (variances > 0.0)).all(axis=1)
+    errors = np.sqrt(np.where(has_errors[:, None], variances, np.inf))
+    told = np.abs(estimates) > _critical(number, spread) * errors
     right = np.where(beta == 0.0, told, told & (np.sign(estimates) == np.sign(beta)))
     columns = {"utility": beta, "estimate": estimates.mean(axis=0), "sd": estimates.std(axis=0, ddof=1)}
     table = pd.DataFrame(
-        columns | {"se": errors.mean(axis=0), "power": right.mean(axis=0)}, pd.Index(coding.names, name="coefficient")
+        columns | {"se": errors[has_errors].mean(axis=0) if has_errors.any() else np.nan, "power": right.mean(axis=0)},
+        pd.Index(coding.names, name="coefficient"),
     )
-    table.attrs.update(respondents=number, simulations=studies)
+    table.attrs.update(respondents=number, simulations=studies, degenerate=int((~has_errors).sum()))
     return table
 
 
 def _people(respondents: Any) -> int | None:
     """How many people; None: so many as are needed."""
     return None if respondents is None else whole("respondents", respondents, 1)
+
+
+def _least(p: int, spread: float) -> int:
+    """The people that a study needs for standard errors of p coefficients: those of a sandwich have its rank."""
+    return p + _MORE if spread else 1
+
+
+def _refuse_few(number: int, p: int, spread: float) -> None:
+    """Refuse fewer people than that."""
+    if number < (least := _least(p, spread)):
+        raise ArgumentError(
+            Argument("respondents"),
+            f" must be {least} or more where people differ, {_MORE} more than the {p} coefficients, for standard "
+            f"errors by person; got {number}.",
+        )
+
+
+def _critical(number: int, spread: float) -> float:
+    """How many standard errors tell an estimate from 0."""
+    return float(stdtrit(number - 1, 0.975)) if spread else _Z
 
 
 def _simulated(
@@ -193,15 +223,20 @@ def _of_sets(
     seed = root(random_seed)
     log_worths = _log_worths(prior, labels, studies, np.random.Generator(np.random.PCG64(seed)))
     beta = log_worths[:, 1:] - log_worths[:, :1]
+    if number is not None:
+        _refuse_few(number, beta.shape[1], spread)
     mixed = np.linalg.cholesky(np.eye(beta.shape[1]) + 1.0)  # each log worth differs, that of the first one too
 
     def told(people: int) -> np.ndarray:
         again = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)  # the same studies, larger
         drawn = _simulated(tasks, coding, crossed, beta, people, spread, streams(again, studies), mixed)
-        return np.array([_told_apart(*study) for study in zip(log_worths, *drawn, strict=True)]).mean(axis=0)
+        return np.array(
+            [_told_apart(*study, _critical(people, spread)) for study in zip(log_worths, *drawn, strict=True)]
+        ).mean(axis=0)
 
     most = max(8, _MAX_ANSWERS * tasks.n_respondents // tasks.n_tasks)
-    found = _searched(told, most) if number is None else {number: told(number)}
+    least = _least(beta.shape[1], spread)
+    found = _searched(told, least, most) if number is None else {number: told(number)}
     columns = ["first", *(f"first {k}" for k in range(2, min(_FIRST, len(labels) - 1) + 1))]
     table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis("people")
     table.attrs.update(simulations=studies)
@@ -219,10 +254,10 @@ def _refuse_parted(sets: "pandas.DataFrame", labels: list[str]) -> None:
         raise ArgumentError(Argument("design"), f" cannot tell all options apart: {found[0].lower()}{found[1:]}")
 
 
-def _searched(told: Callable[[int], np.ndarray], most: int) -> dict[int, np.ndarray]:
+def _searched(told: Callable[[int], np.ndarray], least: int, most: int) -> dict[int, np.ndarray]:
     """Numbers of people, doubled until the first options are told apart often enough, then the least such number."""
     found: dict[int, np.ndarray] = {}
-    low, high = 0, 8
+    low, high = least - 1, max(8, least)
     while True:
         found[high] = told(high)
         if found[high][-1] >= _WANTED:
@@ -237,13 +272,13 @@ def _searched(told: Callable[[int], np.ndarray], most: int) -> dict[int, np.ndar
     return found
 
 
-def _told_apart(log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray) -> list[bool]:
+def _told_apart(log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray, critical: float) -> list[bool]:
     """Whether the first option, the first two, the first three stand above each that is worse, as intervals say."""
     order = np.argsort(-log_worths, kind="stable")
     mean = np.append(0.0, estimate)[order]
     spread = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(order, order)]
     variance = np.diag(spread)[:, None] + np.diag(spread)[None, :] - 2.0 * spread
-    above = mean[:, None] - mean[None, :] > _Z * np.sqrt(np.maximum(variance, 0.0))
+    above = mean[:, None] - mean[None, :] > critical * np.sqrt(np.maximum(variance, 0.0))
     above |= log_worths[order][:, None] == log_worths[order][None, :]  # as good ones need not differ
     each = [bool(above[k, k + 1 :].all()) for k in range(min(_FIRST, len(order) - 1))]
     return [all(each[: k + 1]) for k in range(len(each))]

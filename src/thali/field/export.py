@@ -2,6 +2,7 @@
 
 import base64
 import html
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -163,7 +164,7 @@ def _refuse(planned: Planned, to: str) -> None:
             f"{to} writes the place of what was chosen, such as {meant[0]!r}, and an option is called so, too; call it "
             "otherwise."
         )
-    if to == "psychopy" and not all(has_pictures):
+    if to == "psychopy" and not any(has_pictures):
         _refuse_misread(planned, labels)
     if to in ("qualtrics", "formr") and (named := VERSION_OF_TABLES.among(by_plain_name(planned.asked.attributes))):
         raise DataError(f"The attribute {named!r} reads as the version in {_DESIGN}; name it otherwise.")
@@ -181,8 +182,15 @@ def _refuse(planned: Planned, to: str) -> None:
 
 
 def _refuse_misread(planned: Planned, labels: list[str]) -> None:
-    """What would come out of PsychoPy as another text: a column of its files is of numbers, or none of it is one."""
-    tasks = [task for tasks in planned.data["versions"] for task in tasks] + planned.data["practice"]
+    """What would come out of PsychoPy as another text: as pandas reads a column of its files, which may be numbers."""
+    import pandas as pd
+
+    tasks = (
+        [task for tasks in planned.data["versions"] for task in tasks]
+        + planned.data["practice"]
+        + planned.data["catch"]
+    )
+    gap = [""] * (len({len(task["shown"]) for task in tasks}) > 1)
     columns = [
         [product[k] for task in tasks for product in task["shown"]] for k in range(len(planned.asked.attributes))
     ]
@@ -192,6 +200,12 @@ def _refuse_misread(planned: Planned, labels: list[str]) -> None:
         numbers = [text for text in column if is_number(text.replace(",", "."))]
         if numbers and (len(numbers) < len(column) or any("," in text for text in numbers)):
             raise DataError(f"PsychoPy would show {numbers[0]!r} as another number beside texts; word it otherwise.")
+        table = pd.DataFrame({"label": column + gap}).to_csv(index=False)
+        as_read = pd.read_csv(io.StringIO(table), skip_blank_lines=False)["label"].tolist()
+        changed = [(text, str(read)) for text, read in zip(column, as_read, strict=False) if text != str(read)]
+        if changed:
+            text, read = changed[0]
+            raise DataError(f"PsychoPy would show {text!r} as {read!r}; word it otherwise.")
 
 
 def _codes(planned: Planned, to: str) -> list[str]:

@@ -29,9 +29,11 @@ from thali.posterior.interval import TAILS
 from .asked import BEST, ODD, PAIRS, refuse_design
 from .collect import MAIN, PERSON, SEED, TIE, TRIAL
 from .questionnaire import Planned, columns_answered, columns_shown, planned_of, served
+from .study import GIVEN
 
 KINDS = (PAIRS, BEST, ODD)  # what `next_pairs`, `next_sets` and `next_triplets` choose
 FILE = "answers.csv"
+CUT = ".cut"  # ends the name of the file of lines that were not whole
 USUAL = 20  # questions of a person
 AHEAD = 3  # questions that a page has in hand beside the one that is open
 MAX_PEOPLE = 1_000
@@ -119,8 +121,7 @@ class Live:
         self._path = folder / FILE
         self._rng = np.random.default_rng(random_seed)
         self._lock = threading.Lock()
-        self._numbers: dict[tuple[str, int], set[int]] = {}  # person and seed -> trials that are answered
-        self._had: dict[tuple[str, int], set[frozenset[int]]] = {}
+        self._shown: dict[tuple[str, int], dict[int, frozenset[int]]] = {}  # person and seed -> what trials showed
         self._answers: list[Answer] = []
         self._read()
         self._ready = dict.fromkeys(_connected(len(self.labels), self.size, self._rng), 0)
@@ -132,27 +133,30 @@ class Live:
         """Keep the answers that are new; what the page is told: how many of its answers are kept, and what to ask."""
         key = (_name(sent), sent.seed)
         with self._lock:
-            known = self._numbers.get(key, set())
-            if key not in self._numbers and len(self._numbers) >= MAX_PEOPLE:
+            known = self._shown.get(key, {})
+            if key not in self._shown and len(self._shown) >= MAX_PEOPLE:
                 raise DataError(f"{MAX_PEOPLE:,} people have answered, and there is no room for more.")
+            for each in sent.answers:
+                if known.get(each.number, frozenset(each.shown)) != frozenset(each.shown):
+                    raise DataError(f"Question {each.number} of {key[0]} showed something else before.")
             new = {each.number: each for each in sent.answers if each.number not in known}
             if new:
                 self._append([self._row(sent, each) for each in new.values()])
-                self._numbers.setdefault(key, set()).update(new)
                 for each in new.values():
-                    self._keep(key, Answer(key[0], each.shown, each.pick))
-            left = self.each - len(self._numbers.get(key, ())) - len(sent.waiting)
+                    self._keep(key, each.number, Answer(key[0], each.shown, each.pick))
+            kept = len(self._shown.get(key, ()))
+            left = self.each - kept - len(sent.waiting)
             questions = self._next(key, set(map(frozenset, sent.waiting)), min(sent.wants, left, AHEAD + 1))
-            return {"kept": len(self._numbers.get(key, ())), "questions": questions}
+            return {"kept": kept, "questions": questions}
 
-    def _keep(self, key: tuple[str, int], answer: Answer) -> None:
+    def _keep(self, key: tuple[str, int], number: int, answer: Answer) -> None:
         """An answer that is in the file."""
         self._answers.append(answer)
-        self._had.setdefault(key, set()).add(frozenset(answer.shown))
+        self._shown.setdefault(key, {})[number] = frozenset(answer.shown)
 
     def _next(self, key: tuple[str, int], waiting: set[frozenset[int]], n: int) -> list[list[int]]:
         """Questions that the person has not had, each in an order drawn by chance."""
-        had = self._had.get(key, set()) | waiting
+        had = set(self._shown.get(key, {}).values()) | waiting
         found: list[list[int]] = []
         for _ in range(n):
             ready = [each for each in self._ready if each not in had]
@@ -182,19 +186,16 @@ class Live:
         shown = [self.labels[k] for k in answer.shown]
         chosen = TIE if answer.pick < 0 else shown[answer.pick]
         facts = [without_formula(sent.facts.get(name, "")) for name in self._facts]
-        head = [self.planned.data["id"], _name(sent), sent.seed, sent.started, 1, MAIN, answer.number]
+        head = [self.planned.data["id"], _name(sent), sent.seed, without_formula(sent.started), 1, MAIN, answer.number]
         return [*map(str, head), *shown, chosen, str(answer.time), str(self.each), *facts]
 
     def _append(self, rows: Sequence[Sequence[str]]) -> None:
         """Rows at the end of the file, on the disk when this returns, all or none."""
-        text = io.StringIO()
-        writer = csv.writer(text)
-        is_new = not self._path.exists()
-        writer.writerows(([self._columns] if is_new else []) + [list(row) for row in rows])
+        content = b"".join(map(_line, rows if self._path.exists() else [self._columns, *rows]))
         with open(self._path, "ab") as file:
             before = file.tell()
             try:
-                file.write(text.getvalue().encode())
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             except OSError:
@@ -206,15 +207,10 @@ class Live:
         if not self._path.exists():
             return
         content = self._path.read_bytes()
-        whole = content.rfind(b"\r\n") + 2 if b"\r\n" in content else 0
-        if whole < len(content):
-            with open(self._path, "r+b") as file:
-                file.truncate(whole)
+        whole = content.rfind(b"\n") + 1
         rows = list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
-        if not rows:
-            self._path.unlink()
-            return
-        if rows[0] != self._columns or any(row[:1] != [self.planned.data["id"]] for row in rows[1:]):
+        is_ours = rows[0] == self._columns if rows else _line(self._columns).startswith(content)
+        if not is_ours or any(row[:1] != [self.planned.data["id"]] for row in rows[1:]):
             raise DataError(f"{self._path} holds answers to another study, or was changed; name another folder.")
         place = {label: k for k, label in enumerate(self.labels)}
         (answered,) = columns_answered(self.kind, self.planned.study, self.size)
@@ -226,16 +222,21 @@ class Live:
                 key, number = (cells[PERSON], int(cells[SEED])), int(cells[TRIAL])
             except (KeyError, ValueError):
                 raise DataError(f"Line {line} of {self._path} is damaged; correct it, or remove it.") from None
-            self._numbers.setdefault(key, set()).add(number)
-            self._keep(key, Answer(cells[PERSON], shown, pick))
+            self._keep(key, number, Answer(cells[PERSON], shown, pick))
+        if not rows:  # a part of our own first line
+            self._path.unlink()
+        elif whole < len(content):
+            with open(self._path.with_suffix(CUT), "ab") as beside:
+                beside.write(content[whole:] + b"\n")
+            os.truncate(self._path, whole)
 
     # ---- what is known
 
     def counts(self) -> dict[str, int]:
         """How many people and answers there are, and how many people have answered all."""
         with self._lock:
-            whole = sum(len(numbers) >= self.each for numbers in self._numbers.values())
-            return {"people": len(self._numbers), "answers": len(self._answers), "whole": whole}
+            whole = sum(len(shown) >= self.each for shown in self._shown.values())
+            return {"people": len(self._shown), "answers": len(self._answers), "whole": whole}
 
     def fit(self) -> bool:
         """Bring questions and standing up to the answers; False where there is nothing new, or too little."""
@@ -317,8 +318,17 @@ def planned_to_serve(design: Any, kind: str | None, title: str | None, study: An
     for name, why in (("catch", "have the same questions for everybody"), ("post", "send the answers elsewhere")):
         if getattr(told, name):
             raise DataError(f"{name!r} would {why}, which a class has not; remove it from the study.")
+    if told.sides == GIVEN:
+        raise DataError(f"A class sees options at places drawn by chance; remove sides = {GIVEN!r} from the study.")
     there_are = comb(len(asked.options), planned.data["size"])
     return served(planned, min(told.per_person or USUAL, there_are))
+
+
+def _line(cells: Sequence[str]) -> bytes:
+    """A line of the file."""
+    text = io.StringIO()
+    csv.writer(text).writerow(cells)
+    return text.getvalue().encode()
 
 
 def _connected(n: int, size: int, rng: np.random.Generator) -> list[frozenset[int]]:

@@ -236,6 +236,8 @@ def _check(asked: Asked, study: Study) -> None:
             f"The options {shorten(asked.options)} read as ranks in a table of sets; call them otherwise, such as "
             "'design 1'."
         )
+    if asked.kind == BEST and max(len(task.shown) for tasks in asked.versions for task in tasks) == 2:
+        raise DataError(f"Sets of {BEST} have 3 options or more; of 2 options ask {PAIRS}.")
     if asked.kind == PAIRS and (unread := [label for label in asked.options if label in NO_ANSWER]):
         raise DataError(f"The option {unread[0]!r} reads as no answer in a table of pairs; call it otherwise.")
     if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):

@@ -16,9 +16,10 @@ from thali.field.live import FILE, planned_to_serve
 from thali.surfaces.app import classroom as module
 from thali.surfaces.app import guard, start
 from thali.surfaces.app.classroom import classroom
-from thali.surfaces.app.guard import LOCAL, MAX_FORM, Connection
+from thali.surfaces.app.guard import LOCAL, MAX_CONNECTIONS, MAX_FORM, Connection
 
 KEY, CODE, HOME = "the-key", "abc234", "http://127.0.0.1:8000"
+TRIALS = {"practice": 0, "each": 15}
 DRINKS = ["tea", "coffee", "milk", "juice", "water", "cocoa"]
 
 
@@ -98,7 +99,8 @@ def test_without_the_key_nothing_is_shown(bare):
     assert "a-name-of-somebody" not in bare.get("/teacher").text and CODE not in bare.get("/teacher").text
     for path in ("/api/standing", "/api/answers.csv"):
         for headers in ({}, {"x-thali-key": ""}, {"x-thali-key": CODE}, {"cookie": f"x-thali-key={KEY}"}):
-            assert bare.get(path, headers=headers).status_code == 401
+            found = bare.get(path, headers=headers)
+            assert found.status_code == 401 and "thali field serve printed for you alone" in found.json()["problem"]
         assert bare.get(f"{path}?key={KEY}").status_code == 401
 
 
@@ -186,7 +188,7 @@ def test_a_fit_that_fails_is_said_and_questions_go_on(tmp_path, monkeypatch):
 @pytest.mark.unit
 def test_a_folder_remembers_its_code_and_is_served_by_one(tmp_path):
     with start.Held.of(tmp_path / "new") as held:
-        held.write(8765)
+        held.write(8765, TRIALS, False)
         with pytest.raises(DataError, match="is being served already"), start.Held.of(tmp_path / "new"):
             pass
     with start.Held.of(tmp_path / "new") as again:
@@ -197,6 +199,31 @@ def test_a_folder_remembers_its_code_and_is_served_by_one(tmp_path):
         pass
     codes = {start._letters(6) for _ in range(50)}
     assert len(codes) == 50 and not set("".join(codes)) & set("l01o")
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", "null", "[" * 100_000, '"x"', '{"code": 7, "key": null, "port": "x"}', '{"port": 99999}']
+)
+def test_a_folder_whose_memory_is_damaged_is_served_again(damage, tmp_path):
+    (tmp_path / ".class.json").write_text(damage)
+    with start.Held.of(tmp_path) as held:
+        assert held.port == 0
+        held.write(8765, TRIALS, True)
+    with start.Held.of(tmp_path) as again:
+        assert (again.code, again.key, again.port) == (held.code, held.key, 8765) and len(held.code) == 6
+    assert ((tmp_path / ".class.json").stat().st_mode & 0o077) == 0
+
+
+@pytest.mark.unit
+def test_a_class_that_has_begun_keeps_its_numbers_of_trials(tmp_path):
+    with start.Held.of(tmp_path) as held:
+        held.write(8765, TRIALS, False)
+    for other, told in (({"practice": 1}, "had 0 practice trials, this one has 1"), ({"each": 8}, "had 15 questions")):
+        with start.Held.of(tmp_path) as held, pytest.raises(DataError, match=told):
+            held.write(8765, TRIALS | other, True)
+    with start.Held.of(tmp_path) as held:
+        held.write(8765, TRIALS | {"each": 8}, False)  # nobody has answered
 
 
 # A server that listens ------------------------------------------------------------------------------------------------
@@ -249,6 +276,16 @@ def test_forty_people_at_once_lose_nothing_and_wait_for_no_fit(served):
     lines = (folder / FILE).read_text().splitlines()
     assert len(lines) == len(set(lines)) == 121
     assert max(slowest) < 20.0
+
+
+@pytest.mark.unit
+def test_more_telephones_than_connections_are_answered(served):
+    """Each keeps what it has open, as browsers do."""
+    port, _ = served
+    held = [HTTPConnection("127.0.0.1", port, timeout=10) for _ in range(MAX_CONNECTIONS + 40)]
+    assert {post(each, message(f"p{k}"))[0] for k, each in enumerate(held)} == {200}
+    for each in held:
+        each.close()
 
 
 @pytest.mark.unit

@@ -158,7 +158,15 @@ def classroom(
         ClientDisconnect: lambda request, error: _problem("The connection broke off."),
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=room.fitting)
-    return Guard(app, key, hosts, any_address, is_page=lambda path: path.count("/") == 1 and path != "/favicon.ico")
+    return Guard(
+        app,
+        key,
+        hosts,
+        any_address,
+        is_page=lambda path: path.count("/") == 1 and path != "/favicon.ico",
+        where="the address that thali field serve printed for you alone",
+        keeps=False,
+    )
 
 
 def _problem(sentence: str, status: int = 400) -> Response:

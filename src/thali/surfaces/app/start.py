@@ -13,13 +13,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from thali._labels import plural
 from thali.errors import ArgumentError, DataError
-from thali.inference.files import lock
+from thali.inference.files import atomic_write, lock
 
 from .studies import default_folder
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # of a password that people type
 _LOCK, _HELD = ".served", ".class.json"  # in the folder of a class
+_TRIALS = {"practice": "practice trial", "each": "question"}  # of each person of a class
+_NUMBERS = range(2**16)  # of a port, and of trials
 
 
 def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
@@ -99,7 +102,8 @@ def run_class(planned: Any, port: int | None, host: str, browser: bool, folder: 
         held = stack.enter_context(Held.of(folder))
         listening = stack.enter_context(_listening(host, held.port if port is None else port))
         own: int = listening.getsockname()[1]
-        held.write(own)
+        trials = {"practice": len(planned.data["practice"]), "each": planned.data["live"]}
+        held.write(own, trials, (folder / FILE).exists())
         reached = _reached(host)
         app = classroom(planned, folder, held.code, held.key, hosts, is_open, _address(reached, own))
         teacher = f"{_address(reached, own)}teacher#key={held.key}"
@@ -149,7 +153,7 @@ class Held:
     """What a folder that is served remembers: the code, the key of the teacher, and the port; others wait."""
 
     def __init__(self, path: Path, found: dict[str, Any]) -> None:
-        self._path = path
+        self._path, self._found = path, found
         self.code: str = found.get("code") or _letters(6)
         self.key: str = found.get("key") or secrets.token_urlsafe(32)
         self.port: int = found.get("port") or 0
@@ -164,14 +168,40 @@ class Held:
                 if not lock(file.fileno()):
                     raise DataError(f"{folder} is being served already; end that first, or name another folder.")
                 path = folder / _HELD
-                yield cls(path, json.loads(path.read_bytes()) if path.exists() else {})
+                yield cls(path, _remembered(path))
         except OSError as error:
             raise DataError(f"Cannot use the folder {folder}: {error.strerror or error}.") from None
 
-    def write(self, port: int) -> None:
-        """Remember it for the next time."""
-        self._path.touch(mode=0o600)
-        self._path.write_text(json.dumps({"code": self.code, "key": self.key, "port": port}))
+    def write(self, port: int, trials: dict[str, int], is_begun: bool) -> None:
+        """Remember it for the next time; `trials`: how many of a kind each person has, the same once it has begun.
+
+        Raises
+        ------
+        DataError
+            If there are answers of people who had others.
+        """
+        for name, number in trials.items():
+            if is_begun and (before := self._found.get(name, number)) != number:
+                raise DataError(
+                    f"{self._path.parent} holds answers to another study: it had {plural(before, _TRIALS[name])}, this "
+                    f"one has {number}; name another folder, or ask as before."
+                )
+        held = {"code": self.code, "key": self.key, "port": port, **trials}
+        atomic_write(self._path, json.dumps(held).encode(), 0o600)
+
+
+def _remembered(path: Path) -> dict[str, Any]:
+    """What the file holds, but for what is damaged."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    held = found if isinstance(found, dict) else {}
+    texts = {name: held[name] for name in ("code", "key") if isinstance(held.get(name), str)}
+    numbers = {
+        name: held[name] for name in ("port", *_TRIALS) if type(held.get(name)) is int and held[name] in _NUMBERS
+    }
+    return texts | numbers
 
 
 def _reached(host: str) -> str:
