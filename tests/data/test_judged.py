@@ -64,9 +64,11 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
             data.to_comparisons()
 
 
-@pytest.mark.parametrize(("data", "subjects"), [(TIED, TIED.subjects), (SETS, ("1", "2", "3", "4"))])
+@pytest.mark.parametrize(
+    ("data", "subjects"), [(TIED, TIED.subjects), (SETS, tuple(f"ranking {k}" for k in (1, 2, 3, 4)))]
+)
 def test_further_answers_join_and_who_is_known_stays_so(data, subjects):
-    more = with_more(data, data)  # numbers of rankings are nobody's names
+    more = with_more(data, data)  # of rankings nobody says who made them
     assert more.labels == data.labels and more.subjects == subjects
     assert more.tally.counts.tolist() == (2 * data.tally.counts).tolist()
 

@@ -9,6 +9,7 @@ from thali.errors import DataError
 
 from ..answers import Who, all_who
 from ..people import people_by
+from .rankings import NAMELESS
 from .tables import counted_answers
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _refuse_unknown(data: "Choices") -> None:
 def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
     """The choices of all, of these options; who made them is kept if all know it.
 
-    The same name is the same person, unless people in all are numbers of their only rankings.
+    The same name is the same person; rankings of which nobody says who made them are different people's.
 
     Raises
     ------
@@ -117,12 +118,14 @@ def _all_who(parts: "Sequence[Choices]") -> Who:
     if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
         return Who((), np.full(sum(len(part.choice) for part in parts), -1), None)
     known = [Who(part.respondents, part.respondent, part.people) for part in parts]
-    if all(map(_are_numbered, parts)):
-        first = 1
-        for k, each in enumerate(known):
-            names = tuple(map(str, range(first, first + len(each.names))))
-            people = None if each.people is None else each.people.set_axis(names, axis=0)
-            known[k], first = Who(names, each.number, people), first + len(names)
+    nameless = 0
+    for k, each in enumerate(known):
+        renamed = list(each.names)
+        for place in [place for place, name in enumerate(renamed) if name.startswith(NAMELESS)]:
+            nameless += 1
+            renamed[place] = f"{NAMELESS}{nameless}"
+        people = None if each.people is None else each.people.set_axis(renamed, axis=0)
+        known[k] = Who(tuple(renamed), each.number, people)
     return all_who(known)
 
 
@@ -130,7 +133,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     """These choices and further ones, of the options of both.
 
     Who chose is kept if both know it, with the columns that both know of these people. The same name is the same
-    option, and the same person, unless people in both are numbers of their only rankings.
+    option, and the same person; rankings of which nobody says who made them are different people's.
 
     Parameters
     ----------
@@ -156,18 +159,6 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
         raise DataError("In some of these choices the best and the worst were chosen, in others one option alone.")
     labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
     return together(data, [more], labels)
-
-
-def _are_numbered(data: "Choices") -> bool:
-    """Whether people are called 1, 2, ... as rankings are of which nobody says who made them, and ranked once each."""
-    count = len(data.respondents)
-    if data.respondents != tuple(map(str, range(1, count + 1))):
-        return False
-    size = data.sizes[data.set_of[data.choice]]
-    largest = np.zeros(count, np.int64)
-    np.maximum.at(largest, data.respondent, size)
-    first = size == largest[data.respondent]
-    return bool((np.bincount(data.respondent[first], data.times[first], count) <= 1.0).all())
 
 
 def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.ndarray) -> tuple[Any, ...]:

@@ -18,6 +18,13 @@ from .long import Occasions
 if TYPE_CHECKING:
     import pandas as pd
 
+NAMELESS = "ranking "  # and its number: of whom nobody says who he is; the same name is another person elsewhere
+
+
+def _nameless(count: int) -> tuple[str, ...]:
+    """What so many people are called who are known by their rankings alone."""
+    return tuple(f"{NAMELESS}{k + 1}" for k in range(count))
+
 
 # Which columns of a table hold rankings: a column a rank, a column an option, or a row for each option of a ranking ---
 
@@ -186,7 +193,7 @@ def rankings_of_list(rankings: Iterable[Any], labels: Any) -> Ranked:
         checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(t for o in orders for t in o)))
     )
     number = np.arange(len(orders))
-    people = tuple(str(k + 1) for k in number)
+    people = _nameless(len(number))
     return Ranked(names, _numbered(orders, names, _by_number), _by_number, np.ones(len(orders)), people, number)
 
 
@@ -234,7 +241,7 @@ def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: An
     if columns.subject is not None:
         respondent, people = coded(frame, columns.subject)
     elif columns.count is None:
-        respondent, people = np.arange(len(frame)), tuple(str(k + 1) for k in range(len(frame)))
+        respondent, people = np.arange(len(frame)), _nameless(len(frame))
     if people:
         further = [each for each in frame.columns if each not in columns.used]
         table = people_table(frame.loc[:, further], respondent, people)
