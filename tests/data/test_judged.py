@@ -64,6 +64,12 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
             data.to_comparisons()
 
 
+def test_judges_whose_names_are_numbers_stay_the_same_people():
+    frame = pd.DataFrame({"judge": [1, 2, 3], "first": ["tea", "milk", "tea"], "second": ["milk", "tea", "beer"]})
+    data = th.Choices.from_rankings(frame)
+    assert with_more(data, data).subjects == data.subjects == ("1", "2", "3")
+
+
 @pytest.mark.parametrize(
     ("data", "subjects"), [(TIED, TIED.subjects), (SETS, tuple(f"ranking {k}" for k in (1, 2, 3, 4)))]
 )
