@@ -65,7 +65,7 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
 
 
 def test_judges_whose_names_are_numbers_stay_the_same_people():
-    frame = pd.DataFrame({"judge": [1, 2, 3], "first": ["tea", "milk", "tea"], "second": ["milk", "tea", "beer"]})
+    frame = pd.DataFrame({"judge": [1, 2, 3], "rank1": ["tea", "milk", "tea"], "rank2": ["milk", "tea", "beer"]})
     data = th.Choices.from_rankings(frame)
     assert with_more(data, data).subjects == data.subjects == ("1", "2", "3")
 
