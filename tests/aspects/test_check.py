@@ -201,6 +201,7 @@ def test_the_same_seed_gives_the_same_table():
         check_table(tree, random_seed=-1)
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("fit", [small_fit, large_fit])
 def test_blocks_change_nothing(fit, monkeypatch):
     _, data, tree = fit()

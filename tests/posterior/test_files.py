@@ -107,7 +107,7 @@ def test_a_fault_at_any_byte_leaves_what_was_there(tmp_path, monkeypatch, broken
         with monkeypatch.context() as patch:
             if broken == "write":
                 rng = random.Random(seed)
-                faulty = lambda *words, rng=rng: Faulty(builtins.open(*words), rng.randrange(1000))  # noqa: E731
+                faulty = lambda *words, rng=rng, **how: Faulty(builtins.open(*words, **how), rng.randrange(1000))  # noqa: E731
                 patch.setattr(_files, "open", faulty, raising=False)
             else:
                 patch.setattr(_files.os, broken, fails)
