@@ -16,6 +16,7 @@ from thali.choice.answers.logits import LogitChooser
 from thali.choice.answers.pay import (
     Prices,
     _crossing,
+    _sides,
     changes_of,
     compensations,
     prices_of,
@@ -111,6 +112,13 @@ def test_knots_change_the_slope(data):
     with pytest.warns(EstimateWarning, match="leaves the range"):
         row = of(model.willingness_to_pay("price"), "zoom", "yes", "no")
     assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
+
+
+@pytest.mark.unit
+def test_who_never_attends_to_the_price_is_on_no_side():
+    amounts = np.array([[np.inf], [-np.inf], [np.nan], [3.0], [-10.0]])
+    assert _sides(amounts, np.inf)[:, 0].tolist() == ["above", "below", "", "", ""]
+    assert _sides(amounts, 10.0)[:, 0].tolist() == ["above", "below", "", "", "below"]
 
 
 def test_of_people_and_of_the_median_person(hierarchical, data):

@@ -78,7 +78,7 @@ def willingness_to_pay(
         _give(_about_the_price(fewer, prices, weights, ci, ends))
         amounts = {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]}
         figures = {name: np.where(np.isfinite(each), each, np.nan) for name, each in amounts.items()}
-        figures["at_limit"] = np.where(np.abs(of_people) < limit, "", np.where(of_people > 0.0, "above", "below"))
+        figures["at_limit"] = _sides(of_people, limit)
         if attends is not None:
             figures["attends"] = attends.mean(axis=0)[:, None]
         table = long_table(chooser, columns, named, figures)
@@ -110,6 +110,11 @@ def willingness_to_pay(
     if attends is not None:
         table.attrs["attends"] = float(attends.mean(axis=0) @ weights / weights.sum())
     return table
+
+
+def _sides(amounts: np.ndarray, limit: float) -> np.ndarray:
+    """Beyond which end amounts lie: "above", "below", or "", as of who has none."""
+    return np.where(amounts >= limit, "above", np.where(amounts <= -limit, "below", ""))
 
 
 def _over_draws(values: np.ndarray, chooser: "Chooser", prices: Prices, probabilities: list[float]) -> np.ndarray:
