@@ -403,6 +403,8 @@ def test_segments_of_a_report_have_a_name_that_no_column_has():
     draws = MarketDraws((), None, 0.0, (None, None), (), "draws", people=known)
     found = draws.with_people("segment", ("1: A",), codes)
     assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]
+    names = [column.name for column in found.with_people("segment", ("1: A",), codes).people.columns]
+    assert len(set(names)) == 3
 
 
 @pytest.mark.unit

@@ -103,7 +103,9 @@ class MarketDraws(NamedTuple):
         """The same with one more column by which people are chosen, whose name is another one than theirs."""
         known = self.people or MarketPeople(len(codes), (), (), (), ())
         taken = {column.name for column in known.columns}
-        column = PeopleColumn(f"{name} of this report" if name in taken else name, labels, codes)
+        while name in taken:
+            name = f"{name} of this report"
+        column = PeopleColumn(name, labels, codes)
         return self._replace(people=known._replace(columns=(*known.columns, column)))
 
     def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
