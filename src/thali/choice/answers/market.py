@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import as_label, as_labelled, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.warn import warn
 
@@ -28,6 +28,17 @@ class Market(NamedTuple):
     scenario: str | None
     labels: list[str]
     table: "pandas.DataFrame"
+
+
+def as_saved(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The table that a page saved, without apostrophes before signs but those that attributes and levels have."""
+    levels = scheme.levels
+
+    def bare(text: Any, known: Sequence[str]) -> Any:
+        return as_labelled(text) if isinstance(text, str) and text not in known else text
+
+    frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
+    return frame.apply(lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ()))))
 
 
 def markets_of(scheme: "Scheme", products: Any) -> list[Market]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._labels import as_label, as_labelled
+from thali._labels import as_label
 from thali.errors import Argument, ArgumentError, DataError
 from thali.model.names import method_meant
 from thali.model.settings import Settings
@@ -48,6 +48,7 @@ class Asked(NamedTuple):
 
     def settings(self, found: Found | None, data: Any, folder: Path = Path()) -> Settings:
         """The settings of the answer; `found`: its table, `data`: of the fit, `folder`: where the command was typed."""
+        from thali.choice.answers.market import as_saved
         from thali.reading.table import load
 
         of_run = self.arguments(FIT) | self.arguments(MODEL)
@@ -55,8 +56,7 @@ class Asked(NamedTuple):
         if any(option.name == "folds" for option in self.spec.options):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
-            market = load(folder / wanted["market"]).frame.reset_index(drop=True)
-            wanted["market"] = market.map(lambda cell: as_labelled(cell) if isinstance(cell, str) else cell)
+            wanted["market"] = as_saved(data.scheme, load(folder / wanted["market"]).frame.reset_index(drop=True))
         if "holdouts" in wanted and found is not None:
             wanted["holdouts"] = load_held_out(found, self.spec, self.of_data, data.scheme)
         if "actual" in wanted:
