@@ -37,7 +37,7 @@ def entry(parameter) -> str:
         typed = f"`{parameter.metavar}`"
     default = parameter.default if parameter.show_default is True else parameter.show_default
     said = parameter.help or ""
-    text = f"{said} Default: {default}.".strip() if default not in (None, False, "") else said
+    text = f"{said} Default: {default}.".strip() if default not in (None, "") and default is not False else said
     return f"{typed}\n: {shown(text)}"
 
 

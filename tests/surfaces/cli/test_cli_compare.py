@@ -18,6 +18,7 @@ from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
 from thali.reproduce.entry import finished_parts
 from thali.surfaces.cli.boundary import OptionWords
+from thali.surfaces.cli.commands.reproduce import _key
 from thali.surfaces.text import text_of
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
@@ -313,6 +314,10 @@ def test_sushi_is_data_of_the_table(tmp_path):
     (tmp_path / "sushi.csv").write_text("age")
     table = reproduce.find("plackett-luce-table2")
     assert [file.name for file in table.files_in(tmp_path)] == ["sushi.csv"]
+    settings = table.with_data_of(Settings(data=tmp_path))
+    before = _key(table, settings)
+    (tmp_path / "sushi.csv").write_text("sex")
+    assert _key(table, settings) != before
 
 
 def test_reproduce_stopped_early(run, monkeypatch):
