@@ -167,6 +167,12 @@ def test_a_terminal_gives_small_numbers_the_decimals_that_they_need():
     assert cells("rating", [1234.4, float("nan")]) == ["1,234", "-"] and cells("n", [True, 3, "x"]) == ["yes", "3", "x"]
 
 
+@pytest.mark.parametrize("place", ["thali.aspects.findings.english", "thali.choice.answers.english"])
+def test_every_bracket_of_a_sentence_is_closed(place):
+    sentences = import_module(place).ENGLISH
+    assert {key: text for key, text in sentences.items() if text.count("(") != text.count(")")} == {}
+
+
 def test_a_sentence_with_facts_is_spelled_by_its_reader():
     templates = {"plain": "{a} of {b}.", "fact": "Set {setting}."}
     assert phrase(templates, "plain", a=1, b="two") == "1 of two."

@@ -77,7 +77,7 @@ ENGLISH = {
     "methods.ties": "Ties were modelled by the rule of {source}{prior}.",
     "methods.ties.prior": ", its parameter having a Gamma(1, 1) prior",
     "methods.covariates": "{names} added to the log odds of a choice, each with a coefficient that had a Normal(0, 1)"
-    " 0.1) prior.",
+    " prior.",
     "methods.lapse": "With probability {lapse:g} a choice was made at random among the options.",
     # people who answered more than once
     "independence.good": "Intervals hold for new samples of people.",
