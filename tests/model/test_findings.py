@@ -167,9 +167,12 @@ def test_a_terminal_gives_small_numbers_the_decimals_that_they_need():
     assert cells("rating", [1234.4, float("nan")]) == ["1,234", "-"] and cells("n", [True, 3, "x"]) == ["yes", "3", "x"]
 
 
-@pytest.mark.parametrize("place", ["thali.aspects.findings.english", "thali.choice.answers.english"])
+_SENTENCES = ("aspects.findings.english", "choice.answers.english", "classify.findings", "comparison.findings")
+
+
+@pytest.mark.parametrize("place", _SENTENCES)
 def test_every_bracket_of_a_sentence_is_closed(place):
-    sentences = import_module(place).ENGLISH
+    sentences = import_module(f"thali.{place}").ENGLISH
     assert {key: text for key, text in sentences.items() if text.count("(") != text.count(")")} == {}
 
 

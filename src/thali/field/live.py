@@ -113,10 +113,8 @@ class Live:
         data = planned.data
         self.kind, self.labels = planned.asked.kind, planned.asked.options
         self.size, self.each = data["size"], data["live"]
-        self._columns, self.first = (
-            data["columns"],
-            len(data["practice"]) + 1,
-        )  # the number of the first trial that counts
+        self._columns = data["columns"]
+        self.first = len(data["practice"]) + 1  # the number of the first trial that counts
         self._facts = [question.name for question in planned.study.questions]
         self._path = folder / FILE
         self._rng = np.random.default_rng(random_seed)

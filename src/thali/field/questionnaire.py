@@ -173,7 +173,6 @@ def rendered(planned: Planned, name: str, loads: tuple[list[str], list[str]] = (
 
 def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
     """What the script reads."""
-
     _check(asked, study)
     practice, practised = _extras("practice", study.practice, asked, asked.options)
     catch, labels = _extras("catch", study.catch, asked, practised)

@@ -101,23 +101,20 @@ def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
         raise ArgumentError(
             Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
         )
-    names = [str(name) for name in seen.fixed["known"].values]
-    first = [str(label) for label in seen.fixed["known_first"].values]
-    columns = [name[: name.index("[")] if label else name for name, label in zip(names, first, strict=True)]
-    wanted = columns_of_people(tree)
+    covariates, wanted = _covariates_in(tree), columns_of_people(tree)
     given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
     if missing := [name for name in wanted if name not in given]:
         raise ArgumentError(Argument("respondent"), f" must say {missing[0]!r} of the person; got {respondent!r}.")
     if strange := [name for name in given if name not in wanted]:
         known = f"weights depend on {shorten(wanted)}.{suggest(strange[0], wanted)}"
         raise ArgumentError(Argument("respondent"), f" says {strange[0]!r}, and {known}")
-    found = np.empty(len(names))
-    for place, (name, column, label) in enumerate(zip(names, columns, first, strict=True)):
+    found = np.empty(len(covariates))
+    for place, (name, column, first) in enumerate(covariates):
         value = given[column]
-        if not label:
+        if not first:
             found[place] = _number(column, value)
             continue
-        labels = [label, *(n[len(c) + 1 : -1] for n, c in zip(names, columns, strict=True) if c == column)]
+        labels = [first, *(each.name[len(column) + 1 : -1] for each in covariates if each.column == column)]
         if str(value) not in labels:
             raise ArgumentError(
                 Argument("respondent"),
@@ -141,9 +138,22 @@ def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pand
 
 def columns_of_people(tree: "xarray.DataTree") -> list[str]:
     """The columns of people on which weights depend."""
+    return list(dict.fromkeys(each.column for each in _covariates_in(tree)))
+
+
+class _Covariate(NamedTuple):
+    """A number that describes people."""
+
+    name: str  # such as "age", "sex[male]"
+    column: str
+    first: str  # the label of the column that has none; "" of numbers
+
+
+def _covariates_in(tree: "xarray.DataTree") -> list[_Covariate]:
+    """Those on which weights depend."""
     fixed = Posterior(tree).fixed
-    pairs = zip(fixed["known"].values, fixed["known_first"].values, strict=True)
-    return list(dict.fromkeys(str(name)[: str(name).index("[")] if label else str(name) for name, label in pairs))
+    names, first = (list(map(str, fixed[name].values)) for name in ("known", "known_first"))
+    return [_Covariate(n, n[: n.index("[")] if label else n, label) for n, label in zip(names, first, strict=True)]
 
 
 def _number(column: str, value: Any) -> float:

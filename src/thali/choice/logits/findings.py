@@ -156,9 +156,9 @@ def nests(model: "MultinomialLogit", settings: Settings) -> Finding | None:
         df=figures["df"],
         p=number(figures["p"]),
     )
-    below = [(str(nest), row) for nest, row in table.to_dict("index").items() if row["high"] < 1.0]
-    above_one = [(str(nest), row) for nest, row in table.to_dict("index").items() if row["low"] > 1.0]
-    sure = [*below, *(above_one if figures["p"] < 1.0 - settings.ci else [])]  # a run-away estimate has small errors
+    differ = figures["p"] < 1.0 - settings.ci  # which a run-away estimate above 1 may not, though its errors are small
+    rows = [(str(nest), row) for nest, row in table.to_dict("index").items()]
+    sure = [each for each in rows if each[1]["high"] < 1.0 or (differ and each[1]["low"] > 1.0)]
     if sure:
         nest, row = min(sure, key=lambda each: each[1]["dissimilarity"])
         ends = {"value": number(row["dissimilarity"]), "low": number(row["low"]), "high": number(row["high"])}

@@ -1,6 +1,7 @@
 """The choices of some of the people, and choices of several groups of people together."""
 
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,14 +119,11 @@ def _all_who(parts: "Sequence[Choices]") -> Who:
     if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
         return Who((), np.full(sum(len(part.choice) for part in parts), -1), None)
     known = [Who(part.respondents, part.respondent, part.people) for part in parts]
-    nameless = 0
+    numbers = count(1)
     for k, each in enumerate(known):
-        renamed = list(each.names)
-        for place in [place for place, name in enumerate(renamed) if name.startswith(NAMELESS)]:
-            nameless += 1
-            renamed[place] = f"{NAMELESS}{nameless}"
-        people = None if each.people is None else each.people.set_axis(renamed, axis=0)
-        known[k] = Who(tuple(renamed), each.number, people)
+        names = [f"{NAMELESS}{next(numbers)}" if name.startswith(NAMELESS) else name for name in each.names]
+        people = None if each.people is None else each.people.set_axis(names, axis=0)
+        known[k] = Who(tuple(names), each.number, people)
     return all_who(known)
 
 

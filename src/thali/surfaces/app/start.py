@@ -60,9 +60,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
         port = listening.getsockname()[1]
         _greet(host, port, key, place, is_open)
         if browser and not is_open:
-            private = stack.enter_context(TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True))
-            page = _page_that_leads_to(_address(host, port, key), Path(private))
-            threading.Timer(0.5, webbrowser.open, [page]).start()
+            stack.enter_context(_opened(_address(host, port, key)))
         _serve(app, listening)
 
 
@@ -112,10 +110,17 @@ def run_class(planned: Any, port: int | None, host: str, browser: bool, folder: 
             print("What is sent is not encrypted; do so in networks that you trust alone.")
         print(f"Answers lie in {folder / FILE}. Ctrl-C ends; the same command goes on.", flush=True)
         if browser:
-            private = stack.enter_context(TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True))
-            page = _page_that_leads_to(teacher, Path(private))
-            threading.Timer(0.5, webbrowser.open, [page]).start()
+            stack.enter_context(_opened(teacher))
         _serve(app, listening)
+
+
+@contextmanager
+def _opened(address: str) -> Iterator[None]:
+    """An address in the browser, half a second from now, by a private page that leads there."""
+    with TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as private:
+        page = _page_that_leads_to(address, Path(private))
+        threading.Timer(0.5, webbrowser.open, [page]).start()
+        yield
 
 
 @contextmanager
