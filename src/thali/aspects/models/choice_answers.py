@@ -394,7 +394,8 @@ class ChoiceAnswers(LatentFeatures):
         ----------
         new_data : PairedComparisons or Choices
             Further comparisons, or choices out of sets, of options that the model knows, and of the kind of the fit. Of
-            the new and the old ones together it is forgotten who made them, and in which order the options were shown.
+            the new and the old ones together it is forgotten in which order the options were shown; who made them is
+            kept if both say it, and they have neither covariates nor dates.
         draws : int, optional
             States kept in each chain; None: as many as before. A tenth of it, and 20 at least, comes first and is
             discarded.
