@@ -26,6 +26,7 @@ from thali.errors import EstimateWarning
 from thali.inference.chains import checked_run
 from thali.inference.progress import Progress
 from thali.model import bound
+from thali.model import sampling as fits
 from thali.model.sampling import _Work
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
@@ -237,3 +238,18 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     assert again.forecast.most <= 0.6 * bound.BUDGET and again.tempered(0) is None
     assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == LEVELS
     assert sampling.tempered(int(0.6 * bound.BUDGET / sampling.forecast.sweep)) is None
+
+
+@pytest.mark.fit
+def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
+    """By default: the draws are those of a fit that was tempered at once."""
+    how = {"tune": 40, "chains": 2, "random_seed": 2, "progressbar": False}
+    data = random_comparisons(4, 3)
+    monkeypatch.setattr(fits, "_is_stuck", lambda verdict: True)
+    monkeypatch.setattr(_Work, "_is_settled", lambda self, verdict: self.tempered)
+    found = th.EliminationByAspects().fit(data, **how)
+    assert found.posterior_["posterior"].sizes["draw"] == FIRST_TEMPERED
+    monkeypatch.setattr(_Work, "_is_settled", lambda self, verdict: True)
+    at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)
+    for name in ("choice_probability", "alpha"):
+        np.testing.assert_array_equal(found.posterior_["posterior"][name], at_once.posterior_["posterior"][name])

@@ -216,10 +216,10 @@ class _Work:
         with Progress(self.run.progressbar, "sampling", total, say=say) as progress:
             self.limit.may_be_long = start is not None or self.run.tune == 0
             try:
-                watch, interrupted = self._run_first(chains, progress, target)
+                watch, interrupted = self._run_from_start(chains, progress, target)
             except TuningIsLong:
                 chains = self._with_less_tuning(chains, progress, target)
-                watch, interrupted = self._run_first(chains, progress, target)
+                watch, interrupted = self._run_from_start(chains, progress, target)
             self.limit.may_be_long = True
             while True:
                 if earlier is not None and recorded_of(chains)[1] == 0:  # stopped before another draw
@@ -253,11 +253,10 @@ class _Work:
                         self.folder.restart()
                     chains = self._begun(target, None)
                 progress.aim(sum(chain.total for chain in chains))
-                watch = self._watch(chains, progress, target)
-                interrupted = self._run(chains, watch)
+                watch, interrupted = self._run_from_start(chains, progress, target)
 
-    def _run_first(self, chains: Sequence[Chain], progress: Progress, target: int) -> tuple[Watch, bool]:
-        """Run the chains for the first time, which may stop to be looked at together; whether they were stopped."""
+    def _run_from_start(self, chains: Sequence[Chain], progress: Progress, target: int) -> tuple[Watch, bool]:
+        """Run chains, which may stop in a pilot to be looked at together; returns whether they were stopped early."""
         if chains[0].in_pilot:
             self._run(chains, self._watch(chains, progress, target))
             self.sampling.end_pilot(chains)
