@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
+    "parallel": True,  # as many at a time as -j says
     "min_reported_time": 5,
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,

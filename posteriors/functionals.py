@@ -37,6 +37,11 @@ MEANINGS = {
     "classes_per_person": "mean over the people of the number of classes that a person owns",
     "value_shape": "shape of the values of classes",
     "stability": "sigma, the share of a value that stays from task to task",
+    "attends": "theta, the share of the population that attends to an attribute",
+    "log_discrimination": "log d of a judge",
+    "judge_sd": "tau",
+    "probability_in_time": "p of the model: the first option is chosen over the second in the season, lapses included",
+    "drift": "s",
 }
 _SCALARS = ("n_features", "n_shared_features", "n_classes", "classes_per_person", "value_shape", "stability", "alpha")
 _MOST, _LEAST_PROBABILITY = 30, 0.1  # of the presences that a reference has

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 CHAINS = {"chains": 10, "draws": 1000, "tune": 1000, "random_seed": 1}
 LONGER = CHAINS | {"draws": 2000, "tune": 2000}  # chains that change slowly
+LONG = CHAINS | {"draws": 4000}
 LONGEST = CHAINS | {"draws": 12000, "tune": 2000}
 ISLANDS = {"islands": 10, "particles": 600, "random_seed": 1}
 
@@ -41,6 +42,10 @@ PAIRS = {
         Pair("two_groups", "buffet_similar_groups", LONGER),
         Pair("two_kinds", "buffet_kinds", CHAINS),
         Pair("people", "luce_people", CHAINS),
+        Pair("two_judges", "luce_judges", LONGER),
+        Pair("judges", "luce_judges", LONG),
+        Pair("three_seasons", "luce_in_time", LONGER),
+        Pair("seasons", "luce_in_time", LONG),
         Pair("trials", "buffet_covariates", CHAINS),
         Pair("rankings", "luce_rankings", CHAINS),
         Pair("sets", "luce_sets", CHAINS),
@@ -60,6 +65,7 @@ PAIRS = {
         Pair("three_classes", "sparse_logit", CHAINS),
         Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
+        Pair("ignored", "attention_logit", CHAINS),
         Pair("products", "product_classes", ISLANDS),
     )
 }

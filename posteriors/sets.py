@@ -91,9 +91,7 @@ def sets():
             if times:
                 number += 1
                 for place, option in enumerate(offered):
-                    row = number, option, int(place == best), int(times)
-                    for name, value in zip(rows, row, strict=True):
-                        rows[name].append(value)
+                    _add(rows, (number, option, int(place == best), int(times)))
     return {"rows": rows}
 
 
@@ -108,9 +106,7 @@ def best_worst():
     for _ in range(40):
         offered = np.sort(rng.permutation(6)[:4])
         order = offered[np.argsort(-(worth[offered] + rng.gumbel(size=4)))]
-        row = [*offered, order[0], order[-1]]
-        for name, option in zip(rows, row, strict=True):
-            rows[name].append("abcdef"[option])
+        _add(rows, ("abcdef"[option] for option in (*offered, order[0], order[-1])))
     return {"rows": rows}
 
 
@@ -141,9 +137,7 @@ def two_kinds():
         for i in range(4):
             for j in range(i + 1, 4):
                 first = rng.random() < worth[i] / (worth[i] + worth[j])
-                row = f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]
-                for name, value in zip(rows, row, strict=True):
-                    rows[name].append(value)
+                _add(rows, (f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]))
     return {"rows": rows}
 
 
@@ -160,9 +154,55 @@ def people():
             for j in range(i + 1, 4):
                 for _ in range(2):
                     first = rng.random() < worth[i] / (worth[i] + worth[j])
-                    row = f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]
-                    for name, value in zip(rows, row, strict=True):
-                        rows[name].append(value)
+                    _add(rows, (f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]))
+    return {"rows": rows}
+
+
+def two_judges():
+    """Two options, of which one judge chose one 9 times out of 10, and the other 5 times.
+
+    rows: one choice each: who judged, the two options, and the chosen one. The posterior is known exactly.
+    """
+    return {"rows": _repeated("judge", {"p": (9, 1), "q": (5, 5)})}
+
+
+def judges():
+    """Simulated choices of six judges, who see the worths of five options more and more sharply.
+
+    rows: one choice each: who judged, the two options, and the chosen one.
+    """
+    rng = np.random.default_rng(22)
+    log_worth, sharpness = np.array([1.2, 0.6, 0.0, -0.6, -1.2]), np.exp(np.linspace(-1.0, 1.0, 6))
+    rows = {name: [] for name in ("judge", "first", "second", "chosen")}
+    for judge, d in enumerate(sharpness):
+        for _ in range(30):
+            i, j = rng.permutation(5)[:2]
+            first = rng.random() < 1.0 / (1.0 + np.exp(-d * (log_worth[i] - log_worth[j])))
+            _add(rows, (f"j{judge}", "abcde"[i], "abcde"[j], "abcde"[i if first else j]))
+    return {"rows": rows}
+
+
+def three_seasons():
+    """Two options in three seasons, in which one was chosen 8 times, 5 times and once out of 10.
+
+    rows: one choice each: the season, the two options, and the chosen one. The posterior is known exactly.
+    """
+    return {"rows": _repeated("season", {1: (8, 2), 2: (5, 5), 3: (1, 9)})}
+
+
+def seasons():
+    """Simulated games of four players in four seasons, one of whom becomes better from each to the next.
+
+    rows: one game each: the season, the two players, and the winner.
+    """
+    rng = np.random.default_rng(23)
+    rows = {name: [] for name in ("season", "first", "second", "chosen")}
+    for season in range(4):
+        log_worth = np.array([0.8, 0.0, -0.5, -1.2 + 0.7 * season])
+        for _ in range(25):
+            i, j = rng.permutation(4)[:2]
+            first = rng.random() < 1.0 / (1.0 + np.exp(log_worth[j] - log_worth[i]))
+            _add(rows, (season + 1, "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]))
     return {"rows": rows}
 
 
@@ -179,9 +219,7 @@ def trials():
         louder = round(rng.normal(), 2)
         odds = worth[i] / worth[j] * np.exp(0.4 + 0.6 * louder)
         chosen = i if rng.random() < odds / (1.0 + odds) else j
-        row = "abcd"[i], "abcd"[j], "abcd"[chosen], louder
-        for name, value in zip(rows, row, strict=True):
-            rows[name].append(value)
+        _add(rows, ("abcd"[i], "abcd"[j], "abcd"[chosen], louder))
     return {"rows": rows}
 
 
@@ -271,6 +309,26 @@ def products():
     return {"rows": rows, "levels": levels, "monotone": made.monotone}
 
 
+def ignored():
+    """A simulated choice experiment of twenty-four people, half of whom do not look at the price.
+
+    rows: one product of one task each; levels: of every attribute, in order.
+    """
+    rng = np.random.default_rng(24)
+    levels = {"price": ["low", "high"], "taste": ["mild", "strong"], "size": ["small", "large"]}
+    rows = {name: [] for name in ("respondent", "task", *levels, "chosen")}
+    for person in range(24):
+        taste = rng.normal([-2.5, 2.0, 1.5], 0.4) * [person % 2, 1.0, 1.0]
+        for task in range(10):
+            products = rng.permutation(8)[:3]
+            z = np.array([[number >> k & 1 for k in range(3)] for number in products])
+            best = int(np.argmax(z @ taste + rng.gumbel(size=3)))
+            for place, own in enumerate(z):
+                shown = [levels[name][level] for name, level in zip(levels, own, strict=True)]
+                _add(rows, (f"n{person + 1}", task + 1, *shown, int(place == best)))
+    return {"rows": rows, "levels": levels}
+
+
 SETS = {
     made.__name__: made
     for made in (
@@ -282,6 +340,10 @@ SETS = {
         two_groups,
         two_kinds,
         people,
+        two_judges,
+        judges,
+        three_seasons,
+        seasons,
         trials,
         rankings,
         sets,
@@ -292,6 +354,7 @@ SETS = {
         words,
         messages,
         three_classes,
+        ignored,
         products,
     )
 }
@@ -300,6 +363,22 @@ SETS = {
 def _pairs(data):
     """Paired comparisons as JSON holds them."""
     return {"labels": list(data.labels), "counts": data.counts.tolist()}
+
+
+def _repeated(column, counts):
+    """Choices between a and b as rows, so often of either under each value of a column."""
+    rows = {name: [] for name in (column, "first", "second", "chosen")}
+    for value, of_either in counts.items():
+        for option, times in zip("ab", of_either, strict=True):
+            for _ in range(times):
+                _add(rows, (value, "a", "b", option))
+    return rows
+
+
+def _add(rows, row):
+    """Append a row to columns."""
+    for name, value in zip(rows, row, strict=True):
+        rows[name].append(value)
 
 
 def _similarities(data):

@@ -6,6 +6,6 @@ features, how many there are and how much each weighs. Names load on first use, 
 
 import lazy_loader
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

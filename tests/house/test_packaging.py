@@ -54,8 +54,16 @@ def test_the_source_archive_holds_sources_alone(tmp_path):
     assert archive.stat().st_size < 4_000_000
 
 
-def test_the_citation_is_of_this_version():
-    assert f"version: {thali.__version__}\n" in (PROJECT / "CITATION.cff").read_text("utf-8")
+VERSIONED = {  # where the number of `thali.__version__` stands once more, as these files cannot ask for it
+    "CITATION.cff": "\nversion: {}\n",
+    "CHANGELOG.md": "\n## [{}] - ",
+    "packaging/conda/recipe.yaml": '\n  version: "{}"\n',
+}
+
+
+@pytest.mark.parametrize("file", VERSIONED)
+def test_the_version_is_the_same_everywhere(file):
+    assert VERSIONED[file].format(thali.__version__) in (PROJECT / file).read_text("utf-8")
 
 
 def required():
@@ -80,7 +88,7 @@ def test_the_recipe_is_understood_by_its_builder():
     from rattler_build import Stage0Recipe, VariantConfig
 
     (made,) = Stage0Recipe.from_file(PROJECT / "packaging" / "conda" / "recipe.yaml").render(VariantConfig())
-    assert "package='thali'" in repr(made) and f"version='{Version(thali.__version__).base_version}'" in repr(made)
+    assert "package='thali'" in repr(made) and f"version='{thali.__version__}'" in repr(made)
 
 
 # Versions below these are known to be vulnerable where thali uses them, or are reported by scanners.

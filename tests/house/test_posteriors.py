@@ -98,10 +98,25 @@ def test_the_collection_is_small():
     )
 
 
-def test_the_number_of_features_is_the_exact_one(program):
-    found = program("make").reference("two_options-buffet_alpha_2")
-    place = found["names"].index("n_features")
-    assert abs(found["mean"][place] - 3.1737) < 4 * found["mcse_mean"][place] + 5e-5  # rounding of the exact value
+# Of aspects by sums, of judges and seasons by quadrature (tests/aspects/worths has the same).
+EXACT = [
+    ("two_options-buffet_alpha_2", "n_features", 3.1737),
+    ("two_judges-luce_judges", "choice_probability[a, b]", 0.701449),
+    ("two_judges-luce_judges", "log_discrimination[p]", 0.192807),
+    ("two_judges-luce_judges", "log_discrimination[q]", -0.313099),
+    ("two_judges-luce_judges", "judge_sd", 0.45663),
+    ("three_seasons-luce_in_time", "probability_in_time[a, b, 1]", 0.646522),
+    ("three_seasons-luce_in_time", "probability_in_time[a, b, 2]", 0.468932),
+    ("three_seasons-luce_in_time", "probability_in_time[a, b, 3]", 0.254763),
+    ("three_seasons-luce_in_time", "drift", 0.668774),
+]
+
+
+@pytest.mark.parametrize(("name", "functional", "exact"), EXACT)
+def test_the_reference_is_the_exact_value(program, name, functional, exact):
+    found = program("make").reference(name)
+    place = found["names"].index(functional)
+    assert abs(found["mean"][place] - exact) < 4 * found["mcse_mean"][place] + 5e-5  # rounding of the exact value
 
 
 @pytest.mark.long

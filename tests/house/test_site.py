@@ -130,7 +130,7 @@ def test_every_public_name_is_in_the_reference():
 @pytest.mark.long
 @pytest.mark.skipif(find_spec("sphinx") is None, reason="needs the extra docs")
 def test_the_site_is_built_and_every_page_executed(tmp_path):
-    command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", str(DOCS), str(tmp_path / "site")]
+    command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-j", "auto", str(DOCS), str(tmp_path / "site")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     for page in EXECUTED:

@@ -222,7 +222,7 @@ def made_up(interrupted=False):
         return pyplot.subplots()[1]
 
     table = pd.DataFrame({"what": ["a", "b"], "paper": [0.5, np.nan], "here": [0.51, 1.0], "error": [0.001, 0.0]})
-    found = Reproduction({"Table 9: numbers": table}, ["They agree."], {"figure-9": draw}, interrupted)
+    found = Reproduction({"Table 9: numbers": table}, ["They agree.", 40 * "So-so. "], {"figure-9": draw}, interrupted)
     return Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time"}, lambda settings: found)
 
 
@@ -230,7 +230,7 @@ def test_reproduce_prints_and_writes(done, folder, monkeypatch):
     monkeypatch.setattr(reproduce, "find", lambda name: made_up())
     result = done("reproduce", "made-up", "--small", "--out", "results")
     assert "what  paper   here   error\na     0.500  0.510  0.0010\nb         -  1.000  0.0000" in result.out
-    assert "They agree." in result.out
+    assert "They agree.\nSo-so. So-so." in result.out and max(map(len, result.out.splitlines())) <= 110
     assert sorted(os.listdir(folder / "results")) == ["made-up-1.csv", "made-up-figure-9.png", "made-up.txt"]
     assert (folder / "results" / "made-up.txt").read_text() == result.out
 

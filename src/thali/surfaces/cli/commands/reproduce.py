@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import pandas
 
     from thali.reproduce import Entry, Reproduction, Settings
+
+_WIDTH = 110  # of a line of sentences, on the pages of the papers, too
 
 
 def list_entries() -> None:
@@ -156,9 +159,9 @@ def _show(entry: "Entry", settings: "Settings", out: Path | None) -> "Reproducti
 
 def report(entry: "Entry", found: "Reproduction") -> str:
     """The tables and remarks as plain text."""
-    parts = [f"{entry.shows} ({entry.paper})"]
+    parts = [fill(f"{entry.shows} ({entry.paper})", _WIDTH)]
     parts += [f"{title}\n{_plain(table)}" for title, table in found.tables.items()]
-    return "\n\n".join([*parts, "\n".join(found.remarks)])
+    return "\n\n".join([*parts, "\n".join(fill(remark, _WIDTH) for remark in found.remarks)])
 
 
 def _plain(table: "pandas.DataFrame") -> str:
