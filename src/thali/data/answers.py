@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import as_label, plural
+from thali._labels import as_label, plural, shorten
+from thali.errors import DataWarning
+from thali.inference.warn import warn
 
 from .columns import coded
 from .judged import Frozen
-from .people import column_facts, people_table
+from .people import column_facts, differing_columns, people_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,9 +40,25 @@ def all_who(parts: Sequence[Who]) -> Who:
     tables = [part.people for part in parts if part.people is not None]
     people = None
     if len(tables) == len(parts) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
-        people = pd.concat([table[shared] for table in tables])
-        people = people.loc[~people.index.duplicated()].loc[list(names)]
+        every = pd.concat([table[shared] for table in tables])
+        people = people_table(every, np.array([place[name] for name in every.index]), names, tables[0].index.name)
+        _warn_of_changed(every, people)
     return Who(names, np.concatenate(number), people)
+
+
+def _warn_of_changed(every: "pd.DataFrame", people: "pd.DataFrame | None") -> None:
+    """Warn of columns that told people apart, and of which somebody has another value than before."""
+    told = differing_columns(every.loc[~every.index.duplicated()])
+    if changed := [name for name in told if people is None or name not in people]:
+        several = every[changed[0]].groupby(level=0, sort=False).nunique(dropna=False) > 1
+        person = several.idxmax()
+        one, other = (as_label(value) or "nothing" for value in every.loc[person, changed[0]].unique()[:2])
+        warn(
+            DataWarning(
+                f"{changed[0]!r} is {one} of {person!r} in some answers and {other} in others; what differs so"
+                f" ({shorten(changed)}) does not describe people where these answers are put together."
+            )
+        )
 
 
 def who_answered(frame: "pd.DataFrame", subject: str | None, used: Iterable[str | None]) -> Who | None:

@@ -13,11 +13,11 @@ from thali.data.choices import Choices
 from thali.data.connectivity import disconnected
 from thali.data.pairs.covariates import Covariates
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
-from thali.inference.warn import is_quiet, warn
+from thali.inference.warn import is_quiet, warn, without_warnings
 from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .board import Leaderboard
-from .counted import Counted, Judgements, count, judgements_of, with_more
+from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, of_tables, with_more
 from .more_votes import FIRST, more_votes
 from .plain_worths import Drawn, drawn_of
 from .pooled import check_pool, pooled
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
-TIES = ("davidson", "half", "drop")
+TIES = (DAVIDSON, "half", "drop")
 
 
 def leaderboard(
@@ -177,7 +177,7 @@ def leaderboard(
     asked.check(method, people)
     Scale.of(anchor_model)
     check_pool(pool, by, asked, method, people)
-    columns = asked.columns(columns, isinstance(source, Judgements))
+    columns = asked.columns(of_tables(columns), isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
     settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
@@ -201,17 +201,18 @@ class Made(NamedTuple):
         """The leaderboard."""
         board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
         if self.counted.repeated:
-            left_out = f"{plural(self.counted.repeated, 'row')} whose identifier was there already were left out."
+            left_out = f"{plural(self.counted.repeated, 'answer')} whose identifier was there already were left out."
             board = replace(board, note=f"{board.note} {left_out}")
         return replace(board, made=self)
 
     def with_more(self, more: Any, progressbar: bool, columns: dict[str, Any]) -> "Made":
         """The same of what was counted and of more, whose columns may have other names."""
-        new = count(more, progressbar, self.columns | columns, self.counted.ids)
-        parts = dict(self.counted.parts)
-        for name, part in new.parts.items():
-            parts[name] = with_more(parts[name], part) if name in parts else part
-        data = with_more(judgements_of(self.counted.data), judgements_of(new.data))
+        new = count(more, progressbar, self.columns | of_tables(columns), self.counted.ids)
+        parts, ties = dict(self.counted.parts), self.settings["ties"]
+        data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
+        with without_warnings():  # which all comparisons together gave
+            for name, part in new.parts.items():
+                parts[name] = with_more(parts[name], part, ties) if name in parts else part
         repeated = self.counted.repeated + new.repeated
         return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
 
@@ -234,7 +235,7 @@ def leaderboard_of(
 
     def prepared(source: Any) -> Judgements:
         data = wanted.of(judgements_of(source))
-        data = data if ties == "davidson" else data.without_ties(ties)
+        data = counting_ties(data, ties)
         if data.covariates is not None:
             _check_covariates(data.covariates)
         return data
