@@ -193,12 +193,17 @@ def test_ties_of_pairs_count_as_asked_beside_rankings(ties, answers, pairs_first
 
 
 def test_what_choices_out_of_sets_do_not_have_is_said():
-    with pytest.raises(DataError, match="5 of the 14 comparisons are ties, and .*make the leaderboard with ties='half'"):
+    with pytest.raises(
+        DataError, match="5 of the 14 comparisons are ties, and .*make the leaderboard with ties='half'"
+    ):
         th.leaderboard(wide(ROWS[:20]), **QUIET).update(TIED, **QUIET)
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
-    for how, what in (({"covariates": "longer"}, "the covariates 'longer'"), ({"date": "day", "period": "week"}, "dates")):
+    for how, what in (
+        ({"covariates": "longer"}, "the covariates 'longer'"),
+        ({"date": "day", "period": "week"}, "dates"),
+    ):
         with pytest.raises(DataError, match=f"Comparisons of two with {what} are not put together with choices"):
-            th.leaderboard(described, ties="half", **how, **QUIET).update(wide(ROWS[:20]), **QUIET)
+            th.leaderboard(described, ties="half", **how, **QUIET).update(th.Choices.from_rankings([["o0", "o5", "o1"]]))
 
 
 def identified(rows, begin=0):

@@ -42,23 +42,22 @@ def all_who(parts: Sequence[Who]) -> Who:
     if len(tables) == len(parts) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
         every = pd.concat([table[shared] for table in tables])
         people = people_table(every, np.array([place[name] for name in every.index]), names, tables[0].index.name)
-        _warn_of_changed(every, people)
+        kept = [] if people is None else people.columns
+        told = dict.fromkeys(name for table in tables for name in differing_columns(table[shared]))
+        if changed := [name for name in told if name not in kept]:
+            warn(_changed(every, changed))
     return Who(names, np.concatenate(number), people)
 
 
-def _warn_of_changed(every: "pd.DataFrame", people: "pd.DataFrame | None") -> None:
-    """Warn of columns that told people apart, and of which somebody has another value than before."""
-    told = differing_columns(every.loc[~every.index.duplicated()])
-    if changed := [name for name in told if people is None or name not in people]:
-        several = every[changed[0]].groupby(level=0, sort=False).nunique(dropna=False) > 1
-        person = several.idxmax()
-        one, other = (as_label(value) or "nothing" for value in every.loc[person, changed[0]].unique()[:2])
-        warn(
-            DataWarning(
-                f"{changed[0]!r} is {one} of {person!r} in some answers and {other} in others; what differs so"
-                f" ({shorten(changed)}) does not describe people where these answers are put together."
-            )
-        )
+def _changed(every: "pd.DataFrame", columns: list[str]) -> DataWarning:
+    """The warning of columns that told people apart, and in which some people have several values."""
+    values = every[columns[0]].groupby(level=0, sort=False)
+    person = values.nunique(dropna=False).idxmax()
+    one, other = (as_label(value) or "empty" for value in values.get_group(person).unique()[:2])
+    return DataWarning(
+        f"{columns[0]!r} of {person!r} is {one} in some answers and {other} in others; what differs so"
+        f" ({shorten(columns)}) does not describe people where these answers are put together."
+    )
 
 
 def who_answered(frame: "pd.DataFrame", subject: str | None, used: Iterable[str | None]) -> Who | None:
