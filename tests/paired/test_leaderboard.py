@@ -279,6 +279,12 @@ def test_covariates_of_every_source(tmp_path):
             ["won"],
             "Of 'won' the sign is that of the choice",
         ),
+        ({"won": lambda t: 1 * (t["winner"] == "model_a")}, ["won"], "Of 'won' the sign is that of the choice"),
+        (
+            {"won": lambda t: "by " + t["winner"]},
+            ["won"],
+            "Of 'won=by model_b' the sign is that of the choice, or the opp",
+        ),
         ({}, ["winner"], "is no covariate"),
         ({}, ["length", "length"], "named twice"),
     ],
@@ -651,3 +657,13 @@ def test_an_update_takes_the_names_that_a_leaderboard_takes():
         board.update(renamed, subject="rater no", respondent="rater no")
     with pytest.raises(ArgumentError, match="There is no argument 'rater'"):
         board.update(renamed, rater="rater no")
+
+
+@pytest.mark.fit
+def test_what_an_update_forgets_or_takes_for_new_is_said():
+    battles = styled(120).assign(judge=lambda t: t.index % 3)
+    board = board_of(battles[:60])
+    with pytest.warns(DataWarning, match="further answers do not say who gave them, so that it is forgotten of all"):
+        board.update(battles[60:].drop(columns="judge"), progressbar=False)
+    with pytest.warns(DataWarning, match="'C' and 'c' differ only in capitals"):
+        board.update(battles[60:].replace("C", "c"), progressbar=False)

@@ -198,12 +198,10 @@ def test_what_choices_out_of_sets_do_not_have_is_said():
     ):
         th.leaderboard(wide(ROWS[:20]), **QUIET).update(TIED, **QUIET)
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
-    for how, what in (
-        ({"covariates": "longer"}, "the covariates 'longer'"),
-        ({"date": "day", "period": "week"}, "dates"),
-    ):
+    for how, what in (({"covariates": ["longer"]}, "the covariates 'longer'"), ({"date": "day"}, "dates")):
+        pairs = th.PairedComparisons.from_trials(described, **how)
         with pytest.raises(DataError, match=f"Comparisons of two with {what} are not put together with choices"):
-            th.leaderboard(described, ties="half", **how, **QUIET).update(th.Choices.from_rankings([["o0", "o5", "o1"]]))
+            th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)
 
 
 def identified(rows, begin=0):
@@ -239,3 +237,10 @@ def test_an_answer_is_known_or_not():
     assert "2 answers whose" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
     with pytest.raises(DataError, match="Rows 0 and 2 belong to one answer, and by 'row' row 0 was counted before and"):
         board.update(frame[400:].reset_index(drop=True), **QUIET)
+
+
+def test_votes_of_the_same_person_are_told_apart():
+    frame = identified(ROWS).drop(columns="task")
+    assert th.leaderboard(frame, id="vote", **QUIET).data.n_answers == 3 * len(ROWS)
+    with pytest.raises(DataError, match="call the column that tells rankings of the same person apart 'task'"):
+        th.leaderboard(frame.drop(columns="vote"), **QUIET)

@@ -14,7 +14,9 @@ from thali.data.kinds import CHOICES, PAIRS
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import ORDER
 from thali.data.pairs.tables import fields_of_rows
-from thali.errors import ArgumentError, DataError, Setting
+from thali.data.suspicious import alike_labels
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
+from thali.inference.warn import warn
 
 if TYPE_CHECKING:
     from thali.reading.counting import Rows
@@ -47,9 +49,22 @@ def counting_ties(data: Judgements, ties: str) -> Judgements:
 
 def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
     """All of both; comparisons of two are choices out of sets where either has those, and ties count there as asked."""
+    if bool(old.subjects) != bool(new.subjects):
+        which = "further answers do" if old.subjects else "answers before do"
+        warn(
+            DataWarning(
+                f"The {which} not say who gave them, so that it is forgotten of all; name the column by ",
+                Argument("respondent"),
+                ".",
+            )
+        )
     if isinstance(old, PairedComparisons) and isinstance(new, PairedComparisons):
-        return old.with_more(new)
-    return _as_choices(old, ties).with_more(_as_choices(new, ties))
+        found = old.with_more(new)
+    else:
+        found = _as_choices(old, ties).with_more(_as_choices(new, ties))
+    if (alike := alike_labels(found.labels)) and not any(alike_labels(each.labels) for each in (old, new)):
+        warn(DataWarning(alike))  # of either its reading did
+    return found
 
 
 def _as_choices(data: Judgements, ties: str) -> Choices:

@@ -28,6 +28,7 @@ from .worths import Asked
 if TYPE_CHECKING:
     import pandas
 
+_NO_CHANCE = 20  # comparisons in which no covariate but the outcome tells every choice
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = (DAVIDSON, "half", "drop")
 
@@ -317,11 +318,16 @@ def _check_covariates(covariates: Covariates) -> None:
         )
     values, wins, losses = covariates.values, covariates.wins, covariates.losses
     agrees, differs = ((values[each > 0.0] * sign).T for each, sign in ((wins, 1.0), (losses, -1.0)))
-    same = np.concatenate([agrees, differs], axis=1)
-    is_outcome = ((same > 0.0).all(axis=1) | (same < 0.0).all(axis=1)) & (same.shape[1] > 0)
+    same, times = (
+        np.concatenate([agrees, differs], axis=1),
+        np.concatenate([each[each > 0.0] for each in (wins, losses)]),
+    )
+    tells = (same != 0.0).all(axis=1) | ((same != 0.0) @ times >= _NO_CHANCE)  # 1 for the winner, 0 for others
+    is_outcome = ((same >= 0.0).all(axis=1) | (same <= 0.0).all(axis=1)) & tells & (same.shape[1] > 0)
     outcomes = [name for name, one in zip(covariates.names, is_outcome, strict=True) if one]
     if outcomes:
         raise DataError(
-            f"Of {shorten(outcomes)} the sign is that of the choice in every comparison, as if it were its outcome;",
+            f"Of {shorten(outcomes)} the sign is that of the choice, or the opposite one, wherever it is not 0, as if "
+            "it were the outcome;",
             *leave_out,
         )
