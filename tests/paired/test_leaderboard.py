@@ -665,5 +665,5 @@ def test_what_an_update_forgets_or_takes_for_new_is_said():
     board = board_of(battles[:60])
     with pytest.warns(DataWarning, match="further answers do not say who gave them, so that it is forgotten of all"):
         board.update(battles[60:].drop(columns="judge"), progressbar=False)
-    with pytest.warns(DataWarning, match="'C' and 'c' differ only in capitals"):
+    with pytest.warns(DataWarning, match="The labels 'C', 'c' differ only in capitals"):
         board.update(battles[60:].replace("C", "c"), progressbar=False)

@@ -96,8 +96,8 @@ def leaderboard(
         Columns, such as the language, for each value of which there is a leaderboard, too: `boards`. Rows whose cell is
         empty count for all together alone. Of data, columns that describe the people who answered.
     id : str, optional
-        A column of a file or a data frame with an identifier of each row: of rows with the same one the first counts,
-        also in an `update`. None: rows that are alike all count.
+        A column of a file or a data frame with an identifier of each answer, the same in all of its rows: of answers
+        with the same one the first counts, also in an `update`. None: rows that are alike all count.
     pool : bool
         Whether the boards of the values of one column (`by`) borrow strength from each other, which helps where a value
         has few comparisons. The worths of a part are those common to all times r, r ~ Gamma(kappa, kappa), kappa ~
