@@ -110,5 +110,5 @@ def test_judges_and_periods(done, folder):
     result = done(
         "leaderboard", "dated.csv", "--date", "day", "--period", "month", "--subject", "judge", "--out", "results"
     )
-    assert re.search(r"2026-02-01 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
+    assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
