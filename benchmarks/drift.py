@@ -1,16 +1,20 @@
 """Worths in time beside Elo and Glicko-2: the log score of the battles of the next period.
 
-    python benchmarks/drift.py [--small] [--seeds 5]
+    python benchmarks/drift.py [--small] [--seeds 5] [--elote PYTHON]
 
 20 options whose log worths change by a random walk, or not at all, 300 battles in each of 20 periods. From the sixth
 period on each method sees all periods before and predicts the next: the posterior of a leaderboard in time by
 "laplace", with one more step of the walk; one without periods; Elo (K = 32 and 8, after each battle); Glicko-2
 (Glickman 2013, Example of the Glicko-2 system: RD 350, volatility .06, tau .5, period by period), whose expected score
-allows for both deviations. Printed: the mean log probability of a battle, less that of guesses.
+allows for both deviations. PYTHON is that of an environment with elote (`pip install elote`), whose
+ratings are updated after each battle, those of Glicko with one time a period. Printed: the mean log probability of a
+battle, less that of guesses.
 """
 
 import argparse
+import json
 import math
+import subprocess
 import time
 
 import numpy as np
@@ -123,8 +127,41 @@ def _volatility(delta: float, phi: float, v: float, sigma: float, tau: float) ->
     return math.exp(low / 2.0)
 
 
-def scores(battles: pd.DataFrame, options: int) -> dict[str, float]:
+_ELOTE = """
+import datetime, json, sys
+import elote
+options, periods = json.load(sys.stdin)
+KINDS = {"Elo": elote.EloCompetitor, "Glicko": elote.GlickoCompetitor, "Glicko-2": elote.Glicko2Competitor,
+         "TrueSkill": elote.TrueSkillCompetitor}
+found = {}
+for name, kind in KINDS.items():
+    timed = name.startswith("Glicko")
+    begin = datetime.datetime(2026, 1, 1)
+    players = [kind(initial_time=begin) if timed else kind() for _ in range(options)]
+    found[name] = []
+    for t, battles in enumerate(periods):
+        found[name].append([players[i].expected_score(players[j]) for i, j, _ in battles])
+        for i, j, won in battles:
+            winner, loser = (players[i], players[j]) if won else (players[j], players[i])
+            if timed:
+                winner.beat(loser, match_time=begin + datetime.timedelta(days=t + 1))
+            else:
+                winner.beat(loser)
+print(json.dumps(found))
+"""
+
+
+def of_elote(python: str, battles: pd.DataFrame, options: int) -> dict[str, list[list[float]]]:
+    """Probabilities of the first of each battle before its period, by elote's ratings."""
+    periods = [each[["first", "second", "won"]].astype(int).to_numpy().tolist() for _, each in battles.groupby("t")]
+    given = json.dumps([options, periods])
+    done = subprocess.run([python, "-c", _ELOTE], input=given, capture_output=True, text=True, check=True)
+    return {f"elote's {name}": each for name, each in json.loads(done.stdout).items()}
+
+
+def scores(battles: pd.DataFrame, options: int, elote: str = "") -> dict[str, float]:
     """The mean log probability of the battles of the next period, less that of guesses, by method."""
+    others = of_elote(elote, battles, options) if elote else {}
     running = {"Elo, K = 32": Elo(options, 32.0), "Elo, K = 8": Elo(options, 8.0), "Glicko-2": Glicko2(options)}
     found: dict[str, list[np.ndarray]] = {}
     for t in range(battles["t"].max() + 1):
@@ -132,6 +169,7 @@ def scores(battles: pd.DataFrame, options: int) -> dict[str, float]:
         if t >= FIRST:
             seen = battles[battles["t"] < t]
             predicted = {name: each.predict(new) for name, each in running.items()}
+            predicted |= {name: np.array(each[t]) for name, each in others.items()}
             predicted["leaderboard in time"] = of_posterior(seen, new, True)
             predicted["leaderboard without time"] = of_posterior(seen, new, False)
             for name, p in predicted.items():
@@ -141,11 +179,12 @@ def scores(battles: pd.DataFrame, options: int) -> dict[str, float]:
     return {name: float(np.concatenate(each).mean()) for name, each in found.items()}
 
 
-def main(small: bool = False, seeds: int = 5) -> None:
+def main(small: bool = False, seeds: int = 5, elote: str = "") -> None:
     seeds, size = (1, (6, 7, 60)) if small else (seeds, (20, 20, 300))
     for drift in (0.0, 0.1, 0.3):
         begin = time.process_time()
-        found = pd.DataFrame([scores(simulated(np.random.default_rng(k), *size, drift), size[0]) for k in range(seeds)])
+        rows = [scores(simulated(np.random.default_rng(k), *size, drift), size[0], elote) for k in range(seeds)]
+        found = pd.DataFrame(rows)
         best = found.mean().drop("leaderboard in time").idxmax()
         gain = found["leaderboard in time"] - found[best]
         print(f"drift {drift}, {seeds} seeds, {time.process_time() - begin:.0f} CPU s; log score above chance:")
@@ -157,5 +196,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--elote", default="", metavar="PYTHON")
     asked = parser.parse_args()
-    main(asked.small, asked.seeds)
+    main(asked.small, asked.seeds, asked.elote)

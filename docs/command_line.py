@@ -36,6 +36,7 @@ def entry(parameter) -> str:
     else:
         typed = f"`{parameter.metavar}`"
     default = parameter.default if parameter.show_default is True else parameter.show_default
+    default = parameter.opts[0] if default is True else default
     said = parameter.help or ""
     text = f"{said} Default: {default}.".strip() if default not in (None, "") and default is not False else said
     return f"{typed}\n: {shown(text)}"

@@ -583,12 +583,12 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
     with pytest.raises(ArgumentError, match="people='random' needs method='mcmc'"):
         th.leaderboard(data, people="random", progressbar=False)
-    with pytest.raises(ArgumentError, match="without who made them, which people='random' needs"):
+    with pytest.raises(ArgumentError, match="which with people='random' depends on who answered so far"):
         model.update(data)
 
 
 @pytest.mark.fit
 def test_an_adjusted_fit_is_not_updated():
     model = laplace(comparisons(people=30))
-    with pytest.raises(ArgumentError, match="without who made them, which people='adjusted' needs"):
+    with pytest.raises(ArgumentError, match="which with people='adjusted' depends on who answered so far"):
         model.update(th.PairedComparisons.from_pairs([("a", "b")]))

@@ -7,7 +7,7 @@ import pytest
 import thali as th
 from thali.data import kinds
 from thali.data.judged import with_more
-from thali.errors import DataError
+from thali.errors import DataError, DataWarning
 
 PAIRS = th.PairedComparisons([[0, 7, 0], [3, 0, 0], [0, 0, 0]], labels=["tea", "milk", "beer"])
 TIED = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"], ties=[[0, 2], [2, 0]])
@@ -77,6 +77,29 @@ def test_further_answers_join_and_who_is_known_stays_so(data, subjects):
     more = with_more(data, data)  # of rankings nobody says who made them
     assert more.labels == data.labels and more.subjects == subjects
     assert more.tally.counts.tolist() == (2 * data.tally.counts).tolist()
+
+
+def by_people(*rows):
+    """Comparisons of people with an age in a week, and the same as choices."""
+    frame = pd.DataFrame(rows, columns=["left", "right", "winner", "judge", "age", "week"])
+    pairs = th.PairedComparisons.from_trials(frame, subject="judge")
+    return pairs, th.Choices.from_comparisons(pairs)
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_what_differs_within_a_person_describes_people_no_longer(kind):
+    old = by_people(("tea", "milk", "tea", "Ann", 30, 1), ("tea", "milk", "milk", "Bo", 40, 1))[kind]
+    same, later, empty = (
+        by_people(("tea", "milk", "tea", "Ann", age, 2), ("tea", "milk", "tea", "Cy", 50, 2))[kind]
+        for age in (30, 31, None)
+    )
+    assert old.with_more(same).people.to_dict() == {"age": {"Ann": 30, "Bo": 40, "Cy": 50}}
+    for new, value in ((later, "31"), (empty, "empty")):
+        with pytest.warns(
+            DataWarning, match=rf"'age' of 'Ann' is 30 in some .* and {value} in others.* \('age'\) does"
+        ):
+            together = old.with_more(new)
+        assert together.people is None and together.subjects == ("Ann", "Bo", "Cy")
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,12 @@ def test_covariates_of_every_source(tmp_path):
             ["won"],
             "Of 'won' the sign is that of the choice",
         ),
+        ({"won": lambda t: 1 * (t["winner"] == "model_a")}, ["won"], "Of 'won' the sign is that of the choice"),
+        (
+            {"won": lambda t: "by " + t["winner"]},
+            ["won"],
+            "Of 'won=by model_b' the sign is that of the choice, or the opp",
+        ),
         ({}, ["winner"], "is no covariate"),
         ({}, ["length", "length"], "named twice"),
     ],
@@ -614,7 +620,7 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
         numbers = [each.table.loc[other.table.index].select_dtypes("number") for each in (one, other)]
         np.testing.assert_allclose(*numbers, rtol=0.02, atol=6.0 if one is not board else 3.0)
         assert one.data.n_comparisons == other.data.n_comparisons
-    assert ("100 rows whose identifier was there already were left out." in board.note) == ("id" in how)
+    assert ("100 answers whose identifier was there already were left out." in board.note) == ("id" in how)
     assert first.table.equals(again.table) and set(places) == set(board.table.index)
 
 
@@ -632,8 +638,32 @@ def test_updates_of_other_comparisons():
         board.update(th.PairedComparisons.from_trials(battles, covariates=["length"]))
     battles = battles.assign(row=[*range(199), 0])
     twice = board_of(battles, id="row")
-    assert twice.data.n_comparisons == 199 and "1 row whose identifier" in twice.note
-    with pytest.raises(DataError, match="All 200 rows were counted before, by 'row'"):
+    assert twice.data.n_comparisons == 199 and "1 answer whose identifier" in twice.note
+    with pytest.raises(DataError, match="All 200 answers were counted before, by 'row'"):
         twice.update(battles)
-    with pytest.raises(DataError, match="'row' identifies rows and is empty in row 3"):
+    with pytest.raises(DataError, match="'row' identifies answers and is empty in row 3"):
         twice.update(battles.assign(row=battles["row"].where(battles.index != 3)))
+
+
+@pytest.mark.fit
+def test_an_update_takes_the_names_that_a_leaderboard_takes():
+    battles = styled(200).assign(who=lambda t: t.index % 3)
+    board = board_of(battles[:100], subject="who", judges=True)
+    renamed = battles[100:].rename(columns={"who": "rater no"})
+    for name in ("subject", "respondent"):
+        both = board.update(renamed, progressbar=False, **{name: "rater no"})
+        assert both.judges()["comparisons"].sum() == 200
+    with pytest.raises(ArgumentError, match="`subject` and `respondent` are the same"):
+        board.update(renamed, subject="rater no", respondent="rater no")
+    with pytest.raises(ArgumentError, match="There is no argument 'rater'"):
+        board.update(renamed, rater="rater no")
+
+
+@pytest.mark.fit
+def test_what_an_update_forgets_or_takes_for_new_is_said():
+    battles = styled(120).assign(judge=lambda t: t.index % 3)
+    board = board_of(battles[:60])
+    with pytest.warns(DataWarning, match="further answers do not say who gave them, so that it is forgotten of all"):
+        board.update(battles[60:].drop(columns="judge"), progressbar=False)
+    with pytest.warns(DataWarning, match="The labels 'C', 'c' differ only in capitals"):
+        board.update(battles[60:].replace("C", "c"), progressbar=False)

@@ -268,3 +268,16 @@ def test_they_are_drawn():
     assert "60 of 70 judges" in th.plots.judges(board).get_title(loc="left")
     board = th.leaderboard(many, period="week", date="day", progressbar=False)
     assert th.plots.worths_in_time(board).get_title(loc="left") == "grey: 2 more options"
+
+
+@pytest.mark.fit
+def test_one_vote_does_not_say_that_somebody_guesses():
+    rows = (
+        [("A", "B", "A", "Ann")] * 40 + [("A", "B", "B", "Bo")] * 31 + [("A", "B", "B", f"once {k}") for k in range(3)]
+    )
+    battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
+    board = th.leaderboard(battles, judges=True, judge_sd=0.5, progressbar=False)
+    judges = board.judges()
+    assert (judges["log_score"] < judges["log_score_chance"]).sum() > 2
+    (found,) = [each for each in th.findings(board) if each.key == "judges"]
+    assert "Predicted by the others no better than by chance: Ann, Bo." in str(found.sentence)

@@ -174,3 +174,73 @@ def test_choices_that_do_not_say_who_judged():
     winners = th.Choices.from_rankings([["a", "b", "c"], ["a", "c", "b"]])
     with pytest.raises(DataError, match="set method='laplace', whose prior keeps it finite"):
         th.leaderboard(winners, method="maximum-likelihood", **QUIET)
+
+
+TIED = pd.DataFrame([("o0", "o5", "model_a")] * 9 + [("o0", "o5", "tie")] * 5, columns=["model_a", "model_b", "winner"])
+
+
+@pytest.mark.parametrize(("ties", "answers"), [("half", 14), ("drop", 9)])
+@pytest.mark.parametrize("pairs_first", [True, False])
+def test_ties_of_pairs_count_as_asked_beside_rankings(ties, answers, pairs_first):
+    sources = [TIED, wide(ROWS[:20])]
+    one, other = sources if pairs_first else sources[::-1]
+    updated = th.leaderboard(one, ties=ties, **QUIET).update(other, **QUIET)
+    pairs = th.PairedComparisons.from_trials(TIED).without_ties(ties)
+    whole = th.leaderboard(th.Choices.from_comparisons(pairs).with_more(th.Choices.from_rankings(wide(ROWS[:20]))))
+    assert updated.data.n_answers == whole.data.n_answers == 3 * 20 + answers
+    places = whole.table.index
+    np.testing.assert_allclose(updated.table.loc[places, "rating"], whole.table["rating"], atol=3.0)  # other draws
+
+
+def test_what_choices_out_of_sets_do_not_have_is_said():
+    with pytest.raises(
+        DataError, match="5 of the 14 comparisons are ties, and .*make the leaderboard with ties='half'"
+    ):
+        th.leaderboard(wide(ROWS[:20]), **QUIET).update(TIED, **QUIET)
+    described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
+    for how, what in (({"covariates": ["longer"]}, "the covariates 'longer'"), ({"date": "day"}, "dates")):
+        pairs = th.PairedComparisons.from_trials(described, **how)
+        with pytest.raises(DataError, match=f"Comparisons of two with {what} are not put together with choices"):
+            th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)
+
+
+def identified(rows, begin=0):
+    """An option of a ranking a row, with an identifier of each ranking."""
+    return long(rows).assign(task=lambda t: t["task"] + begin, vote=lambda t: "v" + t["task"].astype(str))
+
+
+@pytest.mark.parametrize("kind", ["rankings", "choices", "best and worst"])
+def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
+    def table(rows, begin=0):
+        frame = identified(rows, begin)
+        if kind == "choices":
+            frame = frame.assign(choice=(frame["rank"] == 1).astype(int)).drop(columns="rank")
+        elif kind == "best and worst":
+            frame = frame.assign(best=(frame["rank"] == 1).astype(int), worst=(frame["rank"] == 4).astype(int))
+            frame = frame.drop(columns="rank")
+        return frame
+
+    whole, old = (th.leaderboard(table(rows), id="vote", **QUIET) for rows in (ROWS, ROWS[:100]))
+    assert whole.data.n_answers == (3 if kind == "rankings" else 1) * len(ROWS) and "left out" not in whole.note
+    new = old.update(table(ROWS[90:], 90), **QUIET)
+    assert "10 answers whose identifier was there already were left out." in new.note
+    np.testing.assert_allclose(new.table.sort_index()["rating"], whole.table.sort_index()["rating"], atol=3.0)
+    twice = th.leaderboard(pd.concat([table(ROWS[:100]), table(ROWS[90:], 90)]), id="vote", **QUIET)
+    assert twice.data.n_answers == whole.data.n_answers and "10 answers whose identifier" in twice.note
+    with pytest.raises(DataError, match="All 10 answers were counted before, by 'vote'"):
+        new.update(table(ROWS[:10]))
+
+
+def test_an_answer_is_known_or_not():
+    frame = identified(ROWS).assign(row=range(4 * len(ROWS)))
+    board = th.leaderboard(frame[:402], id="row", **QUIET)
+    assert "2 answers whose" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
+    with pytest.raises(DataError, match="Rows 0 and 2 belong to one answer, and by 'row' row 0 was counted before and"):
+        board.update(frame[400:].reset_index(drop=True), **QUIET)
+
+
+def test_votes_of_the_same_person_are_told_apart():
+    frame = identified(ROWS).drop(columns="task")
+    assert th.leaderboard(frame, id="vote", **QUIET).data.n_answers == 3 * len(ROWS)
+    with pytest.raises(DataError, match="call the column that tells rankings of the same person apart 'task'"):
+        th.leaderboard(frame.drop(columns="vote"), **QUIET)

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import as_label, plural
+from thali._labels import as_label, plural, shorten
+from thali.errors import DataWarning
+from thali.inference.warn import warn
 
 from .columns import coded
 from .judged import Frozen
-from .people import column_facts, people_table
+from .people import column_facts, differing_columns, people_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,9 +40,24 @@ def all_who(parts: Sequence[Who]) -> Who:
     tables = [part.people for part in parts if part.people is not None]
     people = None
     if len(tables) == len(parts) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
-        people = pd.concat([table[shared] for table in tables])
-        people = people.loc[~people.index.duplicated()].loc[list(names)]
+        every = pd.concat([table[shared] for table in tables])
+        people = people_table(every, np.array([place[name] for name in every.index]), names, tables[0].index.name)
+        kept = [] if people is None else people.columns
+        told = dict.fromkeys(name for table in tables for name in differing_columns(table[shared]))
+        if changed := [name for name in told if name not in kept]:
+            warn(_changed(every, changed))
     return Who(names, np.concatenate(number), people)
+
+
+def _changed(every: "pd.DataFrame", columns: list[str]) -> DataWarning:
+    """The warning of columns that told people apart, and in which some people have several values."""
+    values = every[columns[0]].groupby(level=0, sort=False)
+    person = values.nunique(dropna=False).idxmax()
+    one, other = (as_label(value) or "empty" for value in values.get_group(person).unique()[:2])
+    return DataWarning(
+        f"{columns[0]!r} of {person!r} is {one} in some answers and {other} in others; what differs so"
+        f" ({shorten(columns)}) does not describe people where these answers are put together."
+    )
 
 
 def who_answered(frame: "pd.DataFrame", subject: str | None, used: Iterable[str | None]) -> Who | None:

@@ -109,6 +109,7 @@ class ColumnsRead(NamedTuple):
     counts: tuple[str, ...] = ()  # how many answers a row stands for
     who: str | None = None  # answered
     judged: bool = True  # whether people answered, rather than played
+    answer: tuple[str, ...] | None = None  # that say to which answer a row belongs; None: each row is one
 
     @property
     def all(self) -> set[str]:

@@ -1,6 +1,6 @@
 """What a table says of the people who answered: the columns that are constant within each of them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def people_table(
-    frame: "pd.DataFrame", number: np.ndarray, names: tuple[str, ...], title: str = "subject"
+    frame: "pd.DataFrame", number: np.ndarray, names: tuple[str, ...], title: Any = "subject"
 ) -> "pd.DataFrame | None":
     """A row a person, with the columns that are constant within each; None if there are none."""
     import pandas as pd

@@ -200,11 +200,12 @@ class Leaderboard(Printed):
         ----------
         more : str, path, DataFrame, PairedComparisons or Choices
             Further comparisons, as `leaderboard` takes them. Their columns are those that were named then, by the same
-            names; options may be new. If a column of identifiers was named (`id`), rows that were counted before are
-            left out; else a row that is there twice counts twice.
+            names; options may be new. If a column of identifiers was named (`id`), answers that were counted before
+            are left out; else a row that is there twice counts twice. Between comparisons of two and choices out of
+            larger sets ties count as `ties` says, "half" or "drop".
         progressbar : bool
         **columns
-            Columns that have other names now.
+            Columns that have other names now, as `leaderboard` takes them.
 
         Returns
         -------
@@ -214,7 +215,15 @@ class Leaderboard(Printed):
         Raises
         ------
         DataError
-            If the further comparisons cannot be read, have other covariates, or are all known.
+            If the further comparisons cannot be read, have other covariates, or are all known; if some rows of an
+            answer are known and others are not; if comparisons with ties (of `ties="davidson"`), covariates or dates
+            meet choices out of larger sets.
+
+        Warns
+        -----
+        DataWarning
+            If one of the two does not say who answered, which is then forgotten of all; if a column of people has
+            another value of somebody than before; or if new labels differ from old ones in capitals or blanks alone.
 
         Examples
         --------

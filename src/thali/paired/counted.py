@@ -14,13 +14,16 @@ from thali.data.kinds import CHOICES, PAIRS
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import ORDER
 from thali.data.pairs.tables import fields_of_rows
-from thali.errors import ArgumentError, DataError
+from thali.data.suspicious import alike_labels
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
+from thali.inference.warn import warn
 
 if TYPE_CHECKING:
     from thali.reading.counting import Rows
 
 
 Judgements = PairedComparisons | Choices
+DAVIDSON = "davidson"  # ties are a third outcome
 
 
 def comparisons_of(data: Any) -> PairedComparisons:
@@ -39,14 +42,51 @@ def judgements_of(data: Any) -> Judgements:
     return comparisons_of(data)
 
 
-def with_more(old: Judgements, new: Judgements) -> Judgements:
-    """All of both; comparisons of two are choices out of sets where either has those."""
+def counting_ties(data: Judgements, ties: str) -> Judgements:
+    """The same whose ties count as asked."""
+    return data if ties == DAVIDSON else data.without_ties(ties)
+
+
+def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
+    """All of both; comparisons of two are choices out of sets where either has those, and ties count there as asked."""
+    if bool(old.subjects) != bool(new.subjects):
+        which = "further answers do" if old.subjects else "answers before do"
+        warn(
+            DataWarning(
+                f"The {which} not say who gave them, so that it is forgotten of all; name the column by ",
+                Argument("respondent"),
+                ".",
+            )
+        )
     if isinstance(old, PairedComparisons) and isinstance(new, PairedComparisons):
-        return old.with_more(new)
-    one, other = (
-        Choices.from_comparisons(each) if isinstance(each, PairedComparisons) else each for each in (old, new)
-    )
-    return one.with_more(other)
+        found = old.with_more(new)
+    else:
+        found = _as_choices(old, ties).with_more(_as_choices(new, ties))
+    if (alike := alike_labels(found.labels)) and not any(alike_labels(each.labels) for each in (old, new)):
+        warn(DataWarning(alike))  # of either its reading did
+    return found
+
+
+def _as_choices(data: Judgements, ties: str) -> Choices:
+    """The same as choices out of sets, which have neither ties, nor covariates, nor dates."""
+    if isinstance(data, Choices):
+        return data
+    if data.covariates is not None or data.dates is not None:
+        what = "dates" if data.covariates is None else f"the covariates {shorten(data.covariate_names)}"
+        raise DataError(
+            f"Comparisons of two with {what} are not put together with choices out of larger sets, which have none; "
+            "make a leaderboard of each."
+        )
+    if data.n_ties and ties == DAVIDSON:
+        raise DataError(
+            f"{data.n_ties:,} of the {data.answers_in_words} are ties, and are to be put together with choices out of"
+            " larger sets, which have none; make the leaderboard with ",
+            Setting("ties", "half"),
+            " or ",
+            Setting("ties", "drop"),
+            ", which say what a tie counts.",
+        )
+    return Choices.from_comparisons(counting_ties(data, ties))
 
 
 def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparisons:
@@ -186,8 +226,15 @@ class Counted(NamedTuple):
     data: Any  # whatever `judgements_of` takes
     parts: dict[str, Judgements]
     ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
-    repeated: int  # rows that were left out, because one with their identifier was there
+    repeated: int  # answers that were left out, because one with their identifier was there
     read_as: str = ""  # how a table was read
+
+
+def of_tables(columns: dict[str, Any]) -> dict[str, Any]:
+    """The names of columns as tables are read by: who answered is the `subject` of comparisons, and `respondent`."""
+    if "subject" in columns and "respondent" in columns:
+        raise ArgumentError("`subject` and `respondent` are the same, the column that says who answered; give one.")
+    return {"respondent" if name == "subject" else name: value for name, value in columns.items()}
 
 
 def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> Counted:
@@ -229,7 +276,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
         rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
         if not len(rows.table.frame):
             raise DataError(
-                f"{rows.table.file}: All {plural(repeated, 'row')} were counted before, by {identifier[0]!r}."
+                f"{rows.table.file}: All {plural(repeated, 'answer')} were counted before, by {identifier[0]!r}."
             )
     data, read_as = rows.build()
     return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)

@@ -13,6 +13,7 @@ from thali.model.finding import FULL, Finding, Findings, Picture, finding
 from .board import Leaderboard
 from .more_votes import CHANCES, FIRST, needed
 from .ranked import CERTAIN
+from .worths import FEW
 
 MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard and as pairs
 MAX_OF_PARTS, MAX_PARTS = 20, 8  # the same of parts, and parts
@@ -134,7 +135,8 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     table: Any = board.judges()
     sharp = table.index[table["low"] > 1.0].tolist()
     dull = table.index[table["high"] < 1.0].tolist()[::-1]
-    against = table.index[table["log_score"] < table["log_score_chance"]].tolist()
+    is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
+    against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
     sentence = f"Surely sharper than the typical judge: {shorten_words(sharp) or 'nobody'}"
     sentence += f"; surely less sharp: {shorten_words(dull) or 'nobody'}."
     if against:

@@ -13,11 +13,11 @@ from thali.data.choices import Choices
 from thali.data.connectivity import disconnected
 from thali.data.pairs.covariates import Covariates
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
-from thali.inference.warn import is_quiet, warn
+from thali.inference.warn import is_quiet, warn, without_warnings
 from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .board import Leaderboard
-from .counted import Counted, Judgements, count, judgements_of, with_more
+from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, of_tables, with_more
 from .more_votes import FIRST, more_votes
 from .plain_worths import Drawn, drawn_of
 from .pooled import check_pool, pooled
@@ -28,8 +28,9 @@ from .worths import Asked
 if TYPE_CHECKING:
     import pandas
 
+_NO_CHANCE = 20  # comparisons in which no covariate but the outcome tells every choice
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
-TIES = ("davidson", "half", "drop")
+TIES = (DAVIDSON, "half", "drop")
 
 
 def leaderboard(
@@ -95,8 +96,8 @@ def leaderboard(
         Columns, such as the language, for each value of which there is a leaderboard, too: `boards`. Rows whose cell is
         empty count for all together alone. Of data, columns that describe the people who answered.
     id : str, optional
-        A column of a file or a data frame with an identifier of each row: of rows with the same one the first counts,
-        also in an `update`. None: rows that are alike all count.
+        A column of a file or a data frame with an identifier of each answer, the same in all of its rows: of answers
+        with the same one the first counts, also in an `update`. None: rows that are alike all count.
     pool : bool
         Whether the boards of the values of one column (`by`) borrow strength from each other, which helps where a value
         has few comparisons. The worths of a part are those common to all times r, r ~ Gamma(kappa, kappa), kappa ~
@@ -177,7 +178,7 @@ def leaderboard(
     asked.check(method, people)
     Scale.of(anchor_model)
     check_pool(pool, by, asked, method, people)
-    columns = asked.columns(columns, isinstance(source, Judgements))
+    columns = asked.columns(of_tables(columns), isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
     settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
@@ -201,17 +202,18 @@ class Made(NamedTuple):
         """The leaderboard."""
         board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
         if self.counted.repeated:
-            left_out = f"{plural(self.counted.repeated, 'row')} whose identifier was there already were left out."
+            left_out = f"{plural(self.counted.repeated, 'answer')} whose identifier was there already were left out."
             board = replace(board, note=f"{board.note} {left_out}")
         return replace(board, made=self)
 
     def with_more(self, more: Any, progressbar: bool, columns: dict[str, Any]) -> "Made":
         """The same of what was counted and of more, whose columns may have other names."""
-        new = count(more, progressbar, self.columns | columns, self.counted.ids)
-        parts = dict(self.counted.parts)
-        for name, part in new.parts.items():
-            parts[name] = with_more(parts[name], part) if name in parts else part
-        data = with_more(judgements_of(self.counted.data), judgements_of(new.data))
+        new = count(more, progressbar, self.columns | of_tables(columns), self.counted.ids)
+        parts, ties = dict(self.counted.parts), self.settings["ties"]
+        data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
+        with without_warnings():  # which all comparisons together gave
+            for name, part in new.parts.items():
+                parts[name] = with_more(parts[name], part, ties) if name in parts else part
         repeated = self.counted.repeated + new.repeated
         return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
 
@@ -234,7 +236,7 @@ def leaderboard_of(
 
     def prepared(source: Any) -> Judgements:
         data = wanted.of(judgements_of(source))
-        data = data if ties == "davidson" else data.without_ties(ties)
+        data = counting_ties(data, ties)
         if data.covariates is not None:
             _check_covariates(data.covariates)
         return data
@@ -316,11 +318,16 @@ def _check_covariates(covariates: Covariates) -> None:
         )
     values, wins, losses = covariates.values, covariates.wins, covariates.losses
     agrees, differs = ((values[each > 0.0] * sign).T for each, sign in ((wins, 1.0), (losses, -1.0)))
-    same = np.concatenate([agrees, differs], axis=1)
-    is_outcome = ((same > 0.0).all(axis=1) | (same < 0.0).all(axis=1)) & (same.shape[1] > 0)
+    same, times = (
+        np.concatenate([agrees, differs], axis=1),
+        np.concatenate([each[each > 0.0] for each in (wins, losses)]),
+    )
+    tells = (same != 0.0).all(axis=1) | ((same != 0.0) @ times >= _NO_CHANCE)  # 1 for the winner, 0 for others
+    is_outcome = ((same >= 0.0).all(axis=1) | (same <= 0.0).all(axis=1)) & tells & (same.shape[1] > 0)
     outcomes = [name for name, one in zip(covariates.names, is_outcome, strict=True) if one]
     if outcomes:
         raise DataError(
-            f"Of {shorten(outcomes)} the sign is that of the choice in every comparison, as if it were its outcome;",
+            f"Of {shorten(outcomes)} the sign is that of the choice, or the opposite one, wherever it is not 0, as if "
+            "it were the outcome;",
             *leave_out,
         )

@@ -74,20 +74,19 @@ class Asked(NamedTuple):
             )
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
-        """The columns that are named of a table, with those that this means, as tables are read."""
-        found = {"respondent" if name == "subject" else name: value for name, value in columns.items()}
+        """The columns that are named of a table, with those that this means."""
         if self.period is None or self.period in PERIODS or is_data:
-            return found
-        if found.get("date", self.period) != self.period:
+            return columns
+        if columns.get("date", self.period) != self.period:
             raise ArgumentError(
                 Setting("period", self.period),
                 " names a column of whole numbers, each of which is a period, and ",
-                Setting("date", str(found["date"])),
+                Setting("date", str(columns["date"])),
                 " another column; name one of them, or set a period of dates: ",
                 Setting("period", "week"),
                 ".",
             )
-        return found | {"date": self.period}
+        return columns | {"date": self.period}
 
     def of(self, data: Judgements) -> Judgements:
         """The comparisons between the dates asked for, with dates if there are periods."""

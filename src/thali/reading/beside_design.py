@@ -1,7 +1,7 @@
 """Answers in one table and the design in another: what everybody saw beside what they chose, as one long table."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -223,6 +223,16 @@ def _in_loops(name: str) -> tuple[str, int] | None:
     """The same in Qualtrics alone, where the number of a loop stands first."""
     loop = _LOOP.fullmatch(name)
     return None if loop is None else (loop[2], int(loop[1]))
+
+
+def answers_in_loops(names: Iterable[str]) -> list[str]:
+    """Columns of answers as Qualtrics writes them, if there are several of one question: 1_chosen, 2_chosen, ..."""
+    asked = {word for role in _ASKED for word in role.sure}
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if (loop := _in_loops(name)) is not None and plain(loop[0]) in asked:
+            found.setdefault(loop[0], []).append(name)
+    return next((columns for columns in found.values() if len(columns) > 1), [])
 
 
 def _in_series(name: str) -> tuple[str, int] | None:

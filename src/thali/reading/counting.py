@@ -149,25 +149,50 @@ class Rows(NamedTuple):
         return {value: self._part(place == k, name, value) for k, value in enumerate(found.tolist()) if value}
 
     def once(self, name: str, known: np.ndarray) -> "tuple[Rows, np.ndarray, int]":
-        """The rows whose identifier, in a column, is not known and was in no row before, those that are known now, and
-        how many rows were left out; identifiers are hashes of 8 bytes."""
+        """The answers whose identifier, in a column, is not known and is of no answer above, the identifiers that are
+        known now, and how many answers were left out; identifiers are hashes of 8 bytes."""
         from pandas.util import hash_array
 
+        frame = self.table.frame
         with in_file(self.table.file):
-            values = column(self.table.frame, name)
+            values = column(frame, name)
             if (empty := np.flatnonzero(values.isna())).size:
-                line = self.table.frame.index[empty[0]]
-                raise DataError(f"Column {name!r} identifies rows and is empty in row {line}; fill it in.")
+                raise DataError(
+                    f"Column {name!r} identifies answers and is empty in row {frame.index[empty[0]]}; fill it in."
+                )
         hashes: Any = hash_array  # pandas declares it as an object
         found = hashes(values.map(as_label).to_numpy(object), categorize=False)
-        first = np.zeros(len(found), bool)
-        first[np.unique(found, return_index=True)[1]] = True
-        new = first & ~np.isin(found, known)
-        rows = len(found) if self.times is None else int(self.times.sum())
-        frame = self.table.frame.loc[new]
-        times = None if self.times is None else np.ones(len(frame), np.int64)
-        left = self._replace(table=replace(self.table, frame=frame), times=times)
-        return left, np.union1d(known, found), rows - len(frame)
+        answer, above, times = self._answers()
+        _, first, place = np.unique(found, return_index=True, return_inverse=True)
+        old = np.isin(found, known) | (answer[first][place] != answer)
+        rows, old_rows = np.bincount(answer), np.bincount(answer, old)
+        if (torn := np.flatnonzero((old_rows > 0) & (old_rows < rows))).size:
+            one, other = (frame.index[(answer == torn[0]) & (old == was)][0] for was in (True, False))
+            raise DataError(
+                f"{self.table.file}: Rows {one} and {other} belong to one answer, and by {name!r} row {one} was counted"
+                f" before and row {other} was not; give all rows of an answer one identifier."
+            )
+        kept = ~old & ~above
+        left = self._replace(
+            table=replace(self.table, frame=frame.loc[kept]),
+            times=None if self.times is None else np.ones(kept.sum(), np.int64),
+        )
+        return left, np.union1d(known, found), int(times.sum()) - np.unique(answer[kept]).size
+
+    def _answers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """To which answer each row belongs, whether the same row is above it, and how often each answer is there."""
+        frame = self.table.frame
+        every = np.arange(len(frame))
+        roles = None if self.times is not None else self.reading().roles
+        if roles is None or roles.answer is None:
+            return every, every < 0, np.ones(len(frame)) if self.times is None else self.times
+        answer = 0 * every
+        if roles.answer:
+            answer = frame.groupby(list(roles.answer), sort=False, dropna=False).ngroup().to_numpy()
+        alike = frame.groupby(list(frame.columns), sort=False, dropna=False).cumcount().to_numpy()
+        times = np.zeros(answer.max() + 1)
+        np.maximum.at(times, answer, alike + 1.0)
+        return answer, alike > 0, times
 
     def _part(self, rows: np.ndarray, name: str, value: str) -> Any:
         """The comparisons of some rows."""

@@ -15,7 +15,7 @@ from thali.data.kinds import EXPERIMENTS
 from thali.data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, refuse_ambiguous
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
-from .beside_design import answered
+from .beside_design import answered, answers_in_loops
 from .codes import coded, read_codes
 from .shape import Reading, Shape
 from .shapes import SHAPES
@@ -229,6 +229,12 @@ def recognise(
         known = {"known": len(kinds) == 1, "levels": order | (options.get("levels") or {}) or None}
         readings = _matches(named or tried, table, options | known)
         sure = [reading for reading in readings if reading.sure] or readings[:1]
+        if design is None and (not sure or kinds == (EXPERIMENTS,)) and (loops := answers_in_loops(table.names)):
+            raise DataError(
+                f"The columns {shorten(loops)} hold answers, and the table does not say to what; name the design by ",
+                Argument("design"),
+                ".",
+            )
         if len(sure) > 1:
             raise _ambiguous(sure, kinds)
         if table.short_rows and not (sure and sure[0].shape in triangles):

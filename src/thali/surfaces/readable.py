@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import is_numbered
 from thali._labels import display_width
-from thali.model.columns import heading
+from thali.model.columns import COLUMNS, heading
 from thali.posterior.interval import INTERVAL, interval_name
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -
         values = whole[place]
         base = _high_of(name)
         if base in columns_of and name != base:  # the lower end, which takes both
-            ends = zip(cells(name, values), cells(base, whole[columns_of.index(base)]), strict=True)
+            both = (name, values), (base, whole[columns_of.index(base)])
+            around = columns_of[place - 1] if name == "low" and place else name  # such as a rating without decimals
+            known = COLUMNS.get(around)
+            alike = known is not None and known.decimals is not None
+            ends = zip(*(cells(around if alike else end, numbers) for end, numbers in both), strict=True)
             head.append(_interval_heading(name, columns_of, place, level))
             columns.append([f"{low} to {high}" for low, high in ends])
             is_text.append(False)

@@ -1,6 +1,11 @@
 """Exports of experiment software: what they add to a table, and what they leave empty."""
 
+import pytest
 from typed_tables import made
+
+from thali.data import kinds
+from thali.errors import DataError
+from thali.reading.recognise import read
 
 QUALTRICS = """ResponseId,Q1,Q2,Q3,Sex
 Response ID,Which do you prefer? - tea or milk,"tea, water",milk or water,Sex
@@ -33,3 +38,12 @@ def test_psychopy():
 def test_scores_in_one_column():
     data, _ = made("home,away,result\nHull,Stoke,3:1\nStoke,Hull,0 - 2\nHull,Stoke,1:1\n")
     assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == ([2], [0], [1])
+
+
+@pytest.mark.parametrize("model", [(), (kinds.EXPERIMENTS,)])
+def test_loops_of_qualtrics_are_nothing_without_their_design(tmp_path, model):
+    (tmp_path / "answers.csv").write_text("ResponseId,1_chosen,2_chosen\nR_1,A,B\nR_2,B,B\n")
+    with pytest.raises(
+        DataError, match="The columns '1_chosen', '2_chosen' hold answers, .* name the design by design"
+    ):
+        read(tmp_path / "answers.csv", *model)

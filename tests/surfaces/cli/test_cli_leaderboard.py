@@ -67,7 +67,7 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     assert "One more multiplies the odds" in result.out and "First: de" in result.out
     again = done("leaderboard", "results/leaderboard.nc", "new.csv")
     both = done("leaderboard", "old.csv", "new.csv", *how)
-    left_out = " 4 rows whose identifier was there already were left out."
+    left_out = " 4 answers whose identifier was there already were left out."
     assert left_out in again.out and again.out == both.out
     assert again.out.replace(left_out, "") == done("leaderboard", "all.csv", *how).out
     error = refused("leaderboard", "results/leaderboard.nc", "new.csv", "--ties", "half")
@@ -110,4 +110,5 @@ def test_judges_and_periods(done, folder):
     result = done(
         "leaderboard", "dated.csv", "--date", "day", "--period", "month", "--subject", "judge", "--out", "results"
     )
+    assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()

@@ -434,9 +434,9 @@ class ChoiceAnswers(LatentFeatures):
         dependence = Posterior(self.posterior_).dependence
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(
-                "Further comparisons are added without who made them, which ",
+                "Chains go on from where they are, which with ",
                 Setting("people", dependence.model),
-                " needs; fit to all the data, or with ",
+                " depends on who answered so far; fit to all the data, or with ",
                 Setting("people", INDEPENDENT),
                 ".",
             )

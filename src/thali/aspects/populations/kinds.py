@@ -84,7 +84,8 @@ class UnknownKinds(Population):
 
     def refuse_update(self) -> None:
         raise ArgumentError(
-            "Further comparisons are added without who made them, which kinds of people need; fit to all the data."
+            "Chains go on from where they are, which with kinds of people depends on who answered so far; fit to all "
+            "the data."
         )
 
 

@@ -31,7 +31,7 @@ def _nameless(count: int) -> tuple[str, ...]:
 
 RANKS, OPTIONS, LONG = "ranks", "options", "long"
 SHAPES = (RANKS, OPTIONS, LONG)
-_GROUP = TASK.but(vague=f"{TASK.vague} race event ranker list")
+_GROUP = TASK.but(vague=f"{TASK.vague} race event ranker list vote voteid ballot ballotid rankingid")
 _STEMS = {*RANK.sure, "choice", "pref", "preference", "top", "wahl", "choix", "favourite", "favorite"}
 _ORDINALS = tuple(
     tuple(map(plain, text.split()))
@@ -319,7 +319,8 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked
     if same.any():
         row = rows[1:][same].min()
         option, number = names[alternative[row]], which[row]
-        raise DataError(f"{option!r} is listed twice in {name(int(number))}, again in row {frame.index[row]}.")
+        several = "; call the column that tells rankings of the same person apart 'task'" * (columns.group is None)
+        raise DataError(f"{option!r} is listed twice in {name(int(number))}, again in row {frame.index[row]}{several}.")
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
     orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]

@@ -66,9 +66,8 @@ def _long_roles(found: dict[str, str | None]) -> ColumnsRead:
     def named(*roles: str) -> tuple[str, ...]:
         return tuple(name for role in roles if (name := found[role]) is not None)
 
-    return ColumnsRead(
-        named("alternative", "choice_id", "available"), named("chosen"), named("count"), found["respondent"]
-    )
+    options, whose = named("alternative", "choice_id", "available"), named("respondent", "choice_id")
+    return ColumnsRead(options, named("chosen"), named("count"), found["respondent"], answer=whose)
 
 
 def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
@@ -155,8 +154,11 @@ def _holds_no_ranks(table: Table, found: RankingColumns) -> bool:
 
 def _rankings_roles(found: RankingColumns) -> ColumnsRead:
     """The columns that are read."""
-    options, counts = ((*found.columns, found.group), (found.count,))
-    return ColumnsRead(tuple(filter(None, options)), (), tuple(filter(None, counts)), found.subject)
+    options, counts, whose = (
+        tuple(filter(None, names))
+        for names in ((*found.columns, found.group), (found.count,), (found.subject, found.group))
+    )
+    return ColumnsRead(options, (), counts, found.subject, answer=whose if found.shape == LONG else None)
 
 
 def _read_rankings(table: Table, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
@@ -207,9 +209,9 @@ def match_best_worst(
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     marked = long_columns(table.frame, {**given, "subject": respondent})
     if marked is not None:
-        return _best_worst_reading(
-            table, given, weights, str(marked), _best_worst_roles(marked, marked.option, marked.task)
-        )
+        whose = tuple(filter(None, (marked.subject, marked.task)))
+        roles = _best_worst_roles(marked, marked.option, marked.task)._replace(answer=whose)
+        return _best_worst_reading(table, given, weights, str(marked), roles)
     try:
         found = best_worst_columns(table.frame, {**given, "subject": respondent})
     except DataError:

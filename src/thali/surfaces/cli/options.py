@@ -94,7 +94,7 @@ LEADERBOARD = (
     ),
     Option(
         "id",
-        "A column with an identifier of each row: of rows with the same one the first counts, in all files together.",
+        "A column with an identifier of each answer: of answers with the same one the first counts, in all files.",
         default="none",
         metavar="COLUMN",
     ),
