@@ -184,7 +184,7 @@ class Live:
         self._asked.setdefault(key, {}).setdefault(frozenset(answer.shown), list(answer.shown))
 
     def _next(self, key: tuple[str, int], waiting: set[frozenset[int]], n: int) -> list[list[int]]:
-        """Questions that the page has not: those that did not arrive there, then others, in an order drawn by chance."""
+        """Questions that the page has not: those that did not arrive, then others, in an order drawn by chance."""
         asked = self._asked[key]
         unanswered = asked.keys() - self._shown.get(key, {}).values()
         lost = [order for question, order in asked.items() if question in unanswered - waiting]

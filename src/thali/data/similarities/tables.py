@@ -347,7 +347,8 @@ def _sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, kind: Any) -
     if not several.any():
         return None
     if kind == "deviation":
-        return _above_rounding(float(np.sqrt(squares[several] / (judges[several] - 1)).mean()), mean)
+        sigma = float(np.sqrt(squares[several] / (judges[several] - 1)).mean())
+        return _above_rounding(sigma, mean)
     return _of_a_judgement(squares, mean, judges)
 
 
@@ -357,6 +358,7 @@ def _of_a_judgement(squares: np.ndarray, mean: np.ndarray, judges: np.ndarray) -
 
 
 def _above_rounding(sigma: float, mean: np.ndarray) -> float | None:
+    """A sigma that is more than how the numbers were written."""
     return sigma if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())) else None
 
 
