@@ -170,10 +170,8 @@ def _critical(number: int, spread: float) -> float:
 
 
 def _levels_alike(coding: "Coding") -> np.ndarray:
-    """A root of the correlations of coefficients between people: all levels of an attribute differ alike.
-
-    Were the first one the same for everybody, a logit of all answers would find the others better than it is.
-    """
+    """A root of the correlations of coefficients between people: all levels of an attribute differ alike."""
+    # were the first one the same for everybody, a logit of all answers would find the others better than it is
     own = np.full(len(coding.names), -1)
     begin = 0
     for number, part in enumerate(coding.parts):

@@ -244,9 +244,7 @@ class Live:
         """The answers in the file; what was being written when the computer stopped was nobody's yet, and goes."""
         if not self._path.exists():
             return
-        content = self._path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        rows = list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
+        content, whole, rows = _whole_lines(self._path)
         is_ours = rows[0] == self._columns if rows else _line(self._columns).startswith(content)
         if not is_ours or any(row[:1] != [self.planned.data["id"]] for row in rows[1:]):
             raise DataError(f"{self._path} holds answers to another study, or was changed; name another folder.")
@@ -272,9 +270,7 @@ class Live:
         """The questions that were given out; what was being written when the computer stopped reached nobody."""
         if not self._asked_path.exists():
             return
-        content = self._asked_path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        rows = list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
+        _, whole, rows = _whole_lines(self._asked_path)
         if any(row[:1] != [self.planned.data["id"]] for row in rows):  # of a study that nobody has answered
             self._asked_path.unlink()
             return
@@ -387,6 +383,13 @@ def _line(cells: Sequence[Any]) -> bytes:
     text = io.StringIO()
     csv.writer(text).writerow(cells)
     return text.getvalue().encode()
+
+
+def _whole_lines(path: Path) -> tuple[bytes, int, list[list[str]]]:
+    """What a file holds, how many bytes of it are whole lines, and their cells."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    return content, whole, list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
 
 
 def _connected(n: int, size: int, rng: np.random.Generator) -> list[frozenset[int]]:

@@ -496,8 +496,8 @@ def _judged(
 def _averaged(
     names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
 ) -> tuple[Measured, float | None]:
-    """The mean of each pair, and what a judgement is off, where there are two a pair or more: with fewer, the few pairs
-    that were judged again would say less of it than the features that fit the others."""
+    """The mean of each pair, and what a judgement is off, where rows are two judgements a pair or more."""
+    # with fewer, the few pairs that were judged again would say less of it than features that fit the others
     n = len(names)
     key = np.minimum(i, j) * n + np.maximum(i, j)
     pairs, where_first, place = np.unique(key, return_index=True, return_inverse=True)
