@@ -13,7 +13,7 @@ import thali as th
 from thali import Similarities
 from thali.aspects.answers.fit_quality import noise_sentence
 from thali.aspects.draws.similarities import judgements_of, measured_similarities
-from thali.errors import ConvergenceWarning, DataError, DataWarning
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 from thali.posterior import store
 from thali.testing import naive
 
@@ -118,6 +118,41 @@ def test_people_who_judged_different_pairs():
     deviations = np.array([0.0, 0.02, -0.04]) - np.mean([0.0, 0.02, -0.04])
     assert data.sigma == pytest.approx(np.sqrt(2 * (deviations**2).sum() / 4))
     assert Similarities.from_subjects(tables, sigma=0.3).judgements.tolist() == [1, 3, 3]
+
+
+@pytest.mark.parametrize("who", ["person", None])
+def test_a_list_of_judgements_is_the_tables_of_the_people(who):
+    """Also what a judgement is off; the squares about the means are added up by hand."""
+    tables = np.random.default_rng(3).normal(size=(4, 3, 3))
+    tables = tables + tables.transpose(0, 2, 1)
+    tables[1, 0, 2] = tables[1, 2, 0] = np.nan
+    rows = [(f"p{k}", *pair, tables[k][pair]) for k in range(4) for pair in ((0, 1), (2, 0), (1, 2))]
+    frame = pd.DataFrame(rows, columns=["person", "first", "second", "similarity"]).drop(
+        columns=[] if who else ["person"]
+    )
+    data, people = Similarities.from_frame(frame), Similarities.from_subjects(tables)
+    squares = sum(
+        ((values - values.mean()) ** 2).sum() for _, values in frame.dropna().groupby(frame["first"])["similarity"]
+    )
+    assert data.sigma == pytest.approx(np.sqrt(squares / (11 - 3)), rel=1e-12) == pytest.approx(people.sigma, rel=1e-12)
+    assert data.judgements.tolist() == people.judgements.tolist() == [4, 3, 4]
+    assert data.values == pytest.approx(people.values, rel=1e-12)
+    for known in (0.3, None):
+        assert Similarities.from_frame(frame, sigma=known).sigma == known
+    with pytest.raises(ArgumentError, match="sigma"):
+        Similarities.from_frame(frame, sigma="deviation")
+
+
+@pytest.mark.parametrize(
+    ("values", "counts"),
+    [([3, 5, 1, 2, 4], None), ([2, 2, 2, 2, 2, 2], None), ([3, 5, 1, 2, 4, 6], 2)],
+    ids=["one pair again", "all agree", "rows are means"],
+)
+def test_a_list_that_does_not_tell_what_a_judgement_is_off(values, counts):
+    pairs = [("a", "b"), ("b", "a"), ("a", "c"), ("c", "b"), ("b", "c"), ("a", "c")][: len(values)]
+    frame = pd.DataFrame(pairs, columns=["first", "second"]).assign(similarity=values)
+    frame = frame if counts is None else frame.assign(count=counts)
+    assert Similarities.from_frame(frame).sigma is None
 
 
 # refusing -------------------------------------------------------------------------------------------------

@@ -458,5 +458,10 @@ def test_power_is_that_of_a_normal_estimate():
     assert (apart["sd"] > table["sd"]).mean() > 0.7
     np.testing.assert_allclose(apart["se"], apart["sd"], rtol=0.3)  # clustered by person
     assert (apart.loc[apart["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 100)).all()
+    # of three levels too, where the first one must not be the only one that is the same for everybody
+    three = {"brand": ["A", "B", "C"], "price": [9, 12, 15]}
+    table = designs.power(designs.choice(three, 8, 3, random_seed=1), {"price": -0.2}, 200, 1.5, 100, random_seed=1)
+    brands = table.loc[["brand[B]", "brand[C]"]]
+    assert (abs(brands["estimate"]) < 5 * brands["sd"] / 10).all() and (brands["power"] < 0.16).all()
     with pytest.raises(ArgumentError, match="spread, the standard deviation between people, must be 0 or more"):
         designs.power(found, prior, spread=-1)

@@ -12,7 +12,7 @@ import pytest
 import thali as th
 from thali.errors import ArgumentError, DataError
 from thali.field import live as module
-from thali.field.live import AHEAD, FILE, KINDS, Live, planned_to_serve, sent_of
+from thali.field.live import AHEAD, ASKED_FILE, FILE, KINDS, Live, planned_to_serve, sent_of
 from thali.reading.recognise import read
 
 DRINKS = ["tea", "coffee", "milk", "juice", "water", "cocoa"]
@@ -32,6 +32,11 @@ def message(person="ann", seed=7, answers=(), waiting=(), wants=0, **more):
 
 def told(live, **sent):
     return live.take(sent_of(message(**sent), live))
+
+
+def asked(live, person="ann", n=AHEAD + 1, **more):
+    """Questions that somebody is given."""
+    return told(live, person=person, wants=n, **more)["questions"]
 
 
 def rows_in(folder):
@@ -76,9 +81,10 @@ def test_nobody_is_asked_the_same_twice_and_all_are_asked_as_often_as_planned(ki
 @pytest.mark.unit
 def test_questions_in_hand_are_not_given_again_and_options_stand_in_any_order(tmp_path):
     live = opened(tmp_path, seed=3)
-    waiting = told(live, wants=AHEAD + 1)["questions"]
-    more = told(live, waiting=waiting, wants=AHEAD + 1)["questions"]
-    assert len({frozenset(each) for each in (*waiting, *more)}) == 2 * (AHEAD + 1)
+    waiting = asked(live)
+    assert asked(live, waiting=waiting) == []  # as many as a page has in hand
+    more = asked(live, waiting=waiting[1:], answers=[(1, waiting[0], 0)])
+    assert len({frozenset(each) for each in (*waiting, *more)}) == len(waiting) + len(more) == AHEAD + 2
     firsts = [told(live, person=f"p{k}", wants=1)["questions"][0] for k in range(60)]
     assert 10 < sum(a < b for a, b in firsts) < 50
 
@@ -86,14 +92,14 @@ def test_questions_in_hand_are_not_given_again_and_options_stand_in_any_order(tm
 @pytest.mark.unit
 def test_an_answer_counts_once_however_often_it_is_sent(tmp_path):
     live = opened(tmp_path)
-    (shown,) = told(live, wants=1)["questions"]
+    shown, other = asked(live, n=2)
     for _ in range(3):
         assert told(live, answers=[(1, shown, 1)])["kept"] == 1
-    assert told(live, answers=[(1, shown, 0), (2, shown[::-1], 0), (2, shown, 0)])["kept"] == 2
+    assert told(live, answers=[(1, shown, 0), (2, other[::-1], 0), (2, other, 0)])["kept"] == 2
     found = rows_in(tmp_path)
     assert found[0]["chosen"] == DRINKS[shown[1]]
     assert [row["trial"] for row in found] == ["1", "2"]
-    assert told(live, seed=8, answers=[(1, shown, 1)])["kept"] == 1  # somebody else of that name
+    assert told(live, seed=8, answers=[(1, *asked(live, n=1, seed=8), 1)])["kept"] == 1  # somebody else of that name
     assert live.counts()["people"] == 2
 
 
@@ -128,7 +134,7 @@ def test_an_answer_that_was_being_written_when_the_power_failed_goes_and_comes_a
 @pytest.mark.unit
 def test_a_file_with_other_line_ends_counts_and_a_file_of_others_stays(tmp_path):
     live, path = opened(tmp_path), tmp_path / FILE
-    told(live, answers=[(1, (0, 1), 1), (2, (0, 2), 1)])
+    told(live, answers=[(k, shown, 1) for k, shown in enumerate(asked(live, n=2), start=1)])
     path.write_bytes(held := path.read_bytes().replace(b"\r\n", b"\n"))  # as an editor saves it
     assert opened(tmp_path).counts()["answers"] == 2 and path.read_bytes() == held
     path.write_bytes(held[:-1])
@@ -151,10 +157,41 @@ def test_a_file_with_other_line_ends_counts_and_a_file_of_others_stays(tmp_path)
 @pytest.mark.unit
 def test_an_answer_to_another_question_of_that_number_is_not_taken_for_kept(tmp_path):
     live = opened(tmp_path)
-    told(live, answers=[(1, (0, 1), 1)])
+    first, second, third, _ = asked(live)
+    told(live, answers=[(1, first, 1)])
     with pytest.raises(DataError, match="Question 1 of ann showed something else before"):
-        told(live, answers=[(1, (0, 2), 1), (2, (3, 4), 1)])
-    assert live.counts()["answers"] == 1 and told(live, answers=[(1, (1, 0), 0)])["kept"] == 1
+        told(live, answers=[(1, second, 1), (2, third, 1)])
+    with pytest.raises(DataError, match="Question 2 of ann showed something else before"):
+        told(live, answers=[(2, first, 1)])  # one question, twice
+    with pytest.raises(DataError, match="Question 3 of ann showed something else before"):
+        told(live, answers=[(2, second, 1), (3, second, 1)])
+    assert live.counts()["answers"] == 1 and told(live, answers=[(1, first[::-1], 0)])["kept"] == 1
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_counts_where_its_question_was_given_to_that_person(kind, tmp_path):
+    """And nobody chooses among questions: those that did not arrive come again until they are answered."""
+    live = opened(tmp_path, kind)
+    own = asked(live)
+    assert asked(live) == own and asked(live, waiting=own[1:]) == own[:1]
+    of_others = [each for person in ("bob", "cat", "dan") for each in asked(live, person)]
+    others = [each for each in of_others if frozenset(each) not in set(map(frozenset, own))]
+    with pytest.raises(DataError, match="Question 1 of ann was not asked"):
+        told(live, answers=[(1, others[0], 0)])
+    with pytest.raises(DataError, match="Question 1 of eve was not asked"):
+        told(live, person="eve", answers=[(1, own[0], 0)])
+    assert not (tmp_path / FILE).exists()
+    again = opened(tmp_path, kind)  # a server that comes back knows what it asked
+    assert asked(again) == own and told(again, answers=[(1, own[0], 0)])["kept"] == 1
+    assert not {frozenset(own[0])} & set(map(frozenset, asked(again, waiting=own[1:])))
+    for _ in range(30):
+        given = asked(again)
+    assert len(given) == AHEAD + 1 and len(again._asked["ann", 7]) == AHEAD + 2
+    (tmp_path / ASKED_FILE).write_bytes((tmp_path / ASKED_FILE).read_bytes() + b"half a li")
+    assert asked(opened(tmp_path, kind)) == given
+    (tmp_path / FILE).unlink()
+    assert opened(tmp_path, kind, [*DRINKS, "beer"])._asked == {}  # another study, which nobody had answered
 
 
 @pytest.mark.unit
@@ -178,13 +215,19 @@ def test_a_disk_that_is_full_keeps_the_file_and_says_so(tmp_path, monkeypatch):
 @pytest.mark.unit
 def test_a_folder_of_another_study_or_a_damaged_line_is_refused(tmp_path):
     live = opened(tmp_path)
-    told(live, answers=[(1, (0, 1), 1)])
+    (shown,) = asked(live, n=1)
+    told(live, answers=[(1, shown, 1)])
     with pytest.raises(DataError, match="holds answers to another study"):
         opened(tmp_path, options=[*DRINKS, "beer"])
     with pytest.raises(DataError, match="holds answers to another study"):
         opened(tmp_path, kind="best")
     text = (tmp_path / FILE).read_bytes()
-    for damage in (text.replace(b"coffee,coffee", b"coffee,beer"), text.replace(b",7,", b",seven,"), text + b"x\r\n"):
+    chosen = DRINKS[shown[1]].encode()
+    for damage in (
+        text.replace(b"%b,%b" % (chosen, chosen), b"%b,beer" % chosen),
+        text.replace(b",7,", b",seven,"),
+        text + b"x\r\n",
+    ):
         (tmp_path / FILE).write_bytes(damage)
         with pytest.raises(DataError, match=r"Line \d of .* is damaged|another study"):
             opened(tmp_path)
@@ -219,9 +262,8 @@ def test_names_and_remarks_are_text_of_one_line_and_no_formula(tmp_path):
     live = opened(tmp_path, questions=questions)
     names = ["=1+1", "@x", 'a"b,c', "a\r\nb\x00c", "\u202eevil", "<script>", "ä" * 64, "'; DROP", "-1"]
     for k, name in enumerate(names):
-        told(
-            live, person=name, seed=k, started=name, answers=[(1, (0, 1), 0)], facts={"remark": name, "chosen": "none"}
-        )
+        (shown,) = asked(live, name, 1, seed=k)
+        told(live, person=name, seed=k, started=name, answers=[(1, shown, 0)], facts={"remark": name, "chosen": "none"})
     found = rows_in(tmp_path)
     expected = ["'=1+1", "'@x", 'a"b,c', "abc", "evil", "<script>", "ä" * 64, "'; DROP", "-1"]
     for column in ("person", "remark", "started"):
@@ -270,13 +312,23 @@ def test_what_no_page_sends_is_refused_and_leaves_nothing(what, tmp_path):
 
 @pytest.mark.unit
 def test_there_is_room_for_so_many_people(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MAX_PEOPLE", 2)
+    monkeypatch.setattr(module, "MAX_PEOPLE", 5)
+    monkeypatch.setattr(module, "MAX_OF_ADDRESS", 2)
     live = opened(tmp_path)
-    for person in ("ann", "bob"):
-        told(live, person=person, answers=[(1, (0, 1), 0)])
-    with pytest.raises(DataError, match="2 people have answered"):
-        told(live, person="eve", answers=[(1, (0, 1), 0)])
-    assert told(live, person="ann", answers=[(2, (0, 2), 0)])["kept"] == 2
+
+    def begin(person, address):
+        return live.take(sent_of(message(person=person, wants=1), live), address)["questions"]
+
+    begin("ann", "10.0.0.7"), begin("bob", "10.0.0.7")
+    with pytest.raises(module.NoRoom, match=r"2 people take part from 10\.0\.0\.7, and there is no room for more"):
+        begin("eve", "10.0.0.7")
+    own = begin("ann", "10.0.0.7")  # who is here goes on
+    begin("eve", "10.0.0.8")
+    for person in ("dan", "fay"):
+        begin(person, "")  # this computer
+    with pytest.raises(module.NoRoom, match="5 people take part"):
+        begin("gus", "10.0.0.9")
+    assert told(live, answers=[(1, own[0], 0)])["kept"] == 1 and len(live._asked) == 5
 
 
 @pytest.mark.unit
@@ -286,8 +338,9 @@ def test_what_cannot_be_asked_of_a_class(tmp_path):
             planned_to_serve(DRINKS, kind, None, None)
     with pytest.raises(ArgumentError, match="give it options, not a design"):
         planned_to_serve(th.designs.pairs(DRINKS, 10), None, None, None)
-    with pytest.raises(DataError, match="remove sides = 'given' from the study"):
-        planned_to_serve(DRINKS, None, None, {"sides": "given"})
+    for name in ("order", "sides"):
+        with pytest.raises(DataError, match=f"remove {name} = 'given' from the study"):
+            planned_to_serve(DRINKS, None, None, {name: "given"})
     with pytest.raises(DataError, match="of 2 options ask pairs"):
         planned_to_serve(DRINKS, "best", None, {"size": 2})
     for study in ({"post": "https://example.org"}, {"catch": [{"options": ["tea", "mud"], "answer": "tea"}]}):

@@ -65,9 +65,10 @@ def power(
         People of each simulated study. None, of pairs and sets: the number is doubled until the first three options
         are told apart in 80 % of the studies, and searched to a tenth; the search ends at 8,000 answers a study.
     spread : float, 0 or above
-        The standard deviation σ of every coefficient between people, of pairs and sets of every log worth. Where people
-        differ, the mean is told less often, and the standard errors are clustered by person (the sandwich estimate),
-        which takes 10 people more than there are coefficients.
+        The standard deviation σ of every coefficient between people, of pairs and sets of every log worth. Those of the
+        levels of one attribute have a correlation of .5, so that the first level is a level like the others. Where
+        people differ, the mean is told less often, and the standard errors are clustered by person (the sandwich
+        estimate), which takes 10 people more than there are coefficients.
     simulations : int
         Studies; the standard error of a power p is sqrt(p (1 - p) / simulations).
     interactions : list of pairs, optional
@@ -127,7 +128,8 @@ def power(
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
     _refuse_few(number, len(beta), spread)
     rngs = streams(random_seed, studies)
-    estimates, covariances = _simulated(tasks, coding, crossed, np.tile(beta, (studies, 1)), number, spread, rngs)
+    each, mixed = np.tile(beta, (studies, 1)), _levels_alike(coding)
+    estimates, covariances = _simulated(tasks, coding, crossed, each, number, spread, rngs, mixed)
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     has_errors = (np.isfinite(variances) & (variances > 0.0)).all(axis=1)
     errors = np.sqrt(np.where(has_errors[:, None], variances, np.inf))
@@ -167,6 +169,20 @@ def _critical(number: int, spread: float) -> float:
     return float(stdtrit(number - 1, 0.975)) if spread else _Z
 
 
+def _levels_alike(coding: "Coding") -> np.ndarray:
+    """A root of the correlations of coefficients between people: all levels of an attribute differ alike."""
+    # were the first one the same for everybody, a logit of all answers would find the others better than it is
+    own = np.full(len(coding.names), -1)
+    begin = 0
+    for number, part in enumerate(coding.parts):
+        end = begin + part.table.shape[1]
+        if part.numbers is None:
+            own[begin:end] = number
+        begin = end
+    together = (own[:, None] == own[None, :]) & (own[:, None] >= 0)
+    return np.linalg.cholesky(np.where(np.eye(len(own), dtype=bool), 1.0, 0.5 * together))
+
+
 def _simulated(
     tasks: "ChoiceExperiment",
     coding: "Coding",
@@ -175,7 +191,7 @@ def _simulated(
     number: int,
     spread: float,
     rngs: list[np.random.Generator],
-    mixed: np.ndarray | None = None,  # (p, p), of what people differ by; None: each coefficient by its own
+    mixed: np.ndarray,  # (p, p) what people differ by, from as many numbers that are Normal(0, 1)
 ) -> tuple[np.ndarray, np.ndarray]:
     """The estimates of each simulated study (studies, p), and their covariances (studies, p, p)."""
     from thali.choice.logit import clustered
@@ -190,7 +206,7 @@ def _simulated(
     model = MultinomialLogit(interactions=list(crossed))
     for study, rng in enumerate(rngs):
         drawn = rng.normal(size=(number, p))
-        tastes = beta[study] + spread * (drawn if mixed is None else drawn @ mixed.T)
+        tastes = beta[study] + spread * drawn @ mixed.T
         utility = (matrix * tastes[person]).sum(axis=1) + rng.gumbel(size=len(matrix))
         best = np.maximum.reduceat(utility, own.first_row[:-1])
         chosen = np.flatnonzero(utility == np.repeat(best, np.diff(own.first_row))) - own.first_row[:-1]

@@ -4,7 +4,7 @@ import csv
 import io
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -33,10 +33,12 @@ from .study import GIVEN
 
 KINDS = (PAIRS, BEST, ODD)  # what `next_pairs`, `next_sets` and `next_triplets` choose
 FILE = "answers.csv"
+ASKED_FILE = ".asked.csv"  # what was given out to whom: the study, a person, a seed, the numbers of options
 CUT = ".cut"  # ends the name of the file of lines that were not whole
 USUAL = 20  # questions of a person
 AHEAD = 3  # questions that a page has in hand beside the one that is open
 MAX_PEOPLE = 1_000
+MAX_OF_ADDRESS = 100  # people who take part from one address, as behind a router; this computer itself has no bound
 _BATCH = 20  # questions chosen at once
 _GOAL = EVERYTHING  # what they are to teach: ranks take ten times as long to choose for
 _LONGEST, _LONGEST_FACT = 64, 500  # characters of a name, and of what somebody says of themselves
@@ -92,18 +94,23 @@ class Row(NamedTuple):
     worst: float
 
 
+class NoRoom(DataError):
+    """Nobody else can take part."""
+
+
 class Live:
     """Who answered what, and what is asked next.
 
     Questions stand ready: a person gets the one that was asked least often of those that were chosen last and that this
-    person has not had. So nobody waits for a fit. An answer is in the file before it counts.
+    person has not had. So nobody waits for a fit. An answer is in the file before it counts, and it counts if its
+    question was given out to this person, which another file says.
 
     Parameters
     ----------
     planned : Planned
         What is asked, as `planned_to_serve` makes it.
     folder : Path
-        Holds `answers.csv`; if it is there, its answers count.
+        Holds `answers.csv` and `.asked.csv`; if they are there, their answers count and their questions are open.
     random_seed : int, optional
         Of the first questions, of the order of options, and of fits.
     """
@@ -121,53 +128,82 @@ class Live:
         self._lock = threading.Lock()
         self._shown: dict[tuple[str, int], dict[int, frozenset[int]]] = {}  # person and seed -> what trials showed
         self._answers: list[Answer] = []
+        self._asked_path = folder / ASKED_FILE
+        self._asked: dict[tuple[str, int], dict[frozenset[int], list[int]]] = {}  # person and seed -> in which order
+        self._from: dict[str, int] = {}  # address -> how many people began there
         self._read()
+        self._read_asked()
         self._ready = dict.fromkeys(_connected(len(self.labels), self.size, self._rng), 0)
         self.standing = Standing(0, ())
 
     # ---- what comes
 
-    def take(self, sent: Sent) -> dict[str, Any]:
-        """Keep the answers that are new; what the page is told: how many of its answers are kept, and what to ask."""
+    def take(self, sent: Sent, address: str = "") -> dict[str, Any]:
+        """Keep the answers that are new; what the page is told: how many of its answers are kept, and what to ask.
+
+        `address`: of the network, where it is not this computer.
+        """
         key = (_name(sent), sent.seed)
         with self._lock:
+            if key not in self._asked:
+                self._begin(key, address)
             known = self._shown.get(key, {})
-            if key not in self._shown and len(self._shown) >= MAX_PEOPLE:
-                raise DataError(f"{MAX_PEOPLE:,} people have answered, and there is no room for more.")
-            for each in sent.answers:
-                if known.get(each.number, frozenset(each.shown)) != frozenset(each.shown):
-                    raise DataError(f"Question {each.number} of {key[0]} showed something else before.")
             new = {each.number: each for each in sent.answers if each.number not in known}
+            self._refuse_others(key, sent.answers)
             if new:
                 self._append([self._row(sent, each) for each in new.values()])
                 for each in new.values():
                     self._keep(key, each.number, Answer(key[0], each.shown, each.pick))
             kept = len(self._shown.get(key, ()))
-            left = self.each - kept - len(sent.waiting)
-            questions = self._next(key, set(map(frozenset, sent.waiting)), min(sent.wants, left, AHEAD + 1))
-            return {"kept": kept, "questions": questions}
+            return {"kept": kept, "questions": self._next(key, set(map(frozenset, sent.waiting)), sent.wants)}
+
+    def _begin(self, key: tuple[str, int], address: str) -> None:
+        """Somebody who was not here before takes part."""
+        if len(self._asked) >= MAX_PEOPLE:
+            raise NoRoom(f"{MAX_PEOPLE:,} people take part, and there is no room for more.")
+        if address:
+            if self._from.get(address, 0) >= MAX_OF_ADDRESS:
+                raise NoRoom(f"{MAX_OF_ADDRESS:,} people take part from {address}, and there is no room for more.")
+            self._from[address] = self._from.get(address, 0) + 1
+        self._asked[key] = {}
+
+    def _refuse_others(self, key: tuple[str, int], answers: Sequence[Question]) -> None:
+        """Raise for an answer to what the person was not asked, or has answered under another number."""
+        known = dict(self._shown.get(key, {}))
+        number_of = {question: number for number, question in known.items()}
+        for number, question in ((each.number, frozenset(each.shown)) for each in answers):
+            if question not in self._asked[key]:
+                raise DataError(f"Question {number} of {key[0]} was not asked.")
+            if known.setdefault(number, question) != question or number_of.setdefault(question, number) != number:
+                raise DataError(f"Question {number} of {key[0]} showed something else before.")
 
     def _keep(self, key: tuple[str, int], number: int, answer: Answer) -> None:
         """An answer that is in the file."""
         self._answers.append(answer)
         self._shown.setdefault(key, {})[number] = frozenset(answer.shown)
+        self._asked.setdefault(key, {}).setdefault(frozenset(answer.shown), list(answer.shown))
 
     def _next(self, key: tuple[str, int], waiting: set[frozenset[int]], n: int) -> list[list[int]]:
-        """Questions that the person has not had, each in an order drawn by chance."""
-        had = set(self._shown.get(key, {}).values()) | waiting
-        found: list[list[int]] = []
-        for _ in range(n):
+        """Questions that the page has not: those that did not arrive, then others, in an order drawn by chance."""
+        asked = self._asked[key]
+        unanswered = asked.keys() - self._shown.get(key, {}).values()
+        lost = [order for question, order in asked.items() if question in unanswered - waiting]
+        found: dict[frozenset[int], list[int]] = {}
+        for _ in range(min(n - len(lost), self.each - len(asked), AHEAD + 1 - len(unanswered))):
+            had = asked.keys() | found.keys()
             ready = [each for each in self._ready if each not in had]
             question = min(ready, key=self._ready.__getitem__) if ready else self._any(had)
             if question is None:
                 break
             if ready:
                 self._ready[question] += 1
-            had = had | {question}
-            found.append(self._rng.permutation(sorted(question)).tolist())
-        return found
+            found[question] = self._rng.permutation(sorted(question)).tolist()
+        if found:
+            self._write(self._asked_path, [[self.planned.data["id"], *key, *order] for order in found.values()])
+            asked.update(found)
+        return [*lost, *found.values()][:n]
 
-    def _any(self, had: set[frozenset[int]]) -> frozenset[int] | None:
+    def _any(self, had: Set[frozenset[int]]) -> frozenset[int] | None:
         """A question by chance; None where somebody had all."""
         n = len(self.labels)
         if comb(n, self.size) > _LISTED:
@@ -188,9 +224,13 @@ class Live:
         return [*map(str, head), *shown, chosen, str(answer.time), str(self.each), *facts]
 
     def _append(self, rows: Sequence[Sequence[str]]) -> None:
-        """Rows at the end of the file, on the disk when this returns, all or none."""
-        content = b"".join(map(_line, rows if self._path.exists() else [self._columns, *rows]))
-        with open(self._path, "ab") as file:
+        """Answers at the end of their file."""
+        self._write(self._path, rows if self._path.exists() else [self._columns, *rows])
+
+    def _write(self, path: Path, rows: Sequence[Sequence[Any]]) -> None:
+        """Rows at the end of a file, on the disk when this returns, all or none."""
+        content = b"".join(map(_line, rows))
+        with open(path, "ab") as file:
             before = file.tell()
             try:
                 file.write(content)
@@ -204,9 +244,7 @@ class Live:
         """The answers in the file; what was being written when the computer stopped was nobody's yet, and goes."""
         if not self._path.exists():
             return
-        content = self._path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        rows = list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
+        content, whole, rows = _whole_lines(self._path)
         is_ours = rows[0] == self._columns if rows else _line(self._columns).startswith(content)
         if not is_ours or any(row[:1] != [self.planned.data["id"]] for row in rows[1:]):
             raise DataError(f"{self._path} holds answers to another study, or was changed; name another folder.")
@@ -227,6 +265,23 @@ class Live:
             with open(self._path.with_suffix(CUT), "ab") as beside:
                 beside.write(content[whole:] + b"\n")
             os.truncate(self._path, whole)
+
+    def _read_asked(self) -> None:
+        """The questions that were given out; what was being written when the computer stopped reached nobody."""
+        if not self._asked_path.exists():
+            return
+        _, whole, rows = _whole_lines(self._asked_path)
+        if any(row[:1] != [self.planned.data["id"]] for row in rows):  # of a study that nobody has answered
+            self._asked_path.unlink()
+            return
+        os.truncate(self._asked_path, whole)
+        for line, row in enumerate(rows, start=1):
+            try:
+                _, person, seed, *numbers = row
+                key, order = (person, int(seed)), _shown([int(number) for number in numbers], self)
+            except ValueError:
+                raise DataError(f"Line {line} of {self._asked_path} is damaged; remove the file.") from None
+            self._asked.setdefault(key, {})[frozenset(order)] = list(order)
 
     # ---- what is known
 
@@ -316,17 +371,25 @@ def planned_to_serve(design: Any, kind: str | None, title: str | None, study: An
     for name, why in (("catch", "have the same questions for everybody"), ("post", "send the answers elsewhere")):
         if getattr(told, name):
             raise DataError(f"{name!r} would {why}, which a class has not; remove it from the study.")
-    if told.sides == GIVEN:
-        raise DataError(f"A class sees options at places drawn by chance; remove sides = {GIVEN!r} from the study.")
+    for name, what in (("order", "is asked what its answers call for"), ("sides", "sees options at places by chance")):
+        if getattr(told, name) == GIVEN:
+            raise DataError(f"A class {what}; remove {name} = {GIVEN!r} from the study.")
     there_are = comb(len(asked.options), planned.data["size"])
     return served(planned, min(told.per_person or USUAL, there_are))
 
 
-def _line(cells: Sequence[str]) -> bytes:
+def _line(cells: Sequence[Any]) -> bytes:
     """A line of the file."""
     text = io.StringIO()
     csv.writer(text).writerow(cells)
     return text.getvalue().encode()
+
+
+def _whole_lines(path: Path) -> tuple[bytes, int, list[list[str]]]:
+    """What a file holds, how many bytes of it are whole lines, and their cells."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    return content, whole, list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
 
 
 def _connected(n: int, size: int, rng: np.random.Generator) -> list[frozenset[int]]:

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from thali.errors import DataError
-from thali.field.live import FILE, planned_to_serve
+from thali.field.live import ASKED_FILE, FILE, planned_to_serve
 from thali.surfaces.app import classroom as module
 from thali.surfaces.app import guard, start
 from thali.surfaces.app.classroom import classroom
@@ -142,15 +142,36 @@ def test_whatever_else_is_sent_gets_a_sentence_and_leaves_nothing(bare, tmp_path
 
 @pytest.mark.unit
 def test_somebody_who_posts_without_end_has_as_many_answers_as_everybody(bare, tmp_path):
+    questions, refused = [], 0
     for begin in range(0, 300, 3):
-        sent = message(answers=[(1 + (begin + k) % 15, ((begin + k) % 5, 5), 0) for k in range(3)], wants=0)
-        assert bare.post(f"/{CODE}/answers", json=sent).json()["kept"] <= 15
-    assert len((tmp_path / FILE).read_text().splitlines()) == 16
+        questions += bare.post(f"/{CODE}/answers", json=message()).json().get("questions", [])
+        answers = [(1 + (begin + k) % 15, questions[(begin + k) % len(questions)], 0) for k in range(3)]
+        found = bare.post(f"/{CODE}/answers", json=message(answers=answers, wants=0))
+        refused += found.status_code == 400
+        assert found.json().get("kept", 0) <= 15
+    assert len((tmp_path / FILE).read_text().splitlines()) <= 16 and refused
+    assert len((tmp_path / ASKED_FILE).read_text().splitlines()) <= 15
+
+
+@pytest.mark.unit
+def test_one_address_takes_no_room_from_others(tmp_path, monkeypatch):
+    """By a script, with a new name each time."""
+    monkeypatch.setattr("thali.field.live.MAX_OF_ADDRESS", 2)
+    app = made(tmp_path)
+    one, other = (TestClient(app, base_url=HOME, client=(host, 5000)) for host in ("10.0.0.7", "10.0.0.8"))
+    found = [one.post(f"/{CODE}/answers", json=message(f"p{k}")) for k in range(4)]
+    assert [each.status_code for each in found] == [200, 200, 429, 429]
+    assert found[2].json()["problem"] == "2 people take part from 10.0.0.7, and there is no room for more."
+    assert other.post(f"/{CODE}/answers", json=message("ann")).status_code == 200
+    assert one.post(f"/{CODE}/answers", json=message("p0")).status_code == 200
+    here = TestClient(app, base_url=HOME, client=("127.0.0.1", 5000))
+    assert {here.post(f"/{CODE}/answers", json=message(f"q{k}")).status_code for k in range(4)} == {200}
 
 
 @pytest.mark.unit
 def test_a_disk_that_is_full_is_said_and_the_answer_can_come_again(bare, monkeypatch):
-    sent = message(answers=[(1, (0, 1), 0)])
+    (shown,) = bare.post(f"/{CODE}/answers", json=message(wants=1)).json()["questions"]
+    sent = message(answers=[(1, shown, 0)])
 
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -129,7 +129,7 @@ class Similarities(Judged):
         respondent: str | None = None,
         *,
         labels: Iterable[Any] | None = None,
-        sigma: float | None = None,
+        sigma: str | float | None = "standard error",
     ) -> "Similarities":
         r"""Similarities from a list of pairs; rows of the same two objects, in either order, are averaged.
 
@@ -157,8 +157,10 @@ class Similarities(Judged):
         labels : sequence of str, optional
             All objects in the order wanted. None: the categories of a categorical column; else numbers in their
             order, names as they first appear.
-        sigma : float above 0, optional
-            Standard deviation of one judgement.
+        sigma : "standard error", float above 0, or None
+            Of one judgement. "standard error": where each row is one judgement, and there are two a pair or more, that
+            of judgements about the mean of their pair, as of `from_subjects`. None: the model learns it, as it does
+            where there are fewer, or all agree.
 
         Returns
         -------
@@ -169,6 +171,8 @@ class Similarities(Judged):
         DataError
             If a column is unknown, cannot be recognised or could be one of several, a label is missing, a
             similarity is infinite or no number, a count is negative, or no pair is measured.
+        ArgumentError
+            If `sigma` is none of these.
 
         Warns
         -----
@@ -184,12 +188,14 @@ class Similarities(Judged):
         """
         from .tables import listed_pairs, pair_columns
 
+        if isinstance(sigma, str):
+            one_of("sigma", sigma, ("standard error",))
         frame = as_frame(frame)
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         named = [None if name is None else str(name) for name in (first, second, similarity, count, respondent)]
         columns = pair_columns(list(frame.columns), *named)
-        found, answers = listed_pairs(frame, columns, labels)
-        return cls._of(found, sigma, answers)
+        found, empirical, answers = listed_pairs(frame, columns, labels)
+        return cls._of(found, empirical if isinstance(sigma, str) else sigma, answers)
 
     @classmethod
     def from_dissimilarities(

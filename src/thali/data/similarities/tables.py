@@ -348,8 +348,17 @@ def _sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, kind: Any) -
         return None
     if kind == "deviation":
         sigma = float(np.sqrt(squares[several] / (judges[several] - 1)).mean())
-    else:
-        sigma = float(np.sqrt(squares.sum() / (judges - 1).sum()))
+        return _above_rounding(sigma, mean)
+    return _of_a_judgement(squares, mean, judges)
+
+
+def _of_a_judgement(squares: np.ndarray, mean: np.ndarray, judges: np.ndarray) -> float | None:
+    """Sigma of one judgement about the mean of its pair, from the sum of squares in each; None if all agree."""
+    return _above_rounding(float(np.sqrt(squares.sum() / (judges - 1).sum())), mean)
+
+
+def _above_rounding(sigma: float, mean: np.ndarray) -> float | None:
+    """A sigma that is more than how the numbers were written."""
     return sigma if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())) else None
 
 
@@ -426,9 +435,9 @@ def tells_similarities(names: list[str], vaguely: bool) -> bool:
 
 def listed_pairs(
     frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[Any] | None
-) -> tuple[Measured, JudgedValues | None]:
-    """The pairs of a list, and who judged them, where that is known and nobody judged a pair several times; rows of the
-    same two objects, in either order, are averaged."""
+) -> tuple[Measured, float | None, JudgedValues | None]:
+    """The pairs of a list, what a judgement is off where judgements tell it, and who judged them, where that is known
+    and nobody judged a pair several times; rows of the same two objects, in either order, are averaged."""
     if not len(frame):
         raise DataError("There is not a single similarity; the table has no rows.")
     given = column(frame, columns.similarity)
@@ -450,13 +459,13 @@ def listed_pairs(
     i, j, values, counts = i[read], j[read], values[read], counts[read]
     who = who_answered(frame, columns.who, columns)
     if who is None:
-        return _averaged(names, i, j, values, counts), None
+        return *_averaged(names, i, j, values, counts), None
     return _judged(names, i, j, values, counts, who.of_rows(read))
 
 
 def _judged(
     names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray, who: Who
-) -> tuple[Measured, JudgedValues | None]:
+) -> tuple[Measured, float | None, JudgedValues | None]:
     """The mean over those who judged a pair, and who did; one who wrote every pair in both orders judged it once."""
     n = len(names)
     pair = np.minimum(i, j) * n + np.maximum(i, j)
@@ -474,25 +483,34 @@ def _judged(
                 " everybody's mean of a pair."
             )
         )
-        return _averaged(names, i, j, values, counts), None
-    found = _averaged(names, i, j, values, counts)
+        return *_averaged(names, i, j, values, counts), None
+    found, sigma = _averaged(names, i, j, values, counts)
     if (counts != 1.0).any():  # a row is the mean of several judgements
-        return found, None
+        return found, sigma, None
     places = np.searchsorted(found.first * n + found.second, pair)
     order = np.lexsort((places, number))
     whose = number[order].astype(np.int32), places[order].astype(np.int32)
-    return found, JudgedValues._made_of(who.names, *whose, values[order])
+    return found, sigma, JudgedValues._made_of(who.names, *whose, values[order])
 
 
-def _averaged(names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Measured:
+def _averaged(
+    names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
+) -> tuple[Measured, float | None]:
+    """The mean of each pair, and what a judgement is off, where rows are two judgements a pair or more."""
+    # with fewer, the few pairs that were judged again would say less of it than features that fit the others
     n = len(names)
     key = np.minimum(i, j) * n + np.maximum(i, j)
     pairs, where_first, place = np.unique(key, return_index=True, return_inverse=True)
     base = values[where_first]  # so that the mean of equal numbers is that number to the last bit
     excess = np.bincount(place, weights=counts * (values - base[place]), minlength=len(pairs))
     total = np.bincount(place, weights=counts, minlength=len(pairs))
-    judgements = total / 2.0 if _written_twice(i < j, place, values == base[place], counts) else total
-    return Measured(names, pairs // n, pairs % n, base + excess / total, judgements, "table of pairs")
+    mean = base + excess / total
+    is_square = _written_twice(i < j, place, values == base[place], counts)
+    found = Measured(names, pairs // n, pairs % n, mean, total / 2.0 if is_square else total, "table of pairs")
+    if is_square or not len(pairs) or len(values) < 2 * len(pairs) or (counts != 1.0).any():
+        return found, None
+    squares = np.bincount(place, (values - mean[place]) ** 2, len(pairs))
+    return found, _of_a_judgement(squares, mean, total)
 
 
 def _written_twice(forward: np.ndarray, place: np.ndarray, as_first: np.ndarray, counts: np.ndarray) -> bool:

@@ -138,7 +138,7 @@
 
   // ---- a server that chooses the questions: each answer goes there at once, and the next questions come back
   const AHEAD = 3, PAUSES = [1000, 2000, 4000, 8000]; // questions in hand; ms until it is asked again
-  let isAsking = false, failures = 0, again = 0;
+  let isAsking = false, isFull = false, failures = 0, again = 0;
   const counted = (its, itsPlan) => its.rows.filter((row) => itsPlan.steps[row.step].part === "main");
   const isTaken = () => (study.live ? state.taken >= counted(state, plan).length : state.sent);
 
@@ -150,6 +150,8 @@
     const {person, seed, started, facts} = its, waiting = its.questions.slice(rows.length);
     const message = {person, seed, started, facts, answers, waiting, wants: Math.max(0, wants - waiting.length)};
     const answer = await posted(`${location.pathname}/answers`, JSON.stringify(message), "application/json");
+    isFull = answer?.status === 429;
+    if (!answer?.ok) return null;
     try {
       const found = await answer.json();
       return found.kept < rows.length ? {...found, taken: 0} : {...found, taken: rows.length};
@@ -178,7 +180,7 @@
       sendOthers();
     }
     const line = at("waiting");
-    if (line !== null) line.textContent = said(failures ? "no_connection" : "waiting");
+    if (line !== null) line.textContent = isFull ? said("no_room") : said(failures ? "no_connection" : "waiting");
     status(isTaken() ? "sent" : failures ? "not_sent" : "sending");
     const isWaiting = plan.steps[state.at].page === "wait" && !state.ended;
     const pause = failures || isWaiting ? PAUSES[Math.min(Math.max(failures, 1), PAUSES.length) - 1] : 0;

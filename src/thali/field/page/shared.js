@@ -119,20 +119,19 @@ function sharedBy(study) {
   const fileOf = (state, plan) => new Blob(["\ufeff", asText(state, plan)], {type: "text/csv"});
   const fileName = (state) => `${study.id}-${state.person.replace(/[^\p{L}\p{N}_-]+/gu, "_")}-${state.seed}.csv`;
 
-  // What an address says to what is sent there; null where it takes nothing, or there is no connection.
+  // What an address says to what is sent there; null where there is no connection.
   async function posted(address, body, type = "text/plain;charset=UTF-8") {
     try {
-      const answer = await fetch(address, {
+      return await fetch(address, {
         method: "POST", body, headers: {"Content-Type": type}, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
       });
-      return answer.ok ? answer : null;
     } catch {
       return null;
     }
   }
 
   // Whether the address of the study took the answers.
-  const sent = async (state, plan) => (await posted(study.post, asText(state, plan))) !== null;
+  const sent = async (state, plan) => (await posted(study.post, asText(state, plan)))?.ok ?? false;
 
   return {said, planOf, given, someone, protectedText, cellsOf, asText, fileOf, fileName, posted, sent};
 }

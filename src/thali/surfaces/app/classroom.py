@@ -9,6 +9,7 @@ import contextlib
 import hmac
 import json
 from collections.abc import AsyncIterator
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 from starlette.routing import Route
 
 from thali.errors import DataError
-from thali.field.live import FILE, ODD, Live, sent_of
+from thali.field.live import FILE, ODD, Live, NoRoom, sent_of
 from thali.field.questionnaire import Planned, page_to_ask
 
 from .guard import Guard
@@ -79,7 +80,7 @@ class Classroom:
         except (ValueError, RecursionError):
             raise HTTPException(400) from None
         sent = sent_of(message, self.live)
-        return JSONResponse(await asyncio.to_thread(self.live.take, sent))
+        return JSONResponse(await asyncio.to_thread(self.live.take, sent, _address_of(request)))
 
     def _is_code(self, typed: str) -> bool:
         return hmac.compare_digest(typed.strip().lower().encode(), self._code.encode())
@@ -152,6 +153,7 @@ def classroom(
     ]
     handlers: Any = {
         HTTPException: lambda request, error: _problem(error.detail, error.status_code),
+        NoRoom: lambda request, error: _problem(str(error), 429),
         DataError: lambda request, error: _problem(str(error)),
         OSError: lambda request, error: _problem(f"{error.strerror or error}.", 507),
         500: lambda request, error: _problem("The server has an error.", 500),
@@ -167,6 +169,15 @@ def classroom(
         where="the address that thali field serve printed for you alone",
         keeps=False,
     )
+
+
+def _address_of(request: Request) -> str:
+    """From where somebody takes part; "" from this computer."""
+    host = "" if request.client is None else request.client.host
+    try:
+        return "" if ip_address(host).is_loopback else host
+    except ValueError:  # a socket without an address, as in tests
+        return ""
 
 
 def _problem(sentence: str, status: int = 400) -> Response:

@@ -55,7 +55,7 @@ function board(found) {
     name.dir = "auto";
     const ends = row.best === row.worst ? number(row.best) : `${number(row.best)}–${number(row.worst)}`;
     picture.append(cell("span", ends, "ends"), bar(row, most));
-    node.append(cell("td", number(k + 1)), name, picture, cell("td", `${text(row.value)}${unit} (${text(row.low)}–${text(row.high)})`));
+    node.append(cell("td", number(k + 1)), name, picture, cell("td", `${text(row.value)}${unit} (${text(row.low)}\u2060–\u2060${text(row.high)})`));
     return node;
   });
   at("board").hidden = !rows.length;
