@@ -430,7 +430,7 @@ _BY_KIND: dict[str, DataAnswers] = {
     PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs, kinds_check_table),
     CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered, kinds_set_check_table),
     BEST_WORST_KINDS: OfKinds(OfBestWorst(), quantities.of_every_pair, kinds_best_worst_check_table),
-    SIMILARITY_KINDS: OfKindsOfSimilarities(OfSimilarities(), quantities.of_shared, kinds_similarity_check_table),
+    SIMILARITY_KINDS: OfKindsOfSimilarities(OfSimilarities(), quantities.of_similarities, kinds_similarity_check_table),
     TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}

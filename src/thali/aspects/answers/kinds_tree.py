@@ -41,6 +41,8 @@ _OF_KINDS = {
     "kind_set_probability": "probability that a person of each kind chooses the alternative; lapse included",
     "similarity": "similarity of a pair to a new person; of triplets with the link ratio over the mean of all pairs",
     "tie": "nu, the parameter of ties, mean over kinds of a new person",
+    "constant": "additive constant, mean over kinds of a new person",
+    "sigma": "standard deviation of a judgement about the similarity, mean over kinds of a new person",
     "kind_tie": "nu, the parameter of ties, in each kind",
     "kind_similarity": "similarity of a pair in each kind; of triplets with the link ratio over the mean of all pairs",
     "kind_constant": "constant of each kind, part of every similarity; of triplets over the mean of all pairs",
@@ -108,10 +110,11 @@ def kinds_tree(
     shares = shares_of_new(sizes).reshape(*shape, number)
     for name, values in own.items():
         if name in part.descriptions:  # others stand in the parts
-            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), np.stack(values, axis=2)
+            each = np.stack(values, axis=2)
+            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), each
+            if part.scale is None:
+                variables[name] = ("chain", "draw"), (shares * each).sum(axis=2)
     ties = variables["kind_tie"][1] if "kind_tie" in variables else None
-    if ties is not None:
-        variables["tie"] = ("chain", "draw"), (shares * ties).sum(axis=2)
     for name, (dims, values) in part.variables.items():
         if len(dims) == 2 or name in part.common:  # of the owners, or a parameter, which all kinds share
             variables[name] = dims, values

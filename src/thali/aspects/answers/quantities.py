@@ -150,12 +150,7 @@ def of_similarities(tree: "xarray.DataTree") -> Quantities:
     """`sigma` if it was learned, `constant` if there is one, and `presence[a, b, ...]` of probable shared features."""
     posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
     names = ["sigma"] * bool(constant["learned_sigma"]) + ["constant"] * bool(constant["has_constant"])
-    return {name: posterior[name].values for name in names} | of_shared(tree)
-
-
-def of_shared(tree: "xarray.DataTree") -> Quantities:
-    """`presence[a, b, ...]` of probable features that several objects have."""
-    return of_presence(tree, sees_single=False)
+    return {name: posterior[name].values for name in names} | of_presence(tree, sees_single=False)
 
 
 def of_triplets(tree: "xarray.DataTree") -> Quantities:
