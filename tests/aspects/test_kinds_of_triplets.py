@@ -118,7 +118,5 @@ def test_what_is_refused(data):
     two = th.AdditiveClustering(kinds=2)
     with pytest.raises(DataError, match="kinds of people need answers that say who gave them"):
         two.fit(th.Triplets([(0, 1, 2)]), **RUN)
-    with pytest.raises(DataError, match=r"kinds of people are for .*triplets or best-worst choices; got Similarities"):
-        two.fit(th.datasets.numbers(), **RUN)
     with pytest.raises(ArgumentError, match="is for one group of people"):
         th.AdditiveClustering(kinds=2, method="map").fit(data, random_seed=1, progressbar=False)

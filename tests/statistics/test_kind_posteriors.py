@@ -290,7 +290,7 @@ def test_what_a_kind_has_judged_is_that_of_those_who_are_of_it():
             own = [each[k] for k in np.flatnonzero(who.of == kind)]
             value, number, within = np.zeros((3, 3)), np.zeros((3, 3)), 0.0
             for i, j in itertools.combinations(range(3), 2):
-                rated = [x for one in own for a, b, x in zip(one.first, one.second, one.values, strict=True) if (a, b) == (i, j)]
+                rated = [x for one in own for x in one.values[(one.first == i) & (one.second == j)]]
                 number[i, j] = number[j, i] = len(rated)
                 value[i, j] = value[j, i] = np.mean(rated) if rated else 0.0
                 within += np.var(rated) * len(rated) if rated else 0.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.data.answers import Answers, Given, JudgedValues, first_answers, given_answers, log_coefficients_of_people
-from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS, TRIPLETS
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.densities import is_pointwise

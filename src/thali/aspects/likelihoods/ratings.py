@@ -4,8 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from thali.errors import ArgumentError, InPython
-
 from .. import operations
 from ..state import COLUMNS
 from ..weight_priors import EXPONENTIAL

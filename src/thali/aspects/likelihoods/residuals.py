@@ -292,7 +292,7 @@ def empty_cache(judgements: Judgements) -> Residuals:
     return Residuals(np.zeros((n, n)), np.zeros(n), np.zeros(n), np.array([constant, judgements.variance]))
 
 
-# The judgements of people whose kind changes: an answer is a judgement, and its place the flat position of its pair ----
+# Judgements of people whose kind changes: an answer is a judgement, its place the flat position of its pair ----------
 
 
 def nobodys_cache(ratings: Ratings) -> CountedResiduals:

@@ -12,7 +12,6 @@ from thali.data.choices import Choices
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 from thali.inference.arrays import Arrays
-from thali.posterior.view import KINDS
 
 from ..answers.groups import columns_of_group
 from ..group_likelihoods import people_of
@@ -29,7 +28,6 @@ from ..state import replica, stack
 from .evidence import run_ladders
 from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
 from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
-from .modelled import refuse_unmodelled
 from .one import Parts, Population
 
 if TYPE_CHECKING:
@@ -241,7 +239,6 @@ def people_answered(data: Any, number: int) -> Any:
     """The answers, if it is known who gave them, and so many kinds of people can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
-    refuse_unmodelled(KINDS, data)
     if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise DataError(
             Argument("kinds"),
