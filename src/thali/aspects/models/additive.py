@@ -476,6 +476,10 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
             raise ArgumentError(*sigma, Setting("sigma", LEARNED), ", and then ask for the evidence.")
         return self._parts(data)
 
+    def _evidence_is_of(self, data: Any) -> str:
+        judged = self.kinds is not None and data.kind == SIMILARITIES
+        return "judgements" if judged else super()._evidence_is_of(data)
+
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
         if self.sigma is not None or not self._of(data).lacks_sigma(data):
