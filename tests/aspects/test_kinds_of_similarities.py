@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kind_problems import random_ratings
+from kind_problems import kinds_in, random_ratings
 from scipy.special import logsumexp
 from scipy.stats import norm
 
@@ -28,18 +28,9 @@ def model(request, data):
         return th.AdditiveClustering(sigma=request.param, **SETTINGS).fit(data, **RUN)
 
 
-def kinds_in(model):
+def draws_of(model):
     """Of each draw who is of which kind, the share of each, and owners, weights, constants and sigmas by kind."""
-    posterior = model.posterior_["posterior"].dataset
-
-    def flat(name):
-        shape = posterior[name].shape
-        return posterior[name].values.reshape(shape[0] * shape[1], *shape[2:])
-
-    names = ("kind", "features", "kind_weights", "kind_constant", "kind_sigma")
-    for of, owners, weights, constant, sigma in zip(*map(flat, names), strict=True):
-        sizes = np.bincount(of, minlength=2) + 1.0
-        yield of, sizes / sizes.sum(), owners.T.astype(bool), weights, constant, sigma
+    return kinds_in(model, "kind_constant", "kind_sigma")
 
 
 def similarities(owners, weights, constant):
@@ -52,7 +43,7 @@ def similarities(owners, weights, constant):
 
 def test_a_new_person_is_a_mixture_of_kinds(model):
     expected, sigmas = [], []
-    for _, share, owners, w, c, sigma in kinds_in(model):
+    for _, share, owners, w, c, sigma in draws_of(model):
         expected.append(sum(share[g] * similarities(owners, w[g], c[g]) for g in range(2)))
         sigmas.append(share @ sigma)
     posterior = model.posterior_["posterior"].dataset
@@ -66,7 +57,7 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
     posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
     totals = posterior["log_likelihood"].values.ravel()
     terms = model.posterior_["log_likelihood"]["answers"].values.reshape(len(totals), -1)
-    for draw, (of, _, owners, w, c, sigma) in enumerate(kinds_in(model)):
+    for draw, (of, _, owners, w, c, sigma) in enumerate(draws_of(model)):
         known, expected = 0.0, []
         for person, own in enumerate(each.values()):
             logs = [naive.additive_log_likelihood(own, owners, w[g], c[g], sigma[g]) for g in range(2)]
@@ -80,7 +71,7 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
 def means_by_kind(model, data):
     """Of each measured pair and draw mean and variance of the mean of those who judged it."""
     known, found = data.answers, []
-    for of, _, owners, w, c, sigma in kinds_in(model):
+    for of, _, owners, w, c, sigma in draws_of(model):
         mu = np.array([naive.additive_similarity(owners, w[g], c[g]) for g in range(2)])
         rows = []
         for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):

@@ -220,8 +220,8 @@ def drawn(of_task, random_seed=1):
     return chain.draws
 
 
-def kinds_in(model):
-    """Of each draw who is of which kind, the share of each, and owners, weights and unique weights by kind."""
+def kinds_in(model, *names):
+    """Of each draw who is of which kind, the share of each, owners, weights by kind, and what has these names."""
     posterior = model.posterior_["posterior"].dataset
     number = int(model.posterior_["constant_data"].dataset["kinds"])
 
@@ -229,9 +229,9 @@ def kinds_in(model):
         shape = posterior[name].shape
         return posterior[name].values.reshape(shape[0] * shape[1], *shape[2:])
 
-    for draw in zip(*map(flat, ("kind", "features", "kind_weights", "kind_unique_weights")), strict=True):
-        sizes = np.bincount(draw[0], minlength=number) + 1.0
-        yield draw[0], sizes / sizes.sum(), draw[1].T.astype(bool), draw[2], draw[3]
+    for of, owners, weights, *own in zip(*map(flat, ("kind", "features", "kind_weights", *names)), strict=True):
+        sizes = np.bincount(of, minlength=number) + 1.0
+        yield of, sizes / sizes.sum(), owners.T.astype(bool), weights, *own
 
 
 def of_new_person(model, labels, lapse=0.01):
@@ -240,6 +240,6 @@ def of_new_person(model, labels, lapse=0.01):
     members = [known.index(label) for label in labels]
     found = [
         sum(share[g] * np.array(naive.set_probabilities(members, owners, w[g], s[g], lapse)) for g in range(len(share)))
-        for _, share, owners, w, s in kinds_in(model)
+        for _, share, owners, w, s in kinds_in(model, "kind_unique_weights")
     ]
     return np.mean(found, axis=0)

@@ -158,8 +158,6 @@ class Additive:
 
         `weights` is the Gamma prior of weights and constant.
         """
-        self._warn_of_scale(data, weights.shape, weights.rate)
-        variance = self.first_variance(data)
         value, measured, share = lay_out(data)
         single = bool((data.judgements == 1).all())
         judgements = Judgements(
@@ -170,16 +168,24 @@ class Additive:
             total=float(data.judgements.sum()),
             single=single,
             complete=single and 2 * data.values.size == data.n_options * (data.n_options - 1),
-            shape=weights.shape,
-            rate=weights.rate,
-            has_constant=bool(self.constant),
-            learns_variance=self.fixed_sigma(data) is None,
-            variance=variance,
-            prior_shape=VARIANCE_SHAPE,
-            prior_scale=variance * (VARIANCE_SHAPE - 1.0),
             within=0.0,
+            **self._priors(data, weights),
         )
         return judgements, empty_cache
+
+    def _priors(self, data: Any, weights: Any) -> dict[str, Any]:
+        """The fields of the compiled likelihood about constant and variance; warns of weights of another scale."""
+        self._warn_of_scale(data, weights.shape, weights.rate)
+        variance = self.first_variance(data)
+        return {
+            "shape": weights.shape,
+            "rate": weights.rate,
+            "has_constant": bool(self.constant),
+            "learns_variance": self.fixed_sigma(data) is None,
+            "variance": variance,
+            "prior_shape": VARIANCE_SHAPE,
+            "prior_scale": variance * (VARIANCE_SHAPE - 1.0),
+        }
 
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
         """Warn of a weight prior whose weights are much smaller or larger than the similarities."""

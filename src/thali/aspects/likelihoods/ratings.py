@@ -7,7 +7,7 @@ from typing import Any
 from .. import operations
 from ..state import COLUMNS
 from ..weight_priors import EXPONENTIAL
-from .additive import LEARNED, VARIANCE_SHAPE, Additive
+from .additive import LEARNED, Additive
 from .residuals import VARIANCE, Ratings, add_judgement, fill_fitted, forget_judgements, nobodys_cache
 
 
@@ -28,19 +28,8 @@ class AdditiveOfKinds(Additive):
         return None if self.sigma in (None, LEARNED) else float(self.sigma)
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        self._warn_of_scale(data, weights.shape, weights.rate)
-        variance = self.first_variance(data)
-        ratings = Ratings(
-            value=data.answers.values.copy(),  # which simulations may change
-            objects=data.n_options,
-            shape=weights.shape,
-            rate=weights.rate,
-            has_constant=bool(self.constant),
-            learns_variance=self.fixed_sigma(data) is None,
-            variance=variance,
-            prior_shape=VARIANCE_SHAPE,
-            prior_scale=variance * (VARIANCE_SHAPE - 1.0),
-        )
+        # a copy, as simulations change it
+        ratings = Ratings(value=data.answers.values.copy(), objects=data.n_options, **self._priors(data, weights))
         return ratings, nobodys_cache
 
 
