@@ -28,7 +28,7 @@ from kind_problems import (
     task,
     with_kappa,
 )
-from scipy.stats import chi2
+from scipy.stats import chi2, kstest
 
 import thali as th
 from thali.aspects.draws.counts import log_outcome_coefficient
@@ -40,9 +40,11 @@ from thali.aspects.likelihoods.ratings import AdditiveOfKinds
 from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
+from thali.aspects.populations.groups import drawn_base
+from thali.aspects.populations.groups_chain import start_of
 from thali.aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali.aspects.samplers.prior_ladder import on_ladder
-from thali.aspects.state import replica
+from thali.aspects.state import ALPHA, COLUMNS, replica
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.testing import naive
@@ -522,6 +524,48 @@ def test_posterior_means_of_similarities(kinds, tempering):
         weights = np.where(found.sizes == 2, found.weights[np.arange(len(draw)), own[draw]], 0.0)
         mean, error = mean_and_error(constants[every, own] + np.bincount(draw, weights, 60_000))
         assert abs(mean - expected) < ERRORS * error
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("weights", ["free", "similar"])
+@pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
+def test_kinds_of_similarities_are_calibrated(weights, data_sets=100):
+    """The true numbers have uniform ranks among draws of the posterior, over data that are drawn from the prior."""
+    rng, people, draws, ranks = np.random.default_rng(8), 6, 39, []
+    first, second = np.triu_indices(3, 1)
+    names = np.array(list("abc"))
+    frame = pd.DataFrame({"first": np.tile(names[first], people), "second": np.tile(names[second], people)})
+    frame.insert(0, "person", np.repeat([f"p{k}" for k in range(people)], 3))
+    for number in range(data_sets):
+        frame["similarity"] = rng.normal(size=len(frame))
+        likelihood = AdditiveOfKinds(variance=1.0)
+        simulator = task(th.Similarities.from_frame(frame), 2, likelihood, weights=weights)
+        states, base = start_of(rng, simulator, drawn_base)
+        of, _ = kinds_from_prior(rng, people, 2)
+        constant, sigma = rng.exponential(size=2), rng.gamma(2.0, size=2) ** -0.5
+        columns = int(states[0].whole[COLUMNS])
+        fitted = [b.w[:columns] @ (b.Z[:columns, first] * b.Z[:columns, second]) for b in states] + constant[:, None]
+        frame["similarity"] = np.concatenate([rng.normal(fitted[g], sigma[g]) for g in of])
+        data = th.Similarities.from_frame(frame)
+        found = drawn(task(data, 2, likelihood, weights=weights, draws=draws, tune=150, thin=40), number)
+        each, own = np.arange(draws), found.kinds[:, 0]
+        draw, ends = np.repeat(each, found.n_features), np.cumsum(found.sizes)
+        both = [{0, 1} <= set(found.owners[end - size : end]) for size, end in zip(found.sizes, ends, strict=True)]
+        shared = np.bincount(draw, both * found.weights[np.arange(len(draw)), own[draw]], draws)
+        by_kind = {name: np.stack([found.extra[f"{name} {g}"] for g in range(2)], 1) for name in ("constant", "sigma")}
+        drawn_numbers = [
+            by_kind["constant"][each, own] + shared,
+            by_kind["sigma"][each, own],
+            (found.kinds == own[:, None]).sum(axis=1),
+            found.alpha,
+            found.extra["kappa"],
+        ]
+        true = [fitted[of[0]][0], sigma[of[0]], (of == of[0]).sum(), states[0].real[ALPHA], base.real[KAPPA]]
+        kept = slice(None if weights == "similar" else -1)
+        below = [(np.sum(v < x), np.sum(v == x)) for v, x in zip(drawn_numbers[kept], true[kept], strict=True)]
+        ranks.append([less + rng.integers(same + 1) for less, same in below])
+    for of_one in np.array(ranks).T:
+        assert kstest((of_one + rng.random(len(of_one))) / (draws + 1), "uniform").pvalue > 1e-4
 
 
 @pytest.mark.long
