@@ -105,6 +105,10 @@ class DataAnswers:
         """What each chain predicts (chain, quantity), to compare them; None where nothing is compared."""
         return None
 
+    def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """A posterior of one group whose features are those of all."""
+        return tree
+
     def advice(self, tree: "xarray.DataTree") -> Advice:
         """What helps chains that disagree."""
         return quantities.advice_of(tree, self._advice)
@@ -311,7 +315,15 @@ class OfGroups(DataAnswers):
         return quantities.of_groups(tree, self.one.quantities)
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
-        return self.one.judged_owners(tree_of_group(tree, Posterior(tree).groups[0]))
+        return self.one.judged_owners(self.of_owners(tree))
+
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        each = [self.one.predicted_by_chain(tree_of_group(tree, name)) for name in Posterior(tree).groups]
+        known = [predicted for predicted in each if predicted is not None]
+        return np.concatenate(known, axis=1) if known else None
+
+    def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        return tree_of_group(tree, Posterior(tree).groups[0])
 
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         return self.one.judges(tree, name)
@@ -384,6 +396,14 @@ class OfKinds(DataAnswers):
         groups = as_groups(tree)
         return answers_of(groups).judged_besides(groups)
 
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        groups = as_groups(tree)
+        return answers_of(groups).predicted_by_chain(groups)
+
+    def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        groups = as_groups(tree)
+        return answers_of(groups).of_owners(groups)
+
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         return self.one.judges(tree, name)
 
@@ -413,8 +433,7 @@ class OfKindsOfSimilarities(OfKinds):
     """Similarities by people of such kinds: nobody chooses, and of a pair left out it is known who judged it."""
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-        groups = as_groups(tree)
-        return self.one.predicted(tree_of_group(groups, Posterior(groups).groups[0]), sets, return_se, covariates)
+        return self.one.predicted(self.of_owners(tree), sets, return_se, covariates)
 
     def left_out(self, tree: "xarray.DataTree", part: Any) -> Any:
         return fitted_of_kinds(tree, part)
