@@ -121,7 +121,7 @@ def test_findings(model):
     assert {"kinds", "features", "check", "same_kind", "assignment", "methods"} <= found.keys()
     assert not any("could not be computed" in str(finding.sentence) for finding in found.values())
     assert "most alike are" in str(found["kinds"].notes[0])
-    assert ("learned" in str(found["methods"])) == (model.sigma is None)
+    assert ("were those of each kind; the deviation was learned" in str(found["methods"])) == (model.sigma is None)
 
 
 def test_from_a_file_and_on(model, tmp_path, uncompiled):

@@ -377,7 +377,8 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
     sigma = model.posterior_["posterior"]["sigma"].to_numpy()
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
-        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma))
+        how = "learned" if Posterior(model.posterior_).kinds is None else "by_kind"
+        return rule, phrase(ENGLISH, f"additive.methods.{how}", value=in_words(sigma))
     chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
     return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
 
