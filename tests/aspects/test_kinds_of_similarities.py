@@ -52,8 +52,12 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
     assert ("sigma" in model.summary().index) == (model.sigma is None)
 
 
-def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
-    """That of all judgements; and that of each person given the kinds of others."""
+@pytest.mark.parametrize("tempering", [False, 3])
+def test_the_likelihood_of_draws_is_that_of_the_definition(model, data, tempering, uncompiled):
+    """That of all judgements; and that of each person given the kinds of others; where replicas trade places, too."""
+    if tempering:
+        run = RUN | {"draws": 20, "thin": 1}
+        model = th.AdditiveClustering(**SETTINGS | {"tempering": tempering, "sigma": model.sigma}).fit(data, **run)
     posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
     totals = posterior["log_likelihood"].values.ravel()
     terms = model.posterior_["log_likelihood"]["answers"].values.reshape(len(totals), -1)
