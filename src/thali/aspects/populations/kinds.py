@@ -133,14 +133,12 @@ class KindChain(GroupChain):
         self.record = empty_group_record(task.draws, task.n_options, task.n_groups, len(task.parameters), number)
 
     def _run_kernel(self, until: int) -> None:
-        """Sweeps of groups, and after every few of them a move of everybody; a draw is of the state before it.
-
-        Where replicas trade places the sweeps end at each draw, so that its kinds are those of the replica drawn.
-        """
+        """Sweeps of groups, and after every few of them a move of everybody; a draw is of the state before it."""
         while True:
             if self.sweeps % REBUILD == 0:
                 fill_counts(self.rng, self.task.of_kinds, self.caches, self.states, self.kinds)
             before, drawn = self.sweeps, self.recorded
+            # where replicas trade places sweeps end at each draw, so that its kinds are those of the replica drawn
             steps = (SWEEPS_A_MOVE, self.thin) if self.ladder.at.size > 1 else (SWEEPS_A_MOVE,)
             super()._run_kernel(min(until, *((before // step + 1) * step for step in steps)))
             self.record.kinds[drawn : self.recorded] = self.kinds.of[self.ladder.at[0]]
