@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from additive_fits import made_up
+from kind_problems import random_ratings
 
 import thali as th
 from thali.aspects.answers import data_answers, quantities
@@ -55,6 +56,42 @@ def test_chains_that_agree_or_are_too_few_have_none():
     for few in ({"draws": 20}, {"chains": 1}):
         with pytest.raises(ArgumentError, match="Families are of two chains or more"):
             made_up(4, **few).families()
+
+
+def several(population):
+    """Short chains, which are far apart, of groups or kinds of people."""
+    data, run = random_ratings(4, 4, 6, seed=3), {"draws": 25, "tune": 5, "thin": 1, "chains": 3}
+    model = th.AdditiveClustering(tempering=False, **{"kinds": {"kinds": 2}}.get(population, {}))
+    given = data if population == "kinds" else {name: data.by_subject()[name] for name in data.subjects[:2]}
+    return model.fit(given, random_seed=1, progressbar=False, **run)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize("population", ["groups", "kinds"])
+def test_groups_and_kinds_have_families_in_common(population, uncompiled):
+    model = several(population)
+    parts = [model.of_kind(k) for k in (1, 2)] if population == "kinds" else list(map(model.of_group, model.groups_))
+    found = model.families()
+    assert len(found.chains) > 1 and str(found.message) in str(model.verdict())
+    for part in parts:
+        own = part.families()
+        assert own.chains == found.chains and own.features.equals(found.features)
+    by_chain = np.hstack([part.posterior_["posterior"]["similarity"].values.mean(axis=1) for part in parts])
+    by_family = [by_chain[list(each)].mean(axis=0) for each in found.chains]
+    assert found.correlation == pytest.approx(np.corrcoef(by_family).min())
+    weights = model.stacked().weights
+    np.testing.assert_allclose(found.table["weight"], [weights[list(each)].sum() for each in found.chains])
+    assert str(found.message) in str(model.findings()["families"].sentence)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_everybodys_own_weights_have_none(uncompiled):
+    run = {"draws": 25, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+    model = th.AdditiveClustering(people="random", tempering=False).fit(random_ratings(3, 3, 3, seed=3), **run)
+    with pytest.raises(ArgumentError, match="and not of everybody's own weights; fit again with more, or with people="):
+        model.families()
 
 
 def test_more_features_than_a_sentence_names_are_counted():

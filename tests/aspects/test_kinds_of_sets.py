@@ -40,7 +40,7 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
     posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
     totals = posterior["log_likelihood"].values.ravel()
     terms = model.posterior_["log_likelihood"]["answers"].values.reshape(len(totals), -1)
-    for draw, (of, _, owners, w, s) in enumerate(kinds_in(model)):
+    for draw, (of, _, owners, w, s) in enumerate(kinds_in(model, "kind_unique_weights")):
         known, expected = 0.0, []
         for person, own in enumerate(each.values()):
             counts = np.add.reduceat(own.counts, own.start[:-1])
@@ -58,7 +58,7 @@ def test_all_choices_of_a_person_together(model, data):
     for name, own in each.items():
         logs = [
             logsumexp([math.log(share[g]) + naive.log_likelihood(own, owners, w[g], s[g], 0.01) for g in range(2)])
-            for _, share, owners, w, s in kinds_in(model)
+            for _, share, owners, w, s in kinds_in(model, "kind_unique_weights")
         ]
         assert found[name] == pytest.approx(logsumexp(logs) - math.log(len(logs)), rel=1e-9)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kind_problems import random_triplets
+from kind_problems import kinds_in, random_triplets
 from scipy.special import gammaln, logsumexp
 
 import thali as th
@@ -27,18 +27,11 @@ def model(request, data):
         return th.AdditiveClustering(link=request.param, **SETTINGS).fit(data, **RUN)
 
 
-def kinds_in(model):
+def draws_of(model):
     """Of each draw who is of which kind, the share of each, and owners, weights and constants by kind."""
-    posterior = model.posterior_["posterior"].dataset
-
-    def flat(name):
-        shape = posterior[name].shape
-        return posterior[name].values.reshape(shape[0] * shape[1], *shape[2:])
-
-    constant = flat("kind_constant") if model.link == "ratio" else np.zeros((len(flat("kind")), 2))
-    for of, owners, weights, own in zip(flat("kind"), flat("features"), flat("kind_weights"), constant, strict=True):
-        sizes = np.bincount(of, minlength=2) + 1.0
-        yield of, sizes / sizes.sum(), owners.T.astype(bool), weights, own
+    if model.link == "ratio":
+        return kinds_in(model, "kind_constant")
+    return ((*draw, np.zeros(2)) for draw in kinds_in(model))
 
 
 def test_a_new_person_is_a_mixture_of_kinds(model):
@@ -49,7 +42,7 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
                 share[g] * np.array(naive.similar_pair_probabilities(pairs, owners, w[g], model.link, c[g], 0.01))
                 for g in range(2)
             )
-            for _, share, owners, w, c in kinds_in(model)
+            for _, share, owners, w, c in draws_of(model)
         ],
         axis=0,
     )
@@ -69,7 +62,7 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
     posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
     totals = posterior["log_likelihood"].values.ravel()
     terms = model.posterior_["log_likelihood"]["answers"].values.reshape(len(totals), -1)
-    for draw, (of, _, owners, w, c) in enumerate(kinds_in(model)):
+    for draw, (of, _, owners, w, c) in enumerate(draws_of(model)):
         known, expected = 0.0, []
         for person, own in enumerate(each.values()):
             counts = np.add.reduceat(own.counts, own.start[:-1])
@@ -118,7 +111,5 @@ def test_what_is_refused(data):
     two = th.AdditiveClustering(kinds=2)
     with pytest.raises(DataError, match="kinds of people need answers that say who gave them"):
         two.fit(th.Triplets([(0, 1, 2)]), **RUN)
-    with pytest.raises(DataError, match=r"kinds of people are for .*triplets or best-worst choices; got Similarities"):
-        two.fit(th.datasets.numbers(), **RUN)
     with pytest.raises(ArgumentError, match="is for one group of people"):
         th.AdditiveClustering(kinds=2, method="map").fit(data, random_seed=1, progressbar=False)

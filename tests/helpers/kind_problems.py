@@ -9,9 +9,10 @@ import pandas as pd
 
 import thali as th
 from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
+from thali.aspects.likelihoods.ratings import AdditiveOfKinds
 from thali.aspects.populations.kinds import KindChain, build_kind_task
 from thali.data.answers import OUTCOMES, given_answers
-from thali.data.kinds import CHOICES, TRIPLETS
+from thali.data.kinds import CHOICES, SIMILARITIES, TRIPLETS
 from thali.testing import naive
 
 
@@ -96,8 +97,23 @@ def random_triplets(people, n, choices, seed):
     return th.Triplets.from_frame(frame, labels=labels)
 
 
+def random_ratings(people, n, choices, seed):
+    """People who rate random pairs of objects at random, each of them once."""
+    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
+    pairs = list(itertools.combinations(labels, 2))
+    rows = [
+        (f"p{person}", *pairs[k], rng.normal(1.0, 0.7))
+        for person in range(people)
+        for k in rng.choice(len(pairs), min(choices, len(pairs)), replace=False)
+    ]
+    frame = pd.DataFrame(rows, columns=["person", "first", "second", "similarity"])
+    return th.Similarities.from_frame(frame, labels=labels)
+
+
 def likelihood_of(data, lapse=0.01, link="exp"):
     """In the form that kinds of people have."""
+    if data.kind == SIMILARITIES:
+        return AdditiveOfKinds(variance=1.0)
     if has_worst(data):
         return BestAndWorst(lapse, shared=False)
     if data.kind == TRIPLETS:
@@ -111,8 +127,12 @@ def has_worst(data):
     return data.kind == CHOICES and data.worst is not None
 
 
-def naive_log_likelihood(data, features, weights, unique, lapse=0.01, link="exp", constant=0.0, tie=None, beta=()):
+def naive_log_likelihood(
+    data, features, weights, unique, lapse=0.01, link="exp", constant=0.0, sigma=1.0, tie=None, beta=()
+):
     """Of the answers of one person, slow and obvious."""
+    if data.kind == SIMILARITIES:
+        return naive.additive_log_likelihood(data, features, weights, constant, sigma)
     if data.kind == TRIPLETS:
         return naive.triplet_log_likelihood(data, features, weights, link, constant, lapse)
     return naive.log_likelihood(data, features, weights, unique, lapse, tie, beta=beta)
@@ -163,14 +183,24 @@ class Asked:
 
 
 def task(
-    data, kinds=2, likelihood=None, prior=None, alpha=None, weights="free", draws=1, tune=0, thin=5, tempering=False
+    data,
+    kinds=2,
+    likelihood=None,
+    prior=None,
+    alpha=None,
+    weights="free",
+    draws=1,
+    tune=0,
+    thin=5,
+    tempering=False,
+    weight_prior=(1.0, 1.0),
 ):
     """What the chains run."""
     usual = th.priors.Given(np.zeros((data.n_options, 0))) if has_worst(data) else th.priors.IndianBuffet()
     parts = {
         "prior": prior or usual,
         "likelihood": likelihood or th.likelihoods.Elimination(0.01),
-        "weight_prior": (1.0, 1.0),
+        "weight_prior": weight_prior,
         "alpha": alpha,
         "sampler": None,
         "tempering": tempering,
@@ -190,8 +220,8 @@ def drawn(of_task, random_seed=1):
     return chain.draws
 
 
-def kinds_in(model):
-    """Of each draw who is of which kind, the share of each, and owners, weights and unique weights by kind."""
+def kinds_in(model, *names):
+    """Of each draw who is of which kind, the share of each, owners, weights by kind, and what has these names."""
     posterior = model.posterior_["posterior"].dataset
     number = int(model.posterior_["constant_data"].dataset["kinds"])
 
@@ -199,9 +229,9 @@ def kinds_in(model):
         shape = posterior[name].shape
         return posterior[name].values.reshape(shape[0] * shape[1], *shape[2:])
 
-    for draw in zip(*map(flat, ("kind", "features", "kind_weights", "kind_unique_weights")), strict=True):
-        sizes = np.bincount(draw[0], minlength=number) + 1.0
-        yield draw[0], sizes / sizes.sum(), draw[1].T.astype(bool), draw[2], draw[3]
+    for of, owners, weights, *own in zip(*map(flat, ("kind", "features", "kind_weights", *names)), strict=True):
+        sizes = np.bincount(of, minlength=number) + 1.0
+        yield of, sizes / sizes.sum(), owners.T.astype(bool), weights, *own
 
 
 def of_new_person(model, labels, lapse=0.01):
@@ -210,6 +240,6 @@ def of_new_person(model, labels, lapse=0.01):
     members = [known.index(label) for label in labels]
     found = [
         sum(share[g] * np.array(naive.set_probabilities(members, owners, w[g], s[g], lapse)) for g in range(len(share)))
-        for _, share, owners, w, s in kinds_in(model)
+        for _, share, owners, w, s in kinds_in(model, "kind_unique_weights")
     ]
     return np.mean(found, axis=0)

@@ -54,6 +54,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},
     "additive-clustering, triplet groups": {"pictures": _OF_GROUPS},
+    "additive-clustering, similarity kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
     "additive-clustering, triplet kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
     "latent-feature-model": {},
     "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
@@ -70,7 +71,8 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 }
 
 # whose compiled code no other test of the default suite needs: they are met behind `long`
-RARE_ENDS = "described groups", "best-worst groups", "triplet groups", "choice kinds", "triplet kinds"
+RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
+RARE_ENDS += "choice kinds", "similarity kinds", "triplet kinds"
 RARE = tuple(name for name in _SPECIAL if name.rpartition(", ")[2] in RARE_ENDS)
 _PEOPLE = Smallest(
     partial(th.EliminationByAspects, aspects="unique", method="laplace"),

@@ -50,6 +50,7 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
     CHOICES: "3 options, 3 sets of 2 to 3, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
+    "similarity kinds": "4 objects, 6 similarities of 4 judgements each, sigma 0.181",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
@@ -64,6 +65,7 @@ _KINDS = {  # by the end of a row's name
     "choice kinds": CHOICES,
     "best-worst groups": BEST_WORST_GROUPS,
     "triplet groups": TRIPLET_GROUPS,
+    "similarity kinds": "similarity kinds",
     "triplet kinds": TRIPLETS,
     "random people": "random people",
 }

@@ -182,7 +182,7 @@ ADDITIVE = ModelSpec(
         SIMILAR.but(methods=_DRAWN),
         GROUP.but(methods=_DRAWN),
         WEIGHTS.but(methods=_DRAWN),
-        KINDS.but(methods=_DRAWN, data=(TRIPLETS,)),
+        KINDS.but(methods=_DRAWN),
         PEOPLE_MODEL.but(methods=_DRAWN, default="independent, which the verdict judges"),
         PEOPLE.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN, data=(TRIPLETS,)),
         SPREAD_OF_PEOPLE.but(methods=_DRAWN),

@@ -223,6 +223,11 @@ class JudgedValues(Frozen):
     pair: np.ndarray
     values: np.ndarray
 
+    @property
+    def judgements(self) -> np.ndarray:
+        """How many judgements each number is: one."""
+        return np.ones(len(self.values))
+
     def __str__(self) -> str:
         return plural(len(self.subjects), "subject")
 
@@ -251,7 +256,7 @@ class Given(NamedTuple):
     subjects: tuple[str, ...]
     subject: np.ndarray  # (rows,) ascending positions in `subjects`
     # (rows,) of pair e, or of cell e where there are covariates: 3 e, a choice of its first option, 3 e + 1, one of the
-    # second, and 3 e + 2, of neither; of best and worst its number; else a place of the data
+    # second, and 3 e + 2, of neither; of best and worst its number; of similarities the row; else a place of the data
     answer: np.ndarray
     times: np.ndarray  # (rows,)
     question: np.ndarray  # (rows,): the pair, the cell, or the set, that was asked
@@ -268,6 +273,8 @@ def given_answers(data: Any) -> Given:
         return Given(known.subjects, subject, answer, times[there], answer // OUTCOMES)
     if isinstance(known := data.answers, ChosenPlaces):
         return Given(known.subjects, known.subject, known.place, known.times, data.set_of[known.place])
+    if isinstance(known, JudgedValues):
+        return Given(known.subjects, known.subject, np.arange(len(known.pair)), known.judgements, known.pair)
     answer = data.choice if data.worst is None else answers_given(data)
     order = np.lexsort((answer, data.respondent))
     question = data.set_of[data.choice]

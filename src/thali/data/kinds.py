@@ -64,6 +64,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="free,similar",
         groups="similarities by group",
+        kinds="similarities of kinds of people",
     ),
     DataSpec(
         TRIPLETS,
@@ -99,7 +100,7 @@ BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
 BY_KINDS |= {BEST_WORST: "best-worst choices of kinds of people"}
 OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
 PAIR_KINDS, CHOICE_KINDS, TRIPLET_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[TRIPLETS]
-BEST_WORST_KINDS = BY_KINDS[BEST_WORST]
+BEST_WORST_KINDS, SIMILARITY_KINDS = BY_KINDS[BEST_WORST], BY_KINDS[SIMILARITIES]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

@@ -91,6 +91,13 @@ def _similarities():
     return (th.Similarities((values + values.T) / 2, labels=list("abcd")),)
 
 
+def _judged_similarities():
+    """Of which it is known who judged."""
+    rng = np.random.default_rng(4)
+    squares = {f"p{k}": rng.random((4, 4)) for k in range(4)}
+    return (th.Similarities.from_subjects(squares, list("abcd"), symmetrize="mean"),)
+
+
 def _triplets():
     rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
     return (th.Triplets(rows),)
@@ -346,6 +353,9 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _triplet_groups,
         _CHAINS,
         lambda model: _first_set(model.of_group("men")),
+    ),
+    f"{_ADDITIVE}, similarity kinds": Smallest(
+        partial(th.AdditiveClustering, kinds=2), _judged_similarities, _CHAINS, _worths
     ),
     f"{_ADDITIVE}, triplet kinds": Smallest(
         partial(th.AdditiveClustering, kinds=2), _answered_triplets, _CHAINS, _first_set

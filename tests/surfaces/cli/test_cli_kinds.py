@@ -32,13 +32,16 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
 
 @pytest.fixture
 def others(folder):
-    """Choices out of three drinks, and the odd one out of three, by the same four people."""
-    rng, sets, odd = np.random.default_rng(2), [], []
+    """Choices out of three drinks, the odd one out of three, and how alike two are, by the same four people."""
+    rng, sets, odd, alike = np.random.default_rng(2), [], [], []
     for number in range(24):
         three = rng.choice(["tea", "milk", "beer", "cocoa"], 3, replace=False)
         chosen, person = rng.choice(three), f"p{number % 4}"
         sets += [(person, number, item, int(item == chosen)) for item in three]
         odd.append((person, *three, chosen))
+    for person in ("p0", "p1", "p2", "p3"):
+        alike += [(person, *pair, rng.random()) for pair in (("tea", "milk"), ("tea", "beer"), ("milk", "beer"))]
+    pd.DataFrame(alike, columns=["person", "first", "second", "similarity"]).to_csv("alike.csv", index=False)
     pd.DataFrame(sets, columns=["person", "task", "item", "chosen"]).to_csv("sets.csv", index=False)
     pd.DataFrame(odd, columns=["person", "object1", "object2", "object3", "odd"]).to_csv("odd.csv", index=False)
 
@@ -50,6 +53,7 @@ def others(folder):
         ("sets.csv", ("--aspects", "unique"), "ranks.csv", "set_probability"),
         ("sets.csv", ("--weights", "similar"), "ranks.csv", "How similar the kinds are"),
         ("odd.csv", ("--weights", "similar", "--tempering", "off"), "features.csv", "most alike are"),
+        ("alike.csv", ("--weights", "similar", "--tempering", "off"), "features.csv", "most alike are"),
     ],
 )
 def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, said):

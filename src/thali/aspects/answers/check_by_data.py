@@ -238,25 +238,40 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
     p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it is
     P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²), where the left sum has a chi-square distribution.
     """
+    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
+    first, second, judgements = constant["first"].values, constant["second"].values, judgements_of(tree)
+    every = columns_of(tree)
+    draws, columns = spaced_draws(every.n_draws, len(first)), spaced(every, len(first))
+    own, sigma = (posterior[name].values.ravel()[draws] for name in ("constant", "sigma"))
+
+    def moments(pairs: slice) -> tuple[np.ndarray, np.ndarray]:
+        mu = similarity_draws(columns, own, first[pairs], second[pairs])
+        return mu, sigma[:, None] / np.sqrt(judgements[pairs])
+
+    return checked_similarities(tree, random_seed, len(draws), moments)
+
+
+def checked_similarities(
+    tree: "xarray.DataTree",
+    random_seed: Any,
+    draws: int,
+    moments: "Callable[[slice], tuple[np.ndarray, np.ndarray]]",
+) -> "pandas.DataFrame":
+    """The table; `moments`: mean and standard deviation of replicates of some pairs (draws, pairs)."""
     import pandas as pd
     from scipy.special import ndtr
     from scipy.stats import chi2
 
     from thali._tables import Table
 
-    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
+    constant, judgements = tree["constant_data"].dataset, judgements_of(tree)
     labels, first, second = constant["option"].values, constant["first"].values, constant["second"].values
-    observed, judgements = tree["observed_data"].dataset["similarity"].values, judgements_of(tree)
-    every = columns_of(tree)
-    chosen = spaced_draws(every.n_draws, len(observed))
-    columns = spaced(every, len(observed))
-    own, sigma = (posterior[name].values.ravel()[chosen] for name in ("constant", "sigma"))
+    observed = tree["observed_data"].dataset["similarity"].values
     rng = streams(random_seed, 1)[0]
 
-    rows, squares = [], np.zeros(columns.n_draws)
-    for pairs in blocks(len(observed), columns.n_draws):
-        mu = similarity_draws(columns, own, first[pairs], second[pairs])
-        deviation = sigma[:, None] / np.sqrt(judgements[pairs])
+    rows, squares = [], np.zeros(draws)
+    for pairs in blocks(len(observed), draws):
+        mu, deviation = moments(pairs)
         distance = (observed[pairs] - mu) / deviation
         squares += (distance**2).sum(axis=1)
         replicates = mu + deviation * rng.standard_normal(mu.shape)
@@ -283,7 +298,7 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
     ).sort_values("p_value", kind="stable", ignore_index=True)
     overall = float(chi2.sf(squares, len(observed)).mean())
     frame.attrs |= {"p_value": overall, "interval": INTERVAL, "expected_missed": float(outside.sum())}
-    frame.attrs |= {"draws": columns.n_draws, ROWS: SIMILARITY}
+    frame.attrs |= {"draws": draws, ROWS: SIMILARITY}
     return frame
 
 

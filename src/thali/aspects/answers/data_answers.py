@@ -21,6 +21,7 @@ from thali.data.kinds import (
     PAIR_KINDS,
     PAIRS,
     SIMILARITIES,
+    SIMILARITY_KINDS,
     TRIPLET_KINDS,
     TRIPLETS,
 )
@@ -48,9 +49,11 @@ from .groups import group_check_table, group_features_table, tree_of_common, tre
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
+    fitted_of_kinds,
     kinds_best_worst_check_table,
     kinds_check_table,
     kinds_set_check_table,
+    kinds_similarity_check_table,
     kinds_triplet_check_table,
     most_similar_of_new,
     outcomes_table_of_new,
@@ -59,7 +62,7 @@ from .kinds_of_people import (
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched, matched_features, matched_table, similar_for
 from .new_people import log_predictive_of_population, predicted_of_population
-from .predict import fitted_draws, outcomes_table, predicted_pairs, predicted_with_errors
+from .predict import fitted_draws, outcomes_table, predicted_left_out, predicted_pairs, predicted_with_errors
 from .quantities import Quantities, some_pairs, spread
 
 if TYPE_CHECKING:
@@ -102,6 +105,10 @@ class DataAnswers:
         """What each chain predicts (chain, quantity), to compare them; None where nothing is compared."""
         return None
 
+    def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """A posterior of one group whose features are those of all."""
+        return tree
+
     def advice(self, tree: "xarray.DataTree") -> Advice:
         """What helps chains that disagree."""
         return quantities.advice_of(tree, self._advice)
@@ -125,6 +132,10 @@ class DataAnswers:
     def outcomes(self, tree: "xarray.DataTree", pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """The probabilities of the three outcomes of comparisons that may end in a tie."""
         return outcomes_table(of_choices(tree, "predict_outcomes"), pairs, covariates)
+
+    def left_out(self, tree: "xarray.DataTree", part: Any) -> Any:
+        """What draws predict for pairs that were left out of the fit."""
+        return predicted_left_out(tree, part)
 
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
         """The logarithm of the probability of all choices of each person together."""
@@ -304,7 +315,15 @@ class OfGroups(DataAnswers):
         return quantities.of_groups(tree, self.one.quantities)
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
-        return self.one.judged_owners(tree_of_group(tree, Posterior(tree).groups[0]))
+        return self.one.judged_owners(self.of_owners(tree))
+
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        each = [self.one.predicted_by_chain(tree_of_group(tree, name)) for name in Posterior(tree).groups]
+        known = [predicted for predicted in each if predicted is not None]
+        return np.concatenate(known, axis=1) if known else None
+
+    def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        return tree_of_group(tree, Posterior(tree).groups[0])
 
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         return self.one.judges(tree, name)
@@ -377,6 +396,14 @@ class OfKinds(DataAnswers):
         groups = as_groups(tree)
         return answers_of(groups).judged_besides(groups)
 
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        groups = as_groups(tree)
+        return answers_of(groups).predicted_by_chain(groups)
+
+    def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        groups = as_groups(tree)
+        return answers_of(groups).of_owners(groups)
+
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         return self.one.judges(tree, name)
 
@@ -402,6 +429,16 @@ class OfKinds(DataAnswers):
         return group_features_table(as_groups(tree), min_probability, similar)
 
 
+class OfKindsOfSimilarities(OfKinds):
+    """Similarities by people of such kinds: nobody chooses, and of a pair left out it is known who judged it."""
+
+    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        return self.one.predicted(self.of_owners(tree), sets, return_se, covariates)
+
+    def left_out(self, tree: "xarray.DataTree", part: Any) -> Any:
+        return fitted_of_kinds(tree, part)
+
+
 _BY_KIND: dict[str, DataAnswers] = {
     PAIRS: OfPairs(),
     CHOICES: OfSets(),
@@ -412,6 +449,7 @@ _BY_KIND: dict[str, DataAnswers] = {
     PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs, kinds_check_table),
     CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered, kinds_set_check_table),
     BEST_WORST_KINDS: OfKinds(OfBestWorst(), quantities.of_every_pair, kinds_best_worst_check_table),
+    SIMILARITY_KINDS: OfKindsOfSimilarities(OfSimilarities(), quantities.of_similarities, kinds_similarity_check_table),
     TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}

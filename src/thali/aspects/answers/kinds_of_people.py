@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.kinds import GROUPED, OF_KINDS, PAIRS
+from thali.data.kinds import GROUPED, OF_KINDS, PAIRS, SIMILARITIES
+from thali.errors import DataError
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
 from thali.posterior.store import tree_of
@@ -16,6 +17,7 @@ from ..draws.columns import columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import DIMENSION, Lift, beta_of, cells_of, names_in
 from ..draws.probabilities import probability_blocks, probability_draws
+from ..draws.similarities import similarity_draws
 from ..draws.triplets import answered, triplet_blocks
 from ..likelihoods.best_worst import rule_of
 from ..likelihoods.set_draws import set_probability_draws
@@ -30,7 +32,14 @@ from .check import (
     spaced_draws,
     whole_counts,
 )
-from .check_by_data import checked_options, checked_triplets, named_options, whole_answers, whole_choices
+from .check_by_data import (
+    checked_options,
+    checked_similarities,
+    checked_triplets,
+    named_options,
+    whole_answers,
+    whole_choices,
+)
 from .groups import tree_of_group
 from .kinds_tree import shares_of_new
 from .predict import (
@@ -163,7 +172,7 @@ def _data_of_members(
     """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
     constant = tree["constant_data"].to_dataset()
     of_data = OF_KINDS[Posterior(tree).data_kind]
-    kept, observed, counted = (_pairs_of if of_data == PAIRS else _sets_of)(tree, kind, names)
+    kept, observed, counted = {PAIRS: _pairs_of, SIMILARITIES: _judged_by}.get(of_data, _sets_of)(tree, kind, names)
     scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds")]
     counted = counted.assign({name: constant[name] for name in scalars})
     counted["kind"] = GROUPED[of_data]
@@ -216,6 +225,24 @@ def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tu
         rows |= {"cell_group": ("cell", of), DIMENSION: constant[DIMENSION].values}
     coordinates = {**rows, "option": constant["option"].values, "group": names}
     return [], xr.Dataset(observed, {name: rows[name] for name in list(rows)[:3]}), xr.Dataset(counted, coordinates)
+
+
+def _judged_by(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
+    """The mean judgements of the members of each kind."""
+    import xarray as xr
+
+    constant, values = tree["constant_data"].to_dataset(), tree["observed_data"].dataset["answers"].values
+    shape = len(names), constant.sizes["measured_pair"]
+    place = np.ravel_multi_index((kind[constant["answer_subject"].values], constant["answer_pair"].values), shape)
+    count, total = (np.bincount(place, each, shape[0] * shape[1]) for each in (np.ones(len(values)), values))
+    there = np.flatnonzero(count)
+    group, pair = np.unravel_index(there, shape)
+    rows: dict[str, Any] = {"measured_pair_group": ("measured_pair", group)}
+    rows |= {name: ("measured_pair", constant[name].values[pair]) for name in ("option_a", "option_b")}
+    counted: dict[str, Any] = {name: ("measured_pair", constant[name].values[pair]) for name in ("first", "second")}
+    counted["judgements"] = "measured_pair", count[there]
+    observed = xr.Dataset({"similarity": ("measured_pair", total[there] / count[there])}, rows)
+    return [], observed, xr.Dataset(counted, {**rows, "option": constant["option"].values, "group": names})
 
 
 def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
@@ -570,3 +597,58 @@ def kinds_triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) 
         return replicates, expected
 
     return checked_triplets(data, len(draws), drawn)
+
+
+# Similarities: the mean of those who judged a pair, each as the kind that the draw says -------------------------------
+
+
+class Judged(NamedTuple):
+    """Who judged which pairs, a row a judgement."""
+
+    subject: np.ndarray
+    pair: np.ndarray
+
+
+def moments_of_kinds(
+    tree: "xarray.DataTree", draws: np.ndarray, first: np.ndarray, second: np.ndarray, known: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of the mean judgement of each pair, in some draws (draws, pairs)."""
+    from scipy.sparse import csr_array
+
+    of, groups = aligned_members(tree)[draws], as_groups(tree)
+    judged = csr_array((np.ones(len(known.pair)), (known.subject, known.pair)), (of.shape[1], len(first)))
+    mean, variance = np.zeros((2, len(draws), len(first)))
+    for g, name in enumerate(Posterior(groups).groups):
+        own = tree_of_group(groups, name)
+        constant, sigma = (own["posterior"].dataset[each].values.ravel()[draws] for each in ("constant", "sigma"))
+        times = (of == g).astype(float) @ judged
+        mean += times * similarity_draws(columns_of(own).take(draws), constant, first, second)
+        variance += times * sigma[:, None] ** 2
+    number = judged.sum(axis=0)
+    return mean / number, np.sqrt(variance) / number
+
+
+def fitted_of_kinds(tree: "xarray.DataTree", data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """As `fitted_draws`, of judgements by the people of the fit."""
+    sizes = tree["posterior"].sizes
+    if data.answers is None or list(data.subjects) != people_in(tree):
+        raise DataError("Predictions by kinds of people are of similarities that the people of the fit judged.")
+    draws = np.arange(sizes["chain"] * sizes["draw"])
+    found = moments_of_kinds(tree, draws, data.first, data.second, data.answers)
+    mean, deviation = (each.reshape(sizes["chain"], sizes["draw"], -1) for each in found)
+    return mean, deviation
+
+
+def kinds_similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `similarity_check_table`, of the mean of those who judged each pair."""
+    constant, posterior = tree["constant_data"].dataset, tree["posterior"].sizes
+    first, second = constant["first"].values, constant["second"].values
+    subject, pair = constant["answer_subject"].values, constant["answer_pair"].values
+    draws = spaced_draws(posterior["chain"] * posterior["draw"], len(first))
+
+    def moments(pairs: slice) -> tuple[np.ndarray, np.ndarray]:
+        here = (pair >= pairs.start) & (pair < pairs.stop)
+        known = Judged(subject[here], pair[here] - pairs.start)
+        return moments_of_kinds(tree, draws, first[pairs], second[pairs], known)
+
+    return checked_similarities(tree, random_seed, len(draws), moments)

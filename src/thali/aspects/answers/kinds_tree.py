@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.answers import Answers, Given, first_answers, given_answers, log_coefficients_of_people
+from thali.data.answers import Answers, Given, JudgedValues, first_answers, given_answers, log_coefficients_of_people
 from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS, TRIPLETS
 from thali.errors import DataError
 from thali.inference.threads import rectangle
@@ -39,11 +39,14 @@ _OF_KINDS = {
     "kind_choice_probability": "probability that a person of each kind chooses the first of a pair; lapse included",
     "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
     "kind_set_probability": "probability that a person of each kind chooses the alternative; lapse included",
-    "similarity": "shared weight of a pair to a new person; with the link ratio over the mean of all pairs",
+    "similarity": "similarity of a pair to a new person; of triplets with the link ratio over the mean of all pairs",
     "tie": "nu, the parameter of ties, mean over kinds of a new person",
+    "constant": "additive constant, mean over kinds of a new person",
+    "sigma": "standard deviation of a judgement about the similarity, mean over kinds of a new person",
     "kind_tie": "nu, the parameter of ties, in each kind",
-    "kind_similarity": "shared weight of a pair in each kind; with the link ratio over the mean of all pairs",
-    "kind_constant": "c, part of the value of every pair, in each kind; over the mean of all pairs",
+    "kind_similarity": "similarity of a pair in each kind; of triplets with the link ratio over the mean of all pairs",
+    "kind_constant": "constant of each kind, part of every similarity; of triplets over the mean of all pairs",
+    "kind_sigma": "standard deviation of a judgement by those of each kind about the similarity",
     "kind_weights": "weight of a feature in each kind; padded with 0",
     "kind_unique_weights": "weight of the aspect that an option has alone, in each kind",
     "weights": "weight of a feature, mean over kinds; padded with 0",
@@ -89,10 +92,11 @@ def kinds_tree(
         parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
     by_kind = comparable_weights(raw, parts, own)
     middle, part = mean_over(by_kind), parts[0]
+    left_out = coefficients.sum() if part.kind in _COUNTED else part.log_constant
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
         "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + left_out for chain in kept]),
         **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
         "n_kinds": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "subject"), of.reshape(*shape, -1)),
@@ -106,10 +110,11 @@ def kinds_tree(
     shares = shares_of_new(sizes).reshape(*shape, number)
     for name, values in own.items():
         if name in part.descriptions:  # others stand in the parts
-            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), np.stack(values, axis=2)
+            each = np.stack(values, axis=2)
+            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), each
+            if part.scale is None:
+                variables[name] = ("chain", "draw"), (shares * each).sum(axis=2)
     ties = variables["kind_tie"][1] if "kind_tie" in variables else None
-    if ties is not None:
-        variables["tie"] = ("chain", "draw"), (shares * ties).sum(axis=2)
     for name, (dims, values) in part.variables.items():
         if len(dims) == 2 or name in part.common:  # of the owners, or a parameter, which all kinds share
             variables[name] = dims, values
@@ -126,9 +131,9 @@ def kinds_tree(
         logs = []
         for g, columns in enumerate(by_kind):
             kind = _Kind(parts[g], columns, {name: values[g].ravel() for name, values in own.items()})
-            logs.append(_LOGS[part.kind](kind, data))
+            logs.append(_judged(kind, data) if part.kind not in _COUNTED else _counted(kind, data, given))
     if logs[0] is not None and is_pointwise(len(people), len(of)):
-        terms = _log_of_people(np.maximum(np.stack(logs, axis=1), LEAST), given, of) + coefficients
+        terms = _log_of_people(np.stack(logs, axis=2), of) + coefficients
         variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
         found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "subject": people})
     constants, observed = _stored(part.kind, data, given)
@@ -204,13 +209,41 @@ def _of_best_and_worst(kind: _Kind, data: Any) -> np.ndarray | None:
     return np.log(answer_probabilities(weights, data.start, data.members, constants["lapse"], constants["best_worst"]))
 
 
-# Of a kind of data: the log probability of every answer, draw by draw (draws, answers); None where it is not stored.
-_LOGS: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
+# Of data that are counted: the log probability of every answer, draw by draw (draws, answers); None where it is not
+# stored.
+_COUNTED: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
     PAIRS: _of_pairs,
     CHOICES: _of_places,
     TRIPLETS: _of_pair_sets,
     BEST_WORST: _of_best_and_worst,
 }
+
+
+def _counted(kind: _Kind, data: Any, given: Given) -> np.ndarray | None:
+    """The log probability of everybody's answers, if they are of that kind (draws, people), without coefficients."""
+    from scipy.sparse import csr_array
+
+    if (logs := _COUNTED[kind.part.kind](kind, data)) is None:
+        return None
+    times = csr_array((given.times, (given.answer, given.subject)), (logs.shape[1], len(given.subjects)))
+    return np.maximum(logs, LEAST) @ times
+
+
+def _judged(kind: _Kind, data: Any) -> np.ndarray | None:
+    """The same of similarities, whose judgements are normal about those of the kind."""
+    from scipy.sparse import csr_array
+
+    if "similarity" not in kind.part.variables:
+        return None
+    fitted = kind.part.variables["similarity"][1][..., pair_index(data.first, data.second, data.n_options)]
+    mu, known = fitted.reshape(-1, data.n_pairs), data.answers
+    ones, values, squares = (
+        csr_array((np.power(known.values, k), (known.pair, known.subject)), (data.n_pairs, len(known.subjects)))
+        for k in range(3)
+    )
+    variance = kind.own["sigma"][:, None] ** 2
+    error = squares.sum(axis=0) - 2.0 * (mu @ values) + (mu * mu) @ ones
+    return -0.5 * (error / variance + ones.sum(axis=0) * np.log(2.0 * np.pi * variance))
 
 
 def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -221,24 +254,25 @@ def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[st
         rows |= {"answer_losses": ("answer", answers.losses)}
         rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
         return rows, {"answers": ("answer", answers.wins)}
+    if isinstance(known := data.answers, JudgedValues):
+        rows = {"answer_subject": ("answer", known.subject), "answer_pair": ("answer", known.pair)}
+        return rows, {"answers": ("answer", known.values)}
     # a dimension of its own: along "answer" stand the possible answers of best-worst choices
     dim = "given_answer" if kind == BEST_WORST else "answer"
     rows = {"answer_subject": (dim, given.subject), "answer_place": (dim, given.answer)}
     return rows, {"answers": (dim, given.times)}
 
 
-def _log_of_people(logs: np.ndarray, given: Given, of: np.ndarray) -> np.ndarray:
-    """log probability of everybody's answers given the kinds of all others, from that of each (draw, kind, answer)."""
+def _log_of_people(logs: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """log probability of everybody's answers given the kinds of all others, from that by kind (draw, person, kind)."""
     # Given are the weights of all kinds too, so that the answers of people who are left out can be predicted by
     # importance sampling.
-    from scipy.sparse import csr_array
     from scipy.special import logsumexp
 
-    people, kinds = of.shape[1], logs.shape[1]
-    times = csr_array((given.times, (given.answer, given.subject)), (logs.shape[2], people))
-    found = np.empty((len(logs), people, kinds))
+    _, people, kinds = logs.shape
+    found = np.empty(logs.shape)
     for g in range(kinds):
         own = of == g
         others = own.sum(axis=1, keepdims=True) - own
-        found[:, :, g] = logs[:, g] @ times + np.log((others + 1.0) / (people - 1.0 + kinds))
+        found[:, :, g] = logs[:, :, g] + np.log((others + 1.0) / (people - 1.0 + kinds))
     return np.asarray(logsumexp(found, axis=2))

@@ -101,7 +101,7 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
     if model._engine.is_point:
         return OF_A_POINT
     if Posterior(model.posterior_).population == KINDS:
-        return (*kinds.makers_of("feature", kinds.most_similar, _of(model).check), *LAST)
+        return (*kinds.makers_of("feature", _of(model).alike, _of(model).check), *LAST)
     if Posterior(model.posterior_).has_individuals:
         return (*_FIRST_OF_PEOPLE, _of(model).check, summary, data, *LAST)
     if model.groups_:
@@ -376,8 +376,9 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
     rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
     sigma = model.posterior_["posterior"]["sigma"].to_numpy()
-    if (sigma != sigma.flat[0]).any():
-        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma))
+    if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
+        how = "learned" if Posterior(model.posterior_).kinds is None else "by_kind"
+        return rule, phrase(ENGLISH, f"additive.methods.{how}", value=in_words(sigma))
     chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
     return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
 
@@ -429,6 +430,7 @@ class _OfData(NamedTuple):
     assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
     explained: Callable[[Any], list[Text]]  # of a point
     modelled: Callable[[Any], tuple[Text, Text]]
+    alike: Callable[[Any], Text]  # to a kind of people
 
 
 _OF_DATA = {
@@ -440,6 +442,7 @@ _OF_DATA = {
         _assumed_of_similarities,
         _explained_of_similarities,
         _of_similarities,
+        kinds.most_alike,
     ),
     TRIPLETS: _OfData(
         OF_TRIPLETS,
@@ -449,6 +452,7 @@ _OF_DATA = {
         _assumed_of_answers,
         lambda model: [],
         _of_answers,
+        kinds.most_similar,
     ),
 }
 OF_A_POINT = (_ASKED, best_features, point, data, *LAST)

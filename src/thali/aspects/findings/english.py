@@ -302,6 +302,8 @@ ENGLISH = {
     " objects is the sum of the weights of the features that both have, plus a constant, with normal error.",
     "additive.methods.no_constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
     " objects is the sum of the weights of the features that both have, with normal error.",
+    "additive.methods.by_kind": "Constant and standard deviation of the error were those of each kind; the deviation"
+    " was learned: {value} as a mean over kinds.",
     "additive.methods.learned": "The standard deviation of the error was learned: {value}.",
     "additive.methods.sigma": "The standard deviation of the error was {value}{chosen}.",
     "additive.methods.chosen": ", chosen by cross-validation over pairs of objects",

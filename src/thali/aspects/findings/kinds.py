@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali.model.common_findings import asked, data, summary
 from thali.model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
@@ -14,11 +16,11 @@ from ..answers.matched_features import members_in_words
 from ..draws.tree import MAX_PAIRS
 from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
-from .features import by_member, labels_of, number_finding, row_in_words
+from .features import by_member, families, labels_of, number_finding, row_in_words
 from .groups import MAX_GROUPS, parameter_notes, ranks_finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ..models.elimination import EliminationByAspects
 
@@ -44,7 +46,7 @@ def makers_of(word: str, prefers: "Callable[[Any], Text]", check: Maker, *more: 
         return number_finding(model, number.to_numpy(), word, f"{word}s")
 
     question = asked(lambda model: ENGLISH[f"kinds.asked.{word}"])
-    own = question, kinds, features, n_features, *more
+    own = question, kinds, features, families, n_features, *more
     return (*own, parameters, check, summary, data, assignment, same_kind)
 
 
@@ -83,9 +85,21 @@ def most_similar(model: Any) -> Text:
     if n * (n - 1) // 2 > MAX_PAIRS:
         return ENGLISH["kinds.many"]
     table = model.pair_ranks().head(_LIKED)
-    return phrase(
-        ENGLISH, "kinds.alike", pairs=listed([f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)])
-    )
+    return _alike(zip(table["a"], table["b"], strict=True))
+
+
+def most_alike(model: Any) -> Text:
+    """The pairs of objects of the greatest mean similarity, likewise."""
+    if (similarity := Posterior(model.posterior_).similarity) is None:
+        return ENGLISH["kinds.many"]
+    first, second = np.triu_indices(len(labels_of(model)), k=1)
+    order = np.argsort(-similarity.values.mean(axis=(0, 1)), kind="stable")[:_LIKED]
+    labels = np.array(labels_of(model), object)
+    return _alike(zip(labels[first[order]], labels[second[order]], strict=True))
+
+
+def _alike(pairs: "Iterable[tuple[str, str]]") -> Text:
+    return phrase(ENGLISH, "kinds.alike", pairs=listed([f"{a} and {b}" for a, b in pairs]))
 
 
 def _features(model: Any, settings: Settings, word: str) -> Finding:

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali.data.kinds import OF_GROUPS, SIMILARITIES, SIMILARITY_GROUPS, TRIPLET_GROUPS, TRIPLETS
+from thali.data.kinds import (
+    BY_KINDS,
+    OF_GROUPS,
+    SIMILARITIES,
+    SIMILARITY_GROUPS,
+    SIMILARITY_KINDS,
+    TRIPLET_GROUPS,
+    TRIPLET_KINDS,
+    TRIPLETS,
+)
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run, TimeIsUp, TimeLimit
 from thali.inference.progress import Progress
@@ -28,6 +37,7 @@ from ..dependence import check_people, dependence_of_chains
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
+from ..likelihoods.ratings import AdditiveOfKinds
 from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.one import Population
 from ..populations.populations import population_of
@@ -176,6 +186,19 @@ class OfGroups(OfSimilarities):
         return False
 
 
+class OfKinds(OfSimilarities):
+    """Similarities by people of kinds that nobody knows."""
+
+    called = SIMILARITY_KINDS
+    has_estimates = False
+
+    def likelihood(self, model: "AdditiveClustering") -> Any:
+        return AdditiveOfKinds(model.sigma, bool(model.constant))
+
+    def lacks_sigma(self, data: Any) -> bool:
+        return False
+
+
 class OfTriplets(OfSimilarities):
     """Which pair of a set is the most similar."""
 
@@ -198,6 +221,12 @@ class OfTripletsByGroup(OfTriplets):
     called = f"{TRIPLETS} of several groups"
 
 
+class OfTripletsByKind(OfTriplets):
+    """The same by people of kinds that nobody knows."""
+
+    called = TRIPLET_KINDS
+
+
 class OfOthers(OfSimilarities):
     """Data that the likelihood refuses."""
 
@@ -211,15 +240,19 @@ class OfOthers(OfSimilarities):
 _BY_KIND = {
     SIMILARITIES: OfSimilarities(),
     SIMILARITY_GROUPS: OfGroups(),
+    SIMILARITY_KINDS: OfKinds(),
     TRIPLETS: OfTriplets(),
     TRIPLET_GROUPS: OfTripletsByGroup(),
+    TRIPLET_KINDS: OfTripletsByKind(),
 }
 _OTHERS = OfOthers()
 
 
-def of_data(data: Any) -> OfSimilarities:
-    """What is made of these data; None: of a fit whose data are not kept."""
-    return _OTHERS if data is None else _BY_KIND.get(data.kind, _OTHERS)
+def of_data(data: Any, of_kinds: bool = False) -> OfSimilarities:
+    """What is made of these data, of people of unknown kinds perhaps; None: of a fit whose data are not kept."""
+    if data is None:
+        return _OTHERS
+    return _BY_KIND.get(BY_KINDS.get(data.kind, data.kind) if of_kinds else data.kind, _OTHERS)
 
 
 LAPSE = 0.01
@@ -286,8 +319,10 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         one, w ~ Gamma(kappa, kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2,
         .1), is learned. "common", of triplets: the same weights for all.
     kinds : int, optional
-        Of triplets that say who answered: how many kinds of people there may be, of whom nobody knows who is of which,
-        with features in common and weights of each ("free" or "similar"). None: people are alike.
+        Of data that say who answered: how many kinds of people there may be, of whom nobody knows who is of which,
+        with features in common and weights of each ("free" or "similar"), of similarities also a constant and a sigma.
+        Similarities are those that say who judged: each judgement is Normal(mu, sigma^2), and of a learned sigma the
+        prior is that of the variance of all judgements. None: people are alike.
     people : {"independent", "adjusted", "random"}, optional
         What is made of people who answered more than once. "independent" (None): their answers count as so many people,
         and the verdict says how much too narrow intervals are. "adjusted": the likelihood is raised to the power 1 /
@@ -369,9 +404,12 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
 
     _stored_as = {"features": "_features"}
 
+    def _of(self, data: Any) -> OfSimilarities:
+        return of_data(data, self.kinds is not None)
+
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
-        if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
+        if settings.kind != Settings().kind and not (of := self._of(data)).has_estimates:
             raise ArgumentError(
                 Argument("kind"), f" is for {SIMILARITIES}, and these data are {of.called}; leave it out."
             )
@@ -400,7 +438,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
-        of = of_data(data)
+        of = self._of(data)
         self._refuse_others(of.kind)
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
@@ -427,7 +465,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
-        return of_data(data).weight_prior(data) if self.weight_prior is None else self.weight_prior
+        return self._of(data).weight_prior(data) if self.weight_prior is None else self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
         if self._chooses_sigma(data):
@@ -438,9 +476,13 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
             raise ArgumentError(*sigma, Setting("sigma", LEARNED), ", and then ask for the evidence.")
         return self._parts(data)
 
+    def _evidence_is_of(self, data: Any) -> str:
+        judged = self.kinds is not None and data.kind == SIMILARITIES
+        return "judgements" if judged else super()._evidence_is_of(data)
+
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
-        if self.sigma is not None or not of_data(data).lacks_sigma(data):
+        if self.sigma is not None or not self._of(data).lacks_sigma(data):
             return False
         return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
 

@@ -18,7 +18,7 @@ from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.stacking import MIN_DRAWS
-from thali.posterior.view import ONE, Posterior
+from thali.posterior.view import Posterior
 
 from ..populations.one import One, Population, data_of_thali
 from .engines import BY_CHAINS
@@ -383,6 +383,8 @@ class LatentFeatures(RunByChains):
     def families(self) -> "Families":
         """The families of features that chains stay in, where they disagree, and what is common to all of them.
 
+        Groups and kinds of people have their features in common, and so their families.
+
         Chains are of one family if no feature differs in its probability by more than .5 between any two of them. How
         probable a family is for predictions says its weight by `stacked`, of all its chains together; it is no
         posterior probability.
@@ -399,7 +401,7 @@ class LatentFeatures(RunByChains):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If there is a single chain, or fewer than 25 draws, or there are several groups or kinds of people.
+            If there is a single chain, or fewer than 25 draws, or everybody has weights of their own.
 
         References
         ----------
@@ -408,8 +410,10 @@ class LatentFeatures(RunByChains):
         found = self._families()
         if found is None:
             raise ArgumentError(
-                f"Families are of two chains or more, of {MIN_DRAWS} draws or more, and of people of one group; fit"
-                " again with more, or take of_group() or of_kind()."
+                f"Families are of two chains or more, of {MIN_DRAWS} draws or more, and not of everybody's own weights;"
+                " fit again with more, or with ",
+                Setting("people", "independent"),
+                ".",
             )
         return replace(found, stacked=None if self._log_likelihood() is None else self.stacked())
 
@@ -417,13 +421,19 @@ class LatentFeatures(RunByChains):
         """The same without weights, which take longer; None where there are none."""
         from ..answers.data_answers import answers_of
         from ..answers.families import families_of
+        from ..answers.matched_features import matched_features
 
-        tree = self._fitted()
+        tree, answers = self._fitted(), answers_of(self._fitted())
         sizes = tree["posterior"].sizes
-        if sizes["chain"] < 2 or sizes["draw"] < MIN_DRAWS or Posterior(tree).population != ONE:
+        if sizes["chain"] < 2 or sizes["draw"] < MIN_DRAWS or Posterior(tree).has_individuals:
             return None
-        predicted = answers_of(tree).predicted_by_chain
-        return self._once("families", lambda: families_of(tree, self._matched, predicted(tree)))
+
+        def found() -> "Families":
+            owners = answers.of_owners(tree)
+            matched = self._matched if owners is tree else partial(matched_features, owners)
+            return families_of(owners, matched, answers.predicted_by_chain(tree))
+
+        return self._once("families", found)
 
     def _log_likelihood(self) -> "np.ndarray | None":
         """Of each observation (chain, draw, observation); None if it is not known."""

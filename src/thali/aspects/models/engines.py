@@ -115,9 +115,9 @@ class ByChains(Chains):
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        from ..answers.predict import predicted_left_out
+        from ..answers.data_answers import answers_of
 
-        return predicted_left_out(model._fitted(), part)
+        return answers_of(model._fitted()).left_out(model._fitted(), part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, of whom nothing else is known."""

@@ -11,7 +11,6 @@ from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 from thali.inference.chains import FIRST_DRAWS
-from thali.posterior.view import GROUPS
 
 from ..group_likelihoods import make_caches, stacked
 from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, with_rows
@@ -38,7 +37,6 @@ from ..state import (
     resized,
     stack,
 )
-from .modelled import refuse_unmodelled
 
 LOOKED_AT = 4  # groups of which the pilot sees the pairs
 FIRST_BYTES = 80_000_000  # of everybody's weights in the draws after which a run of unknown length is looked at first
@@ -234,7 +232,6 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
         )
     for name, data in groups.items():
-        refuse_unmodelled(GROUPS, data)
         try:
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:

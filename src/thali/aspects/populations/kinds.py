@@ -9,10 +9,9 @@ import numpy as np
 from thali._arguments import whole
 from thali.compile.jit import kernel
 from thali.data.choices import Choices
-from thali.data.kinds import CHOICES, PAIRS, TRIPLETS
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 from thali.inference.arrays import Arrays
-from thali.posterior.view import KINDS
 
 from ..answers.groups import columns_of_group
 from ..group_likelihoods import people_of
@@ -29,7 +28,6 @@ from ..state import replica, stack
 from .evidence import run_ladders
 from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
 from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
-from .modelled import refuse_unmodelled
 from .one import Parts, Population
 
 if TYPE_CHECKING:
@@ -141,7 +139,9 @@ class KindChain(GroupChain):
             if self.sweeps % REBUILD == 0:
                 fill_counts(self.rng, self.task.of_kinds, self.caches, self.states, self.kinds)
             before, drawn = self.sweeps, self.recorded
-            super()._run_kernel(min(until, (before // SWEEPS_A_MOVE + 1) * SWEEPS_A_MOVE))
+            # where replicas trade places sweeps end at each draw, so that its kinds are those of the replica drawn
+            steps = (SWEEPS_A_MOVE, self.thin) if self.ladder.at.size > 1 else (SWEEPS_A_MOVE,)
+            super()._run_kernel(min(until, *((before // step + 1) * step for step in steps)))
             self.record.kinds[drawn : self.recorded] = self.kinds.of[self.ladder.at[0]]
             if self.sweeps > before and self.sweeps % SWEEPS_A_MOVE == 0:
                 move_people(self.rng, self.task.of_kinds, self.caches, self.states, self.bases, self.kinds, self.ladder)
@@ -235,14 +235,13 @@ def check_kinds(kinds: Any, weights: Any) -> None:
 
 
 _ANSWERED = {PAIRS: "comparisons that say who answered", CHOICES: "choices that say who answered"}
-_ANSWERED |= {TRIPLETS: "answers that say who gave them"}
+_ANSWERED |= {TRIPLETS: "answers that say who gave them", SIMILARITIES: "similarities that say who judged"}
 
 
 def people_answered(data: Any, number: int) -> Any:
     """The answers, if it is known who gave them, and so many kinds of people can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
-    refuse_unmodelled(KINDS, data)
     if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise DataError(
             Argument("kinds"),

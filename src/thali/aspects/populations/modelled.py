@@ -1,30 +1,6 @@
-"""Which data are modelled of which population: one table, and one sentence for what is not in it.
+"""What no population but that of one group is fitted to: everything else is, by the names in its `DataSpec`."""
 
-The kinds of data of a population are those whose `DataSpec` has a name for them (`groups`, `kinds`). A new cell is a
-name in the spec.
-"""
-
-from typing import Any
-
-from thali.data.kinds import GROUPED, OF_KINDS, SPECS
-from thali.errors import Argument, DataError, InPython
-from thali.posterior.view import GROUPS, KINDS, ONE
-
-MODELLED: dict[str, list[str]] = {  # of each population the kinds of data, of `thali.data.kinds`
-    ONE: [spec.kind for spec in SPECS],
-    GROUPS: [*GROUPED],
-    KINDS: [*OF_KINDS.values()],
-}
-_ASKED = {GROUPS: Argument("group"), KINDS: Argument("kinds")}  # by what a population is asked for
-
-
-def refuse_unmodelled(population: str, data: Any) -> None:
-    """Raise for data, of one group, that are not modelled of this population."""
-    if data.kind not in MODELLED[population]:
-        *first, last = MODELLED[population]
-        wanted = f"{', '.join(first)} or {last}"
-        got = InPython(type(data).__name__, data.kind)
-        raise DataError(_ASKED[population], f" of people are for {wanted}; got ", got, ".")
+from thali.errors import DataError
 
 
 def refuse_groups_of_own() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from ..likelihoods.pair_blocks import Pairs
 from ..likelihoods.pair_covariates import PairsWithCovariates
 from ..likelihoods.pair_sets import PairSets
+from ..likelihoods.residuals import Ratings
 from ..likelihoods.sets import Sets
 from ..state import COLUMNS, NO_UNIQUE
 from . import recommended
@@ -37,6 +38,7 @@ OF_SIMILARITIES = {recommended.conjugate: CONJUGATE, recommended.conjugate_toget
 OF_GROUPS = Cost(2.0, 140.0, 85.0)
 OF_PERSONS, OF_PERSONS_WITH_SETS = Cost(15.0, 250.0), Cost(80.0, 250.0)  # groups of one person
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
+OF_JUDGEMENT = 5.0  # the same for each judgement of people of kinds, whose sums alone are looked at column by column
 FEWER = 0.6  # columns beside unique weights
 # Levels for each object, and at most, of a ladder that is lengthened during tuning where features are what two objects
 # or more have: of real similarities 9 to 12 of 16 objects, 17 of 36, 31 of 60, of simulated ones 8 to 12 of any number;
@@ -82,8 +84,12 @@ def seconds_in_groups(task: Any, groups: int, people: int = 0) -> float:
     cost = OF_GROUPS
     if task.model.persons:
         cost = OF_PERSONS_WITH_SETS if isinstance(task.model.likelihood, Sets) else OF_PERSONS
-    each = cost.number * numbers + groups * (cost.option * task.n_options + cost.person * people)
-    return (len(task.temperatures) * (columns + 1.0) * each + OF_KINDS * (people > 0)) / 1e9
+    moving, persons = OF_KINDS * (people > 0), cost.person * people
+    if isinstance(task.model.likelihood, Ratings):
+        moving, persons = moving + len(task.temperatures) * OF_JUDGEMENT * numbers, 0.0
+        numbers = groups * task.n_options**2
+    each = cost.number * numbers + groups * (cost.option * task.n_options + persons)
+    return (len(task.temperatures) * (columns + 1.0) * each + moving) / 1e9
 
 
 def columns_of(task: "Task") -> float:
