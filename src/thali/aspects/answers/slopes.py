@@ -101,9 +101,7 @@ def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
     import pandas as pd
 
     if Posterior(tree).slopes is None:
-        raise ArgumentError(
-            Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
-        )
+        raise without_columns()
     wanted = columns_of_people(tree)
     given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
     if missing := [name for name in wanted if name not in given]:
@@ -117,6 +115,13 @@ def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
         said = f" has {column} {label!r}; people have {shorten(labels)}.{suggest(label, labels)}"
         raise ArgumentError(Argument("respondent"), said)
     return covariates.of(person)[0, 1:]
+
+
+def without_columns() -> ArgumentError:
+    """What is said of a new person where weights depend on nothing that is known of people."""
+    return ArgumentError(
+        Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
+    )
 
 
 def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pandas.DataFrame":

@@ -481,7 +481,7 @@ def _judged(
     places = np.searchsorted(found.first * n + found.second, pair)
     order = np.lexsort((places, number))
     whose = number[order].astype(np.int32), places[order].astype(np.int32)
-    return found, JudgedValues._made_of(who.names, *whose, values[order])
+    return found, JudgedValues._made_of(who.names, *whose, values[order], who.people)
 
 
 def _averaged(names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Measured:
