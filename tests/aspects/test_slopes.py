@@ -14,7 +14,7 @@ from thali.aspects.answers import new_people as new_people_module
 from thali.aspects.answers.groups import group_tree
 from thali.aspects.answers.new_people import population_in
 from thali.aspects.answers.population import with_kappas, with_population
-from thali.aspects.answers.slopes import effect_draws, known_in, with_slopes
+from thali.aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
 from thali.aspects.group_state import base_at
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.moves import group_similar, group_slopes
@@ -22,7 +22,7 @@ from thali.aspects.populations.groups import EACH_SPREAD, ONE_SPREAD, EveryPerso
 from thali.aspects.populations.groups_chain import GroupChain
 from thali.aspects.samplers.record import ChainDraws
 from thali.aspects.state import COLUMNS, replica
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, DataWarning
 from thali.people.columns import covariates_of
 from thali.testing import naive
 
@@ -133,6 +133,23 @@ def test_a_person_left_out_is_scored_by_what_is_known_of_them():
         known_in(model.posterior_, PEOPLE[["sex"]])
 
 
+def test_a_label_that_nobody_had_counts_as_of_unknown_columns():
+    """Of such a person the probability of a choice is the mean over those who answered."""
+    model, drawn, known = with_draws(kappa=1e9)
+    table = PEOPLE.assign(sex=["f", "x", "m"])
+    with pytest.warns(DataWarning, match="Column 'sex' of new people holds 'x', and the respondents have 'f', 'm'"):
+        found = model.log_predictive(th.Choices.from_comparisons(compared_by_known(table)))
+    each = []
+    for draw in range(4):
+        for x in known.matrix[:, 1:]:
+            v, own, slope, own_slope = (of[draw] for of in drawn)
+            given = np.isin(np.arange(N), OWNERS)[:, None], [v * np.exp(slope @ x)], own * np.exp(x @ own_slope), 0.0
+            each.append(naive.pair_probability(0, 1, *given) * naive.pair_probability(2, 3, *given))
+    assert found["p1"] == pytest.approx(np.log(np.mean(each)), abs=1e-3)
+    others = model.log_predictive(th.Choices.from_comparisons(compared_by_known()))
+    assert found["p0"] == others["p0"] and found["p2"] == others["p2"]
+
+
 def a_chain(known, spread=ONE_SPREAD):
     """A chain of three persons, with draws to come."""
     population = EveryPerson(columns=("age", "sex"), spread=spread)
@@ -184,7 +201,6 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     [
         ({"age": 30}, "must say 'sex' of the person"),
         ({"age": 30, "sex": "x"}, "has sex 'x'; people have 'f', 'm'"),
-        ({"age": "old", "sex": "m"}, "has age 'old', and people have numbers there"),
         ({"age": 30, "sex": "m", "town": "X"}, "says 'town', and weights depend on 'age', 'sex'"),
         (30, "must say 'age' of the person; got 30"),
     ],
@@ -192,6 +208,38 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
 def test_what_is_not_known_of_a_new_person_is_asked_for(respondent, said):
     with pytest.raises(ArgumentError, match=said):
         with_draws()[0].predict_proba([("tea", "milk")], respondent=respondent)
+
+
+@pytest.mark.parametrize(
+    ("age", "said"), [("old", "'age' of new people holds 'old', and the respondents have numbers"), (None, "missing")]
+)
+def test_numbers_of_a_new_person_are_asked_for_as_in_tables(age, said):
+    with pytest.raises(DataError, match=said):
+        with_draws()[0].predict_proba([("tea", "milk")], respondent={"age": age, "sex": "m"})
+
+
+def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
+    """A column may be called `sex [self]`, and a label `m [other]`: both mean what `sex` and `m` mean."""
+    plain, _, known = with_draws()
+    table = PEOPLE.rename(columns={"sex": "sex [self]"}).replace({"sex [self]": {"m": "m [other]"}})
+    odd = covariates_of(["age", "sex [self]"], table, 3)
+    assert odd.names == ("age", "sex [self][m [other]]") and odd.labels() == {"sex [self]": ("f", "m [other]")}
+    np.testing.assert_array_equal(odd.of(table), known.of(PEOPLE))
+    np.testing.assert_array_equal(odd.of(table), known.matrix)
+    stored = plain.posterior_["constant_data"].to_dataset()
+    plain.posterior_["constant_data"] = stored.assign(known_column=("known", list(odd.columns))).assign_coords(
+        known=list(odd.names)
+    )
+    found = plain.predict_proba([("tea", "milk")], respondent={"age": 30, "sex [self]": "m [other]"})
+    assert found == with_draws()[0].predict_proba([("tea", "milk")], respondent={"age": 30, "sex": "m"})
+    assert columns_of_people(plain.posterior_) == ["age", "sex [self]"]
+
+
+def test_files_without_the_names_of_columns_are_read_as_before():
+    model = with_draws()[0]
+    expected = model.predict_proba([("tea", "milk")], respondent={"age": 30, "sex": "m"})
+    model.posterior_["constant_data"] = model.posterior_["constant_data"].to_dataset().drop_vars("known_column")
+    assert model.predict_proba([("tea", "milk")], respondent={"age": 30, "sex": "m"}) == expected
 
 
 @pytest.mark.parametrize(
@@ -321,6 +369,28 @@ def test_draws_have_the_kappas_last(uncompiled):
     assert chain.task.model.own_kappas and chain.draws.unique_weights.shape[1] == 3 + 1 + 2 + 1
     np.testing.assert_array_equal(chain.draws.unique_weights[-1, -1], base.own_kappa)
     assert len(set(base.own_kappa.tolist())) == N
+
+
+@pytest.mark.parametrize("spread", [ONE_SPREAD, EACH_SPREAD])
+def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, spread):
+    """The slopes and what weights vary about are those that the data were simulated by, and data keep their people."""
+    population = EveryPerson(columns=("age", "sex"), spread=spread)
+    groups = population.data(compared_by_known(), lambda given: given)
+    model = th.EliminationByAspects(alpha=1.5, people="random", respondents=["age", "sex"], tempering=False)
+    known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
+    chain = a_chain(known, spread)
+    chain.run_to(chain.total)
+    fit = population.tree([chain.draws], groups, parts, chain.task, {})
+    sample = population.prior_sample(groups, parts, [np.random.default_rng(n) for n in range(100)])
+    assert set(sample.prior.data_vars) == set(fit["posterior"].data_vars)
+    ((data,), *_) = sample.data
+    assert data.people.equals(groups.people)
+    slopes = sample.prior["unique_slopes"].values[0]
+    assert slopes.shape == (100, 2, N) and abs(slopes.std() / 0.5 - 1) < 5 / np.sqrt(2 * slopes.size)
+    x, logs = known.matrix[:, 1:], np.log(sample.prior["group_unique_weights"].values[0])  # (draws, people, options)
+    rise = (logs[:, 2, 0] - logs[:, 2, 1]) - (logs[:, 0, 0] - logs[:, 0, 1])  # of two options, between two persons
+    expected = (slopes[:, :, 0] - slopes[:, :, 1]) @ (x[2] - x[0])
+    assert np.corrcoef(rise, expected)[0, 1] > 0.5
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from thali.posterior.store import to_inference_data
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
-# of groups and of kinds of people, and of people themselves, there are no prior densities and no simulated data
+# of groups and of kinds of people, and of people themselves, there are no prior densities
 _SEVERAL = "groups", "kinds", "random people"
 DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
 WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]  # its draws lack the passing part of the values
@@ -81,7 +81,7 @@ def test_posterior_predictive_adds_a_group(name):
     assert not other.identical(drawn)
 
 
-@of_models(DRAWN)
+@of_models([*DRAWN, "elimination-by-aspects, random people"])
 def test_sample_prior_has_the_variables_of_the_posterior(name):
     tree = TINY[name].model().sample_prior(*TINY[name].data(), draws=3, random_seed=1)
     fit = fitted(name).posterior_

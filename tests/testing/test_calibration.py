@@ -1,6 +1,7 @@
 """Simulation-based calibration finds what is wrong, and its p-values are exact."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -63,6 +64,23 @@ def test_a_likelihood_that_counts_every_choice_four_times_is_not_calibrated(monk
     found = calibrate(th.EliminationByAspects("unique"), PAIR, 80, **QUICK)
     assert not found.ok and "NOT CALIBRATED" in str(found)
     assert found.table.loc["choice_probability[tea, coffee]", "z_spread"] > 5.0  # posteriors are too narrow
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spread", ["one", "each"])
+def test_people_whose_weights_depend_on_a_column_are_calibrated(spread):
+    """The slopes among them, of which the simulated data keep what they depend on."""
+    rows = [
+        (f"p{n}", age, first, second, first)
+        for n, age in enumerate([20, 30, 40, 55, 60, 70])
+        for first, second in [("tea", "milk"), ("milk", "beer"), ("tea", "beer")] * 3
+    ]
+    frame = pd.DataFrame(rows, columns=["who", "age", "first", "second", "chosen"])
+    data = th.PairedComparisons.from_trials(frame, subject="who")
+    model = th.EliminationByAspects("unique", people="random", respondents=["age"], spread=spread)
+    found = calibrate(model, data, 100, **QUICK | {"draws": 100, "tune": 150}, thin=10)
+    assert found.ok, str(found)
+    assert {"kappa", "unique_slopes[age, tea]", "common_worth[beer]"} <= set(found.table.index)
 
 
 @pytest.mark.long  # starts processes

@@ -211,17 +211,20 @@ class JudgedValues(Frozen):
     Attributes
     ----------
     subjects : tuple of str
+    people : DataFrame or None
+        A row a person: the columns that are the same in all of their rows.
     subject, pair : int32 arrays, shape (rows,)
         Positions in `subjects` and among the measured pairs.
     values : float64 array, shape (rows,)
     """
 
-    _FIELDS = ("subjects", "subject", "pair", "values")
+    _FIELDS = ("subjects", "subject", "pair", "values", "people")
 
     subjects: tuple[str, ...]
     subject: np.ndarray
     pair: np.ndarray
     values: np.ndarray
+    people: "pd.DataFrame | None" = None
 
     @property
     def judgements(self) -> np.ndarray:
@@ -232,19 +235,25 @@ class JudgedValues(Frozen):
         return plural(len(self.subjects), "subject")
 
     def _details(self) -> Facts:
-        return (("subjects", self.subjects),)
+        return (("subjects", self.subjects), *column_facts(self.people))
+
+    def _freeze(self, *values: Any) -> "JudgedValues":
+        super()._freeze(*values)
+        if self.people is None:  # files hold what is known alone
+            vars(self).pop("people")
+        return self
 
     @classmethod
     def of_table(cls, subjects: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
         """Of a table (people, pairs), NaN where somebody did not judge a pair."""
         subject, pair = np.nonzero(~np.isnan(table))
-        return cls._made_of(subjects, subject.astype(np.int32), pair.astype(np.int32), table[subject, pair])
+        return cls._made_of(subjects, subject.astype(np.int32), pair.astype(np.int32), table[subject, pair], None)
 
     def of_pairs(self, kept: np.ndarray, place: np.ndarray) -> "JudgedValues | None":
         """Those of some pairs, which have new places; None if nobody judged any of them."""
         rows = kept[self.pair]
         arrays = self.subject[rows], place[self.pair[rows]].astype(np.int32), self.values[rows]
-        return self._made_of(self.subjects, *arrays) if rows.any() else None
+        return self._made_of(self.subjects, *arrays, self.people) if rows.any() else None
 
 
 OUTCOMES = 3  # of a comparison

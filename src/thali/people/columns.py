@@ -97,8 +97,50 @@ class Covariates(NamedTuple):
     names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
     matrix: np.ndarray  # (respondents, q): 1, and the covariates less their means, divided by their sds
     sd: np.ndarray  # (q - 1,)
-    mean: np.ndarray = np.zeros(0)  # (q - 1,); of a file of an earlier version not known
+    mean: np.ndarray = np.zeros(0)  # (q - 1,); of a file of an earlier version not known, as what follows
     first: tuple[str, ...] = ()  # (q - 1,) the label of the column that has no covariate; "" of numbers
+    columns: tuple[str, ...] = ()  # (q - 1,) of people, such as "age", "sex"
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Of each column of labels those that the respondents have, the first one first."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name, column, first in zip(self.names, self.columns, self.first, strict=True):
+            if name != column:
+                found[column] = (*found.get(column, (first,)), _label_in(name, column))
+        return found
+
+    def strange(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
+        """Of each column of labels in which rows of other people hold what no respondent does: which (rows,)."""
+        known = self.labels().items()
+        found = {column: ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool) for column, labels in known}
+        return {column: rows for column, rows in found.items() if rows.any()}
+
+    def of(self, table: "pandas.DataFrame") -> np.ndarray:
+        """Those of other people (rows, q), in the same units; NaN in a row that holds a label which no respondent does,
+        with a warning."""
+        found = np.ones((len(table), 1 + len(self.names)))
+        for name in dict.fromkeys(self.columns):
+            if gaps := int(table.loc[:, name].isna().sum()):
+                raise DataError(f"Column {name!r} of new people is missing in {plural(gaps, 'row')}.")
+        for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
+            given = table.loc[:, column]
+            values = _numbers(name, given) if name == column else given.astype(str) == _label_in(name, column)
+            found[:, 1 + place] = (np.asarray(values, float) - self.mean[place]) / self.sd[place]
+        for column, rows in self.strange(table).items():
+            label, labels = str(table.loc[:, column].iloc[int(rows.argmax())]), shorten(sorted(self.labels()[column]))
+            warn(
+                DataWarning(
+                    f"Column {column!r} of new people holds {label!r}, and the respondents have {labels}; who holds it "
+                    "counts as of unknown columns."
+                )
+            )
+            found[rows, 1:] = np.nan
+        return found
+
+
+def _label_in(name: str, column: str) -> str:
+    """The label in the name of a covariate of a column."""
+    return name[len(column) + 1 : -1]
 
 
 def covariates_of(
@@ -106,7 +148,7 @@ def covariates_of(
 ) -> Covariates:
     """The columns of a table of so many people that an argument names: numbers as they are, of labels a column for each
     but the first."""
-    names, columns, first = [], [], []
+    names, values, first, columns = [], [], [], []
     for name in names_of(respondents, argument):
         if table is None:
             raise DataError(
@@ -120,11 +162,12 @@ def covariates_of(
                 Argument(argument),
                 f" names {name!r}, which is no column of people; they have {shorten(known, 20)}.{suggest(name, known)}",
             )
-        for label, values in _columns(name, table.loc[:, name], argument):
+        for label, numbers in _columns(name, table.loc[:, name], argument):
             names.append(label)
-            columns.append(values)
+            values.append(numbers)
             first.append("" if label == name else min(map(str, table.loc[:, name])))
-    matrix = np.array(columns, float).reshape(len(columns), people).T
+            columns.append(name)
+    matrix = np.array(values, float).reshape(len(values), people).T
     sd = matrix.std(axis=0)
     standard = (matrix - matrix.mean(axis=0)) / sd
     if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
@@ -134,34 +177,7 @@ def covariates_of(
             "their effects cannot be told apart; leave one out.",
         )
     standard = np.column_stack([np.ones(people), standard])
-    return Covariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first))
-
-
-def covariates_for(table: "pandas.DataFrame", respondents: Any, people: "pandas.DataFrame") -> np.ndarray:
-    """The covariates of other people, (rows, q), in the units of those of the respondents; NaN where one holds what no
-    respondent's does, with a warning."""
-    columns = []
-    for name in names_of(respondents):
-        given, known = table.loc[:, name], people.loc[:, name]
-        if given.isna().any():
-            raise DataError(f"Column {name!r} of new people is missing in {plural(int(given.isna().sum()), 'row')}.")
-        for label, values in _columns(name, known):
-            if label == name:
-                numbers = _numbers(name, given)
-            else:
-                numbers = (given.astype(str) == label[len(name) + 1 : -1]).to_numpy(float)
-            columns.append((numbers - values.mean()) / values.std())
-        labels = None if _is_number(known) else {str(each) for each in known}
-        strange = np.array([labels is not None and str(each) not in labels for each in given])
-        if labels and strange.any():
-            warn(
-                DataWarning(
-                    f"Column {name!r} of new people holds {str(given.iloc[int(strange.argmax())])!r}, and the "
-                    f"respondents have {shorten(sorted(labels))}; who holds it counts as of unknown columns."
-                )
-            )
-            columns[-1] = np.where(strange, np.nan, columns[-1])
-    return np.column_stack([np.ones(len(table)), *columns])
+    return Covariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns))
 
 
 def _numbers(name: str, column: "pandas.Series") -> np.ndarray:

@@ -44,6 +44,7 @@ def predicted_of_population(
 
     `respondent`: what is known of the new person.
     """
+    x = None if respondent is None else values_of(tree, respondent)
     if covariates is not None:
         raise ArgumentError(Argument("covariates"), " are unknown where people are random; leave them out.")
     labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], _lapse(tree)
@@ -62,7 +63,7 @@ def predicted_of_population(
             return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
 
     population = population_in(tree)
-    people = new_people(population if respondent is None else population.of(values_of(tree, respondent)))
+    people = new_people(population if x is None else population.of(x))
     draws = np.asarray(sum(map(of_person, people)) / len(people))
     p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
     found = p if paired else np.split(p, ends)
@@ -117,9 +118,18 @@ def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.
             draws_of = out_of_sets(columns, places, has_answers(data), lapse, rule)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
-        of_person = population if known is None else population.of(known.loc[name].to_numpy())
+        of_person = population if known is None else population.of(known_of(population, known.loc[name].to_numpy()))
         found[name] = log_mean_of_new(of_person, log_likelihood, np.random.default_rng(_SEED))
     return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
+
+
+def known_of(population: Population, x: np.ndarray) -> np.ndarray:
+    """What is known of a person; of one of whom nothing is known (NaN) what is known of those who answered, in turn."""
+    if not np.isnan(x).any():
+        return x
+    assert population.slopes is not None
+    known = population.slopes.known
+    return known[np.resize(np.random.default_rng(_SEED).permutation(len(known)), population.common.n_draws)]
 
 
 def log_mean_of_new(

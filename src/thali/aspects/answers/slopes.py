@@ -41,9 +41,10 @@ class Slopes(NamedTuple):
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
     def lifted(self, common: Columns, x: np.ndarray) -> Columns:
-        """What the weights of people with this x vary about."""
-        weights, unique = common.weights * np.exp(self.weights @ x), common.unique_weights * np.exp(self.unique @ x)
-        return common.reweighted(weights, unique)
+        """What the weights of people with this x vary about, (columns of people,) or one of each draw before it."""
+        x = np.broadcast_to(x, (common.n_draws, x.shape[-1]))
+        weights = common.weights * np.exp((self.weights * x[common.draw]).sum(axis=1))
+        return common.reweighted(weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0]))
 
     def taken(self, common: Columns, draws: np.ndarray) -> "Slopes":
         """Those of some of the draws of the columns."""
@@ -75,6 +76,7 @@ def with_slopes(tree: "xarray.DataTree", chains: Sequence["ChainDraws"], known: 
         known_mean=("known", known.mean),
         known_sd=("known", known.sd),
         known_first=("known", list(known.first)),
+        known_column=("known", list(known.columns)),
     )
     groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
     return tree_of(groups | {"posterior": posterior, "constant_data": fixed}, tree.attrs)
@@ -96,75 +98,57 @@ def slopes_in(tree: "xarray.DataTree") -> Slopes | None:
 
 def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
     """What is known of a new person, in the units of the slopes: numbers and labels by the names of the columns."""
-    seen = Posterior(tree)
-    if seen.slopes is None:
-        raise ArgumentError(
-            Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
-        )
-    covariates, wanted = _covariates_in(tree), columns_of_people(tree)
+    import pandas as pd
+
+    if Posterior(tree).slopes is None:
+        raise without_columns()
+    wanted = columns_of_people(tree)
     given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
     if missing := [name for name in wanted if name not in given]:
         raise ArgumentError(Argument("respondent"), f" must say {missing[0]!r} of the person; got {respondent!r}.")
     if strange := [name for name in given if name not in wanted]:
         known = f"weights depend on {shorten(wanted)}.{suggest(strange[0], wanted)}"
         raise ArgumentError(Argument("respondent"), f" says {strange[0]!r}, and {known}")
-    found = np.empty(len(covariates))
-    for place, (name, column, first) in enumerate(covariates):
-        value = given[column]
-        if not first:
-            found[place] = _number(column, value)
-            continue
-        labels = [first, *(each.name[len(column) + 1 : -1] for each in covariates if each.column == column)]
-        if str(value) not in labels:
-            raise ArgumentError(
-                Argument("respondent"),
-                f" has {column} {str(value)!r}; people have {shorten(labels)}.{suggest(str(value), labels)}",
-            )
-        found[place] = name == f"{column}[{value}]"
-    return (found - seen.fixed["known_mean"].values) / seen.fixed["known_sd"].values
+    covariates, person = _covariates_in(tree), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
+    for column in covariates.strange(person):
+        label, labels = str(given[column]), covariates.labels()[column]
+        said = f" has {column} {label!r}; people have {shorten(labels)}.{suggest(label, labels)}"
+        raise ArgumentError(Argument("respondent"), said)
+    return covariates.of(person)[0, 1:]
+
+
+def without_columns() -> ArgumentError:
+    """What is said of a new person where weights depend on nothing that is known of people."""
+    return ArgumentError(
+        Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
+    )
 
 
 def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pandas.DataFrame":
-    """What a table says of everybody, in the units of the slopes; a row a person."""
+    """What a table says of everybody, in the units of the slopes; a row a person, NaN of whom nothing is known."""
     import pandas as pd
 
     columns = columns_of_people(tree)
     if table is None or (missing := [name for name in columns if name not in table.columns]):
         name = columns[0] if table is None else missing[0]
         raise DataError(f"The weights of people depend on {name!r}, and the data do not say it of those who answered.")
-    rows = {name: values_of(tree, known) for name, known in table.loc[:, columns].to_dict("index").items()}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return pd.DataFrame(_covariates_in(tree).of(table)[:, 1:], index=table.index)
 
 
 def columns_of_people(tree: "xarray.DataTree") -> list[str]:
     """The columns of people on which weights depend."""
-    return list(dict.fromkeys(each.column for each in _covariates_in(tree)))
+    return list(dict.fromkeys(_covariates_in(tree).columns))
 
 
-class _Covariate(NamedTuple):
-    """A number that describes people."""
-
-    name: str  # such as "age", "sex[male]"
-    column: str
-    first: str  # the label of the column that has none; "" of numbers
-
-
-def _covariates_in(tree: "xarray.DataTree") -> list[_Covariate]:
-    """Those on which weights depend."""
+def _covariates_in(tree: "xarray.DataTree") -> Covariates:
+    """Those on which weights depend, of the people who answered."""
     fixed = Posterior(tree).fixed
-    names, first = (list(map(str, fixed[name].values)) for name in ("known", "known_first"))
-    return [_Covariate(n, n[: n.index("[")] if label else n, label) for n, label in zip(names, first, strict=True)]
-
-
-def _number(column: str, value: Any) -> float:
-    """A number of a new person."""
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        found = np.nan
-    if not np.isfinite(found):
-        raise ArgumentError(Argument("respondent"), f" has {column} {value!r}, and people have numbers there.")
-    return found
+    names, first = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first"))
+    columns = tuple(n[: n.index("[")] if label else n for n, label in zip(names, first, strict=True))
+    if "known_column" in fixed:  # which files of an earlier version have not
+        columns = tuple(map(str, fixed["known_column"].values))
+    known = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
+    return Covariates(names, known, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
 
 
 # What the weights depend on, in the terms of options and features -----------------------------------------------------

@@ -333,7 +333,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         who answered, and `Similarities` those of `from_subjects` and of lists that say who judged; "random" also takes
         a mapping from the name of each person to their data.
     respondents : list of str, optional
-        Of triplets with ``people="random"``: columns of `data.people` on which people's weights depend, as of
+        With ``people="random"``: columns of `data.people` on which people's weights depend, as of
         `EliminationByAspects`.
     spread : {"one", "each"}
         With ``people="random"``: whether people's weights of all features vary alike, or each has a kappa of its own.

@@ -185,11 +185,16 @@ class ChoiceAnswers(LatentFeatures):
         ------
         ArgumentError
             If a label or a covariate is unknown, an entry is not two different options or more, or `respondent` does
-            not say what weights depend on.
+            not say what weights depend on, or has a label that no respondent has.
+        DataError
+            If `respondent` has no number where the respondents have numbers.
         """
         if respondent is not None:
             from ..answers.new_people import predicted_of_population
+            from ..answers.slopes import without_columns
 
+            if not self._engine.draws:
+                raise without_columns()
             return predicted_of_population(self._fitted(), sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 

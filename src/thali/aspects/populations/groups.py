@@ -91,7 +91,10 @@ class SeveralGroups(Population):
 
     def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
 
-        return sample_groups(self.task(data, 1, 0, None, parts), parts["likelihood"], data, rngs)
+        task = self.task(data, 1, 0, None, parts)
+        return sample_groups(
+            task, parts["likelihood"], data, rngs, lambda drawn: self.tree([drawn], data, parts, task, {})
+        )
 
     def replicates(
         self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
@@ -269,17 +272,20 @@ class GroupPriorLadder(ToThePrior, GroupChain):
 # Simulated data, at draws from the prior and at those of a fit -------------------------------------------------------
 
 
-def sample_groups(task: GroupTask, likelihood: Any, groups: Groups, rngs: Sequence[np.random.Generator]) -> PriorSample:
+def sample_groups(
+    task: GroupTask,
+    likelihood: Any,
+    groups: Groups,
+    rngs: Sequence[np.random.Generator],
+    tree_of_draws: Callable[[ChainDraws], "xarray.DataTree"],
+) -> PriorSample:
     """Features, weights and parameters of all groups, and data simulated at each of them."""
     drawn, new = [], []
     for rng in rngs:
         one = _one_draw(task, likelihood, groups, rng)
         drawn.append(one)
         new.append([_new_data(likelihood, one, g, data, rng) for g, data in enumerate(groups.data)])
-    model = task.model
-    tree = group_tree(
-        [joined(drawn)], groups, likelihood, learned_alpha=model.learn_alpha, similar=model.similar, attrs={}
-    )
+    tree = tree_of_draws(joined(drawn))
     observed, prior = tree["observed_data"].to_dataset(), tree["posterior"].to_dataset()
     prior["log_likelihood"] = stacked([sum(each.log_likelihood for each in parts) for parts in new])
     prior["log_likelihood"].attrs["description"] = "of the data simulated at the same draw, natural logarithm"
@@ -289,7 +295,8 @@ def sample_groups(task: GroupTask, likelihood: Any, groups: Groups, rngs: Sequen
     }
     predictive = predictive_group(observed, prior, simulated)
     fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
-    data = [(Groups(dict(zip(groups.names, (each.data for each in parts), strict=True))),) for parts in new]
+    each_new = (dict(zip(groups.names, (each.data for each in parts), strict=True)) for parts in new)
+    data = [(Groups(by_name, groups.people),) for by_name in each_new]
     return PriorSample(prior, predictive, data, fixed)
 
 
@@ -312,16 +319,25 @@ def _one_draw(task: GroupTask, likelihood: Any, groups: Groups, rng: np.random.G
     }
     for name in likelihood.common_parameters:
         extra |= {f"{name} {g}": extra[f"{name} 0"] for g in range(len(groups))}
+    common, unique = _after_groups(task.model, base)
     return ChainDraws(
         alpha=np.array([first.real[ALPHA]]),
         log_likelihood=np.zeros(1),
-        unique_weights=np.stack([b.s[:n] for b in states])[None],
+        unique_weights=np.stack([*(b.s[:n] for b in states), *unique])[None],
         n_features=np.array([len(kept)]),
-        weights=np.stack([b.w[kept] for b in states], axis=1),
+        weights=np.stack([*(b.w[kept] for b in states), *(each[kept] for each in common)], axis=1),
         sizes=Z[kept].sum(axis=1).astype(np.int64),
         owners=np.nonzero(Z[kept])[1].astype(np.int32),
         extra=extra | {"kappa": np.array([base.real[KAPPA]])},
     )
+
+
+def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """What draws of persons hold after the weights of everybody, of columns and of options; as `samplers.groups.record`."""
+    if not model.persons:
+        return [], []
+    kappas = ([base.kappa], [base.own_kappa]) if model.own_kappas else ([], [])
+    return [base.v, *base.slope.T, *kappas[0]], [base.own, *base.own_slope.T, *kappas[1]]
 
 
 def replicates_of_groups(

@@ -23,7 +23,7 @@ from thali.errors import (
 )
 from thali.inference.seeds import root, seed_setting
 from thali.model.base import Job, Model
-from thali.people.columns import covariates_for, covariates_of, names_of
+from thali.people.columns import covariates_of, names_of
 from thali.people.segments import HasSegments, spaced_draws
 from thali.posterior.interval import INTERVAL
 
@@ -457,9 +457,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
-            covariates = covariates_for(people.loc[strange], self.respondents, self._data_.people)
-            known = ~np.isnan(covariates).any(axis=1)
-            classes[np.flatnonzero(strange)[known]] = ByColumns(self._odds(), covariates[known]).expected
+            known = covariates_of(self.respondents, self._data_.people, self._data_.n_respondents)
+            covariates = known.of(people.loc[strange])
+            told = ~np.isnan(covariates).any(axis=1)
+            classes[np.flatnonzero(strange)[told]] = ByColumns(self._odds(), covariates[told]).expected
 
         def of(tastes: np.ndarray) -> np.ndarray:
             return (probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(axis=1)

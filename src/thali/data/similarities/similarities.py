@@ -16,6 +16,7 @@ from ..columns import as_frame
 from ..connectivity import connected, parted
 from ..judged import Judged
 from ..kinds import SIMILARITIES
+from ..people import column_facts
 from ..suspicious import unusual_similarities
 from .tables import Measured, from_dissimilarities, mean_of_subjects, measured_pairs, refuse_extremes
 
@@ -63,6 +64,8 @@ class Similarities(Judged):
     sigma : float or None
     answers : JudgedValues or None
         Who judged which pair how similar, if that is known (`from_subjects`, or a list that says who judged).
+    people : DataFrame or None
+        What a list says of those who judged: a row each.
 
     Raises
     ------
@@ -139,7 +142,7 @@ class Similarities(Judged):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored, and so are rows without a similarity, with a count of 0, or of an
+            Further columns are ignored, unless they describe who judged, and so are rows without a similarity, with a count of 0, or of an
             object with itself.
         first, second : str, optional
             Columns with the two objects. None: recognised by their names (first and second, a and b, i and j,
@@ -153,7 +156,8 @@ class Similarities(Judged):
             numbers is a symmetric table: it has each judgement once.
         respondent : str, optional
             Column that says who judged. None: subject, judge, rater, person, ... if there is one. Where a row is one
-            judgement it is kept who gave it, as `from_subjects` does.
+            judgement it is kept who gave it, as `from_subjects` does, and the further columns that are the same in all
+            rows of each judge are kept as `people`.
         labels : sequence of str, optional
             All objects in the order wanted. None: the categories of a categorical column; else numbers in their
             order, names as they first appear.
@@ -410,8 +414,13 @@ class Similarities(Judged):
     def __repr__(self) -> str:
         return f"Similarities({self})"
 
+    @property
+    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
+        """What is known of those who judged: a row a person."""
+        return None if self.answers is None else self.answers.people
+
     def _details(self) -> Facts:
-        return (("objects", self.labels),)
+        return (("objects", self.labels), *column_facts(self.people))
 
     def _of_how_many(self) -> str:
         """ " of 3 to 20 judgements", or "" where each is a number of its own."""

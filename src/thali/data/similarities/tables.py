@@ -490,7 +490,7 @@ def _judged(
     places = np.searchsorted(found.first * n + found.second, pair)
     order = np.lexsort((places, number))
     whose = number[order].astype(np.int32), places[order].astype(np.int32)
-    return found, sigma, JudgedValues._made_of(who.names, *whose, values[order])
+    return found, sigma, JudgedValues._made_of(who.names, *whose, values[order], who.people)
 
 
 def _averaged(
