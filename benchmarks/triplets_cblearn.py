@@ -84,8 +84,8 @@ if __name__ == "__main__":
         except TimeoutError:
             print(f"  {name} stopped after {MOST:.0f} CPU seconds", flush=True)
             continue
-        except ModuleNotFoundError:
-            print(f"  {name} not run, without torch", flush=True)
+        except (ModuleNotFoundError, TypeError) as error:  # without torch; the widths of OENN's layers beside a new one
+            print(f"  {name} not run: {error}", flush=True)
             continue
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0.0)
