@@ -8,7 +8,7 @@
    NumPy) and the embeddings of cblearn (`triplets_cblearn.py`, an environment with cblearn, which needs numpy < 2);
    SPoSE tries several settings and is given the CPU time of thali's fit for each, the others try up to 15 dimensions as
    long as they have used less. With --beside nothing but 30, 100 and 300 objects with 10,000 to 100,000 triplets, where
-   that time is at most three CPU seconds for each 10,000 of them.
+   that time is three to ten CPU seconds at most.
 3. Cost: CPU seconds of 1,000 sweeps of 20,000 triplets of 100 objects, and ns for each set of pairs that a sweep
    evaluates; with --large of a sweep of 1,000,000 triplets of 100 objects, and of 1,000 objects with 50 features, and
    the memory that it takes. All begin at the truth.
@@ -260,7 +260,7 @@ def main(
     if beside is not None:
         for n, n_features, count in BESIDE:
             if not beside or n in beside:
-                recovery(n, n_features, count, 100, 1, rivals, 3e-4 * count, default)
+                recovery(n, n_features, count, 100, 1, rivals, max(3.0, 1e-4 * count), default)
         return
     for count in (30_000, 3_000):
         recovery(30, 8, count, 200, 1, rivals)

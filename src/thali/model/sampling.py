@@ -320,7 +320,10 @@ class _Work:
             quicker = self.sampling.quicker
             ways: Any = (", or a quicker way: ", quicker) if quicker else ()
             raise ArgumentError(
-                Setting("max_time", self.run.max_time), " was over before the first draw; allow more seconds", *ways, "."
+                Setting("max_time", self.run.max_time),
+                " was over before the first draw; allow more seconds",
+                *ways,
+                ".",
             ) from None
 
     def continuation(
