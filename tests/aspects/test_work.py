@@ -17,7 +17,7 @@ from thali.aspects.samplers.work import (
     seconds_of_sweep,
     times_heavier,
 )
-from thali.aspects.state import COLUMNS
+from thali.aspects.state import COLUMNS, empty_state
 from thali.inference.chains import checked_run
 
 SWEEPS = 1000
@@ -99,6 +99,26 @@ def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_fe
     """One size, whose work differs five times."""
     data = th.datasets.additive(60, 1, n_features=n_features, sigma=sigma).data
     assert 0.5 < counted(th.AdditiveClustering()._task(data, SWEEPS, SWEEPS, 1).with_short_run(False)) < 2.0
+
+
+@pytest.mark.long
+def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
+    data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
+    task = th.AdditiveClustering()._task(data, SWEEPS, SWEEPS, 1)
+    chain, forecast = task.chain(np.random.default_rng(1)), columns_of(task.with_short_run(False))
+    chain.run_to(40)
+    assert forecast > 2.0 * columns_of(task)
+    assert 0.5 < (chain.state.whole[COLUMNS] + 1) / (forecast + 1) < 2.0
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("n", "columns"), [(149, None), (150, 7)])
+def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
+    rows = [(i, (i + 1) % n, (i + 2) % n) for i in range(n)]
+    begun = empty_state(n, 8)
+    begun.whole[COLUMNS] = 7
+    task = replace(th.AdditiveClustering()._task(th.Triplets(rows), 1, 0, None), begins=lambda rng, task: begun)
+    assert task.with_short_run(False).counted == (columns and (1.0, columns))
 
 
 @pytest.mark.fit
