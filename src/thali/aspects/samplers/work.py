@@ -57,8 +57,8 @@ FEWEST = 24  # objects
 SHORT, LEAST, LONGEST = 1_100, 400, 6.0  # sweeps, as many as it needs, and seconds that it is forecast to take at most
 DRAWN = 11  # the last of so many parts of a short run counts, and all others are tuning
 EVERY = 10  # sweeps
-# Objects of triplets of which the prior expects too few features: of 300 objects 12, where chains that begin with 29 and
-# 24 have 31 and 27; of 100 objects 10, where they have 13 to 15.
+# Objects of triplets from which on the prior expects too few features: of 300 objects 12, where chains that begin with
+# 29 and 24 have 31 and 27; of 100 objects 10, where they have 13 to 15.
 MANY = 150
 
 
