@@ -158,13 +158,18 @@ def many_people(number):
         print(f"  {count} people: {1000 * (time.process_time() - start) / 200:.1f} CPU ms a sweep, all told")
 
 
+def tables_of(folder, study):
+    """The comparisons of each group of one of the two studies, `schoolsubjects` or `drugrisk`."""
+    files = sorted(path for path in folder.glob(f"{study}_*.csv") if not path.stem.endswith("_all"))
+    tables = {path.stem.partition("_")[2]: th.read_table(path) for path in files}
+    return {name: th.PairedComparisons(table.set_index(table.columns[0])) for name, table in tables.items()}
+
+
 def real(folder):
     """Two studies of R's package eba."""
     ways = ("common", "free", "similar")
     for study, tempering, thin in (("schoolsubjects", False, 40), ("drugrisk", 8, 50)):
-        files = sorted(path for path in folder.glob(f"{study}_*.csv") if not path.stem.endswith("_all"))
-        tables = {path.stem.partition("_")[2]: th.read_table(path) for path in files}
-        data = {name: th.PairedComparisons(table.set_index(table.columns[0])) for name, table in tables.items()}
+        data = tables_of(folder, study)
         models = {name: th.EliminationByAspects(weights=name, tempering=tempering) for name in ways}
         start = time.process_time()
         of_run = {"draws": 500, "tune": 300, "chains": 2, "thin": thin, "cores": 1, "random_seed": 1}

@@ -6,10 +6,12 @@ An odd one out k of i, j, k says that i is nearer to j than to k, and j to i tha
 tenths of these triplets in 15, 8, 4 and 2 dimensions, with its defaults (SOE with two starts of ten), as long as it has
 used fewer CPU seconds than are given; the dimensions that predict the last tenth best are taken (LORE, which finds the
 rank, is given 15). The probability of a pair is in proportion to exp(-distance^2), as STE has it, at the scale that
-predicts this tenth best: of the others, which have no probabilities of their own for three objects, a fair guess.
-Distances do not change when an embedding is turned, so that its axes are no features. LORE, FORTE and OENN need torch.
+predicts this tenth best: of the others, which have no probabilities of their own for three objects, a fair guess. What
+does not end within ten CPU minutes is stopped. Distances do not change when an embedding is turned, so that its axes
+are no features. LORE, FORTE and OENN need torch.
 """
 
+import signal
 import sys
 import time
 import warnings
@@ -28,6 +30,7 @@ ESTIMATORS = {
     "OENN": {},
 }
 DIMENSIONS, SCALES = (15, 8, 4, 2), np.geomspace(1e-3, 1e3, 60)
+MOST = 600.0  # CPU seconds of an estimator
 
 
 def anchored(rows):
@@ -61,7 +64,13 @@ def best_of(name, rows, held, seconds):
     return max(tried, key=lambda each: each[0])[1:]
 
 
+def stop(*_):
+    """The time of an estimator is over."""
+    raise TimeoutError
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGPROF, stop)
     warnings.simplefilter("ignore")
     data, seconds = np.load(sys.argv[1]), float(sys.argv[2])
     train, test = data["train"], data["test"]
@@ -69,11 +78,17 @@ if __name__ == "__main__":
     held, rest = train[order[: len(train) // 10]], train[order[len(train) // 10 :]]
     for name in ESTIMATORS:
         began = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, MOST)
         try:
             dimensions, scale, x = best_of(name, rest, held, seconds)
-        except ModuleNotFoundError:
-            print(f"  {name} not run, without torch", flush=True)
+        except TimeoutError:
+            print(f"  {name} stopped after {MOST:.0f} CPU seconds", flush=True)
             continue
+        except (ModuleNotFoundError, TypeError) as error:  # without torch; the widths of OENN's layers beside a new one
+            print(f"  {name} not run: {error}", flush=True)
+            continue
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
         log_score, right = score(distances(x, test), scale)
         used = time.process_time() - began
         print(f"  {name} {log_score:.4f}, {right:.3f} right ({dimensions} dimensions; {used:.0f} CPU s)", flush=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali.aspects.samplers import work
 from thali.aspects.samplers.work import (
     COLUMNS_OF_SIMILARITIES,
     FEWER,
@@ -14,9 +15,10 @@ from thali.aspects.samplers.work import (
     levels,
     numbers_in,
     seconds,
+    seconds_of_sweep,
     times_heavier,
 )
-from thali.aspects.state import COLUMNS
+from thali.aspects.state import COLUMNS, empty_state
 from thali.inference.chains import checked_run
 
 SWEEPS = 1000
@@ -85,11 +87,56 @@ def test_forecast_beside_the_columns_that_chains_have(simulated, n):
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("simulated", "n"),
-    [*((similarities, n) for n in (8, 16, 24, 30)), *((tempered_triplets, n) for n in (8, 10, 12, 16))],
+    [*((similarities, n) for n in (8, 16, 30, 60)), *((tempered_triplets, n) for n in (8, 10, 12, 16))],
 )
 def test_forecast_beside_the_columns_of_all_levels(simulated, n):
     model, data = simulated(n, np.random.default_rng(n))
-    assert 0.5 < counted(model._task(data, SWEEPS, SWEEPS, 1)) < 2.0
+    assert 0.5 < counted(model._task(data, SWEEPS, SWEEPS, 1).with_short_run(False)) < 2.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("n_features", "sigma"), [(6, 0.1), (6, 0.8), (10, 0.3)])
+def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_features, sigma):
+    """One size, whose work differs five times."""
+    data = th.datasets.additive(60, 1, n_features=n_features, sigma=sigma).data
+    assert 0.5 < counted(th.AdditiveClustering()._task(data, SWEEPS, SWEEPS, 1).with_short_run(False)) < 2.0
+
+
+@pytest.mark.long
+def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
+    data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
+    task = th.AdditiveClustering()._task(data, SWEEPS, SWEEPS, 1)
+    chain, forecast = task.chain(np.random.default_rng(1)), columns_of(task.with_short_run(False))
+    chain.run_to(40)
+    assert forecast > 2.0 * columns_of(task)
+    assert 0.5 < (chain.state.whole[COLUMNS] + 1) / (forecast + 1) < 2.0
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("n", "columns"), [(149, None), (150, 7)])
+def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
+    rows = [(i, (i + 1) % n, (i + 2) % n) for i in range(n)]
+    begun = empty_state(n, 8)
+    begun.whole[COLUMNS] = 7
+    task = replace(th.AdditiveClustering()._task(th.Triplets(rows), 1, 0, None), begins=lambda rng, task: begun)
+    assert task.with_short_run(False).counted == (columns and (1.0, columns))
+
+
+@pytest.mark.fit
+def test_a_short_run_counts_where_there_are_many_objects(monkeypatch):
+    few, many = (th.AdditiveClustering()._task(similarities(n, None)[1], 1, 0, None) for n in (16, 24))
+    assert few.with_short_run(False) is few
+    one, again = many.with_short_run(False), many.with_short_run(False)
+    assert one.counted == again.counted and one.counted.levels >= len(many.temperatures)
+    assert seconds_of_sweep(one) == pytest.approx(seconds(replace(many, counted=one.counted), one.counted.columns))
+    with monkeypatch.context() as changed:
+        changed.setattr(work, "LONGEST", 0.9 * work.LEAST * seconds_of_sweep(many))
+        assert many.with_short_run(False) is many  # a sweep takes too long
+    data = similarities(24, None)[1]
+    for draws, thin, counts in ((None, None, True), (10, None, True), (10, 1, False)):
+        run = checked_run(draws, 5, 2, thin, 1, 1, False, None, None)
+        task = th.AdditiveClustering()._sampling(data, run).chains(1, np.random.SeedSequence(1))[0].task
+        assert (task.counted is not None) == counts
 
 
 @pytest.mark.long

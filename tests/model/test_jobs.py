@@ -435,6 +435,9 @@ def test_time_is_up(tmp_path):
     assert model.interrupted_ and 0 < had < 10**6
     with pytest.raises(ArgumentError, match="max_time=1e-09 was over before the first draw"):
         th.EliminationByAspects("unique").fit(data, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
+    with pytest.raises(ArgumentError, match="allow more seconds, or a quicker way: method='map'.$"):
+        similar = th.datasets.additive(5, 1).data
+        th.AdditiveClustering().fit(similar, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
     with pytest.warns(InterruptedWarning):
         more = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=0.5, **alone)
     assert more.posterior_["posterior"].sizes["draw"] > had

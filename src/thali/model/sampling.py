@@ -317,8 +317,13 @@ class _Work:
             raise
         except TimeIsUp:
             watch.finish(False)
+            quicker = self.sampling.quicker
+            ways: Any = (", or a quicker way: ", quicker) if quicker else ()
             raise ArgumentError(
-                Setting("max_time", self.run.max_time), " was over before the first draw; allow more seconds."
+                Setting("max_time", self.run.max_time),
+                " was over before the first draw; allow more seconds",
+                *ways,
+                ".",
             ) from None
 
     def continuation(

@@ -33,7 +33,7 @@ def children_here(monkeypatch):
         here = os.getcwd()
         os.chdir(study.path)
         try:
-            study.write(f"{name}.end", child.carried_out(child.DO[name], study, 1))
+            study.write(f"{name}.end", child.carried_out(name, child.DO[name], study, 1))
         finally:
             os.chdir(here)
         self._children[study.name, name] = Ended()

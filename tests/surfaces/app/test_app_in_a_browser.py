@@ -406,7 +406,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     (study,) = Studies(folder).all()
     study.write(EVIDENCE, asked_to_compare(study, EVIDENCE, ticked(study, EVIDENCE), sensitivity=True))
     monkeypatch.chdir(study.path)
-    study.write(f"{EVIDENCE}.end", child.carried_out(child.DO[EVIDENCE], study, 1))
+    study.write(f"{EVIDENCE}.end", child.carried_out(EVIDENCE, child.DO[EVIDENCE], study, 1))
     user.page.reload()
     frame = user.page.frame_locator("iframe[title='Report of the comparison']")
     frame.get_by_role("heading").first.wait_for()

@@ -6,10 +6,13 @@ import pytest
 from pages import Page
 from test_who_answered import EXPERIMENT
 
-from thali.surfaces.app import runs
+from thali.errors import Setting
+from thali.inference.progress import says
+from thali.surfaces.app import child, runs
 from thali.surfaces.app.pages import progress_of
 from thali.surfaces.app.studies import FIT, Studies
 from thali.surfaces.app.words import speech_in
+from thali.surfaces.cli.models import model_named
 
 pytestmark = pytest.mark.fit  # for their time
 PAIRS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
@@ -78,6 +81,28 @@ def test_what_is_refused_at_once_names_its_fields(client, children_here):
     address = client.go("/dataset", name="celebrities")
     found = client.post(f"/api{address}/fit", json={"model": "elimination-by-aspects", "lapse": "2"}).json()
     assert found["fields"] == ["lapse"]
+
+
+def test_a_long_run_says_how_long_it_takes_while_it_runs(tmp_path, monkeypatch):
+    """In words of the page, with what is quicker; a run that begins anew says nothing yet."""
+    studies = Studies(tmp_path)
+    study, children = studies.new("data", dataset="celebrities"), runs.Runs(studies)
+    study.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
+    monkeypatch.setattr(runs.Runs, "state", lambda self, study, name: runs.RUNNING)
+
+    def do(study, terminal, cores):
+        assert progress_of(children, study, FIT, speech_in("en"))["hint"] == ""
+        terminal.know(model_named("elimination-by-aspects")[0].options)
+        says("This fit", Setting("method", "laplace"))(300.0)
+        quicker = "“Method” = “an approximation of the posterior, in seconds”"
+        sentence = f"This fit takes about 5 minutes. Quicker: {quicker}."
+        assert progress_of(children, study, FIT, speech_in("en"))["hint"] == sentence
+
+    ended = child.carried_out(FIT, do, study, 1)
+    assert ended["code"] == 0 and ended["warnings"] == []
+    monkeypatch.setattr(runs.subprocess, "Popen", lambda *args, **options: None)
+    children._begin(study, FIT)
+    assert progress_of(children, study, FIT, speech_in("en"))["hint"] == ""
 
 
 @pytest.mark.parametrize(

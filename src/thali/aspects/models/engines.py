@@ -197,6 +197,8 @@ def sampling_of_parts(
         run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)
     if run.draws is None and len(task.temperatures) > 1:
         first = min(first, FIRST_TEMPERED)
+    if run.draws is None or is_free:  # there is something that the budget may shorten
+        task = task.with_short_run(run.progressbar)
     bound = bounded(run, thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
     run = bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)

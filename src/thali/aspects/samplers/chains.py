@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, SWEEPS, Model, capacity, gr
 from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
 from .record import ChainDraws, Record, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .tempering import HOTTEST, STEP, Ladder, evened, ladder, longer, swap_rates
+
+if TYPE_CHECKING:
+    from .work import Counted
 
 # What chains run, and one of them -------------------------------------------------------------------------------------
 
@@ -46,6 +49,7 @@ class Task:
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
     may_temper: bool = False  # whether a run that gets stuck at its one temperature may start again with more
     begins: Callable[..., Any] | None = None  # stream, task -> the state in which a chain begins; None: a prior draw
+    counted: "Counted | None" = None  # None: levels and columns are forecast from the number of options
 
     def chain(self, rng: np.random.Generator) -> "Chain":
         """A chain at its start."""
@@ -56,6 +60,12 @@ class Task:
         from .work import seconds_of_sweep
 
         return seconds_of_sweep(self)
+
+    def with_short_run(self, progressbar: bool) -> "Task":
+        """The task, with what a short run tells of its levels and columns."""
+        from .work import with_short_run
+
+        return with_short_run(self, progressbar)
 
     def times_heavier(self, chains: Sequence["Chain"]) -> float:
         """How many times longer a sweep takes than was expected, by the columns that the tuned chains have."""

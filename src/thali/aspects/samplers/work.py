@@ -2,13 +2,17 @@
 
 A sweep looks at every column of every replica: so many times at each number that is stored of the data, and at each
 option. How long that takes was measured by `benchmarks/forecast.py`. How many columns there are is counted once chains
-are tuned: real tables of sixty objects have five times as many as simulated ones of that size.
+are tuned: real tables of sixty objects have five times as many as simulated ones of that size. Of similarities of many
+objects they are counted before, in a short run.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from thali.inference.progress import Progress
 
 from ..likelihoods.pair_blocks import Pairs
 from ..likelihoods.pair_covariates import PairsWithCovariates
@@ -48,6 +52,49 @@ LEVELS_AN_OBJECT, MOST_LEVELS = 0.4, 20.0
 # at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11; phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3,
 # 16; faces 21, 7, 12), while simulated ones of 8 to 60 objects have 5 to 8 on all.
 COLUMNS_OF_SIMILARITIES = 10.0
+# Of many objects neither their number nor the noise tells how many: features melt within the ladder, which then gets
+# many levels, or do not. A short run tells: of faces, morse, and simulated tables of 24 to 60 objects with 6 and 10
+# features and sigma .1, .3, .8 it has .9 to 1.6 times the columns of a long one (2.7 times of a single one).
+FEWEST = 24  # objects
+SHORT, LEAST, LONGEST = 1_100, 400, 6.0  # sweeps, as many as it needs, and seconds that it is forecast to take at most
+DRAWN = 11  # the last of so many parts of a short run counts, and all others are tuning
+EVERY = 10  # sweeps
+# Objects of triplets from which on the prior expects too few features: of 300 objects 12, where chains that begin with
+# 29 and 24 have 31 and 27; of 100 objects 10, where they have 13 to 15.
+MANY = 150
+
+
+class Counted(NamedTuple):
+    """What a short run had at its end, or chains have at their beginning."""
+
+    levels: float
+    columns: float  # of a state, on average over the levels
+
+
+def with_short_run(task: "Task", progressbar: bool) -> "Task":
+    """The task with what a short run tells of its levels and columns, where their forecast tells little of them.
+
+    Where chains begin with what an annealed run found, that is such a run. It has a fixed stream, so that what it tells
+    follows from the data.
+    """
+    if task.begins is not None and task.n_options >= MANY:
+        begun = task.begins(np.random.default_rng(0), task)
+        return replace(task, counted=Counted(levels(task), float(begun.whole[COLUMNS])))
+    if not task.lengthens or task.kernel not in OF_SIMILARITIES or task.n_options < FEWEST:
+        return task
+    sweeps = min(SHORT, int(LONGEST / seconds_of_sweep(task)))
+    if sweeps < LEAST:
+        return task
+    drawn = sweeps // DRAWN
+    short = replace(task, draws=drawn, tune=sweeps - drawn, thin=1, pilot=0)
+    chain, columns = short.chain(np.random.default_rng(0)), []
+    with Progress(progressbar, "counting features", sweeps) as progress:
+        if not task.kernel.is_compiled(task.model):
+            progress.note("compiling, once")
+        for sweep in range(short.tune + EVERY, sweeps + 1, EVERY):
+            chain.run_to(sweep)
+            columns.append(chain.states.whole[:, COLUMNS].mean())
+    return replace(task, counted=Counted(float(chain.ladder.beta.size), float(np.mean(columns))))
 
 
 def seconds_of_sweep(task: "Task") -> float:
@@ -72,6 +119,8 @@ def times_heavier(task: "Task", chains: Sequence["Chain"]) -> float:
 
 def levels(task: "Task") -> float:
     """How many temperatures a chain is expected to have after tuning."""
+    if task.counted is not None:
+        return task.counted.levels
     given = float(len(task.temperatures))
     if task.lengthens and task.model.lo == 2:
         return max(given, min(LEVELS_AN_OBJECT * task.n_options, MOST_LEVELS))
@@ -98,6 +147,8 @@ def columns_of(task: "Task") -> float:
     Beside unique weights fewer aspects are found; without them, where an option has to have something of its own, a
     column for each option besides.
     """
+    if task.counted is not None:
+        return task.counted.columns
     n, model = task.n_options, task.model
     found = float(task.prior.usual_columns(n))
     if not task.prior.is_infinite:

@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 import typer
 
-from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliError, ThaliWarning
+from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, LongRunWarning, ThaliError, ThaliWarning
 from thali.inference.files import atomic_write, lock
 from thali.inference.jobs import read_index, sealed
 
@@ -173,7 +173,7 @@ def main(what: str, folder: str, cores: str, how: str = "") -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, lambda number, frame: _stop(frame, what, folder, cores))
         do = {"": DO[what], STOPPED: stopped if what == FIT else _nothing}[how]
-        study.write(f"{what}.end", carried_out(do, study, int(cores)))
+        study.write(f"{what}.end", carried_out(what, do, study, int(cores)))
 
 
 def _stop(frame: FrameType | None, *words: str) -> None:
@@ -198,8 +198,11 @@ def _locked(descriptor: int) -> bool:
     return False
 
 
-def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores: int) -> dict[str, Any]:
-    """How it ended: a code as at the command line, what should be known, and which arguments a refusal names."""
+def carried_out(what: str, do: Callable[[Study, Terminal, int], None], study: Study, cores: int) -> dict[str, Any]:
+    """How it ended: a code as at the command line, what should be known, and which arguments a refusal names.
+
+    How long it takes is written down while it runs.
+    """
     speech = speech_in(study.language)
     terminal = Terminal(speech.words([]), speech.words)
     shown: list[str] = []
@@ -213,7 +216,9 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in shown:
+        if isinstance(message, LongRunWarning):
+            study.write(f"{what}.long", {"sentence": message.render(terminal.words)})
+        elif isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in shown:
             shown.append(sentence)
 
     code, message = _FINE, ""

@@ -377,6 +377,7 @@ def progress_of(children: Runs, study: Study, name: str, speech: Speech) -> dict
     if state == runs.QUEUED:
         found["text"] = texts.waiting
     if state == runs.RUNNING:
+        found["hint"] = study.read(f"{name}.long").get("sentence", "")
         progress = None if name in _SHORT else children.progress(study, name)
         found["text"] = getattr(texts, _SHORT.get(name, "preparing"))
         if children.is_stopping(study, name):

@@ -141,7 +141,7 @@ class Runs:
 
     def _begin(self, study: Study, name: str) -> "subprocess.Popen[Any]":
         """Start the child."""
-        study.remove(f"{name}.end.json")
+        study.remove(f"{name}.end.json", f"{name}.long.json")
         self._snapshots.pop((study.name, name), None)
         with open(study.path / f"{name}.log", "ab") as log:
             child = subprocess.Popen(

@@ -14,6 +14,7 @@
       evidence.json     likewise;                       evidence/     as `thali compare --by evidence --out` has them
       test.json         which classical test;           test/         its report and tables
       NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
+      NAME.long.json    that it takes more than a minute, and what is quicker
 """
 
 import contextlib

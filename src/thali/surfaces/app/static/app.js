@@ -251,6 +251,7 @@ async function download(button) {
 
 async function follow(place, mine) {
   const bar = place.querySelector("progress"), text = place.querySelector("[data-text]");
+  const hint = place.querySelector("[data-hint]");
   let first = null, tenth = -1;
   try {
     const response = await ask(`/api${study()}/${place.dataset.follow}/events`, { signal: mine.signal });
@@ -267,6 +268,7 @@ async function follow(place, mine) {
         const found = JSON.parse(event.slice("data: ".length));
         first = first || found.state;
         text.textContent = found.text;
+        if (hint && found.hint && hint.textContent !== found.hint) { hint.textContent = found.hint; hint.hidden = false; }
         if (bar && found.total) { bar.max = found.total; bar.value = found.done; }
         const now = found.total ? Math.floor(10 * found.done / found.total) : -1;
         if (now !== tenth) { tenth = now; say(found.text); }
