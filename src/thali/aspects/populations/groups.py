@@ -83,14 +83,11 @@ class SeveralGroups(Population):
         return build_group_task(data, draws, tune, thin, self.weights, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ..answers.groups import group_tree
-
         model = task.model
         of_task = {"learned_alpha": model.learn_alpha, "similar": model.similar, "persons": model.persons}
         return group_tree(draws, data, parts["likelihood"], **of_task, attrs=attrs)
 
     def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
-
         task = self.task(data, 1, 0, None, parts)
         return sample_groups(
             task, parts["likelihood"], data, rngs, lambda drawn: self.tree([drawn], data, parts, task, {})
@@ -333,7 +330,7 @@ def _one_draw(task: GroupTask, likelihood: Any, groups: Groups, rng: np.random.G
 
 
 def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What draws of persons hold after the weights of everybody, of columns and of options; as `samplers.groups.record`."""
+    """What draws of persons hold after the weights of everybody, of columns and of options, as recorded."""
     if not model.persons:
         return [], []
     kappas = ([base.kappa], [base.own_kappa]) if model.own_kappas else ([], [])
