@@ -7,6 +7,7 @@ import pytest
 import thali as th
 from thali.aspects.answers import groups, population
 from thali.aspects.draws.columns import columns_of
+from thali.aspects.findings import people as people_findings
 from thali.errors import ArgumentError, DataError
 from thali.posterior.dependence import RANDOM
 from thali.posterior.view import Posterior
@@ -92,6 +93,34 @@ def test_what_is_large_of_many_people_is_left_out_and_answers_stay(data, uncompi
     pd.testing.assert_frame_equal(part.check(random_seed=1), whole.check(random_seed=1))
     monkeypatch.setattr(groups, "MAX_POINTWISE", 10)
     assert "log_likelihood" not in fitted(data(), **more).posterior_.children
+
+
+def judged_by(ages):
+    """A list of what people of these ages say of four objects."""
+    rows = [
+        (f"p{k}", age, a, b, value)
+        for k, (age, own) in enumerate(zip(ages, judges(len(ages)).values(), strict=True))
+        for a, b, value in own.to_frame(long=True).itertuples(index=False)
+    ]
+    return th.Similarities.from_frame(pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"]))
+
+
+@pytest.mark.fit
+def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path, monkeypatch):
+    data = judged_by([20, 40, 60])
+    features = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+    model = fitted(data, features=features, sigma=0.2, respondents=["age"])
+    x = (np.array([20, 40, 60]) - 40) / np.std([20, 40, 60])
+    np.testing.assert_allclose(model.posterior_["constant_data"]["known_of_people"].values[:, 0], x)
+    table = model.respondent_effects()
+    assert list(table.index) == [("age", "a, b"), ("age", "b, c")]
+    slopes = model.posterior_["posterior"]["slopes"].values.reshape(-1, 2)
+    np.testing.assert_allclose(sorted(table["mean"]), sorted(slopes.mean(axis=0) / np.std([20, 40, 60])))
+    model.save(tmp_path / "fit.nc")
+    pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").respondent_effects(), table)
+    monkeypatch.setattr(people_findings, "SURE", 0.5)
+    found = str(model.findings()["respondent_effects"].sentence)
+    assert found.startswith("How much people weigh a feature depends on what is known of them: ")
 
 
 @pytest.mark.unit

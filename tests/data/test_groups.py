@@ -30,6 +30,20 @@ def test_pooled_comparisons_are_counted_together():
     np.testing.assert_array_equal(pooled.counts, 2 * WOMEN.counts)
 
 
+def test_what_is_known_of_people_has_a_row_for_each():
+    known = pd.DataFrame({"age": [30, 40, 50]}, [3, 1, 2])
+    groups = th.Groups({1: WOMEN, 3: WOMEN}, known)
+    assert groups.names == ("1", "3") and groups.people["age"].to_dict() == {"1": 40, "3": 30}
+    for people, said in (
+        (known.loc[[3, 2]], "must have a row for each group, by its name; its rows are called '3', '2', and none is '1'"),
+        (known.iloc[:0], "it has no rows, and none is '1'"),
+        (known.loc[[1, 3, 3]], "must have one row for each group; '3' has 2"),
+        ({"age": [1]}, "must be a table with a row for each group; got dict"),
+    ):
+        with pytest.raises(DataError, match=said):
+            th.Groups({1: WOMEN, 3: WOMEN}, people)
+
+
 def test_similarities_keep_their_judgements():
     one = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.4], [0.3, 0.4, 1]], labels=["a", "b", "c"])
     other = th.Similarities([[1, 0.6], [0.6, 1]], labels=["c", "a"], judgements=[[0, 4], [4, 0]])

@@ -492,6 +492,19 @@ def test_a_list_that_says_who_judged_keeps_it():
     assert Similarities.from_frame(frame.assign(count=2), labels=LABELS).subjects == ()  # means of who knows how many
 
 
+def test_columns_of_judges_are_kept_with_the_pairs_that_are():
+    rows = [("a", "b", 0.2, "ann", 30, 1), ("a", "c", 0.4, "ann", 30, 2), ("a", "b", 0.3, "bob", 50, 3)]
+    frame = pd.DataFrame(rows, columns=["a", "b", "similarity", "judge", "age", "minute"])
+    data = Similarities.from_frame(frame)
+    known = pd.DataFrame({"age": [30, 50]}, pd.Index(["ann", "bob"], name="judge"))
+    pd.testing.assert_frame_equal(data.people, known)
+    pd.testing.assert_frame_equal(data.take(np.array([True, False])).people, known)
+    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(data)).people, known)
+    assert ("columns of people", ("age",)) in data._description().facts
+    without = Similarities.from_frame(frame.drop(columns=["age", "minute"]))
+    assert without.people is None and "people" not in vars(without.answers) and without != data
+
+
 def test_who_judged_a_pair_several_times_is_not_kept():
     rows = [("a", "b", 0.2, "ann"), ("b", "a", 0.4, "ann"), ("a", "b", 0.3, "bob")]
     frame = pd.DataFrame(rows, columns=["a", "b", "similarity", "judge"])

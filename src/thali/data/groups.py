@@ -42,7 +42,8 @@ class Groups(Judged, Mapping[str, Any]):
     Raises
     ------
     DataError
-        If there is no group, a group has no data, the groups have data of different kinds, or no option is in common.
+        If there is no group, a group has no data, the groups have data of different kinds, no option is in common, or
+        `people` has not one row for each group.
 
     Examples
     --------
@@ -85,7 +86,7 @@ class Groups(Judged, Mapping[str, Any]):
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
         _refuse_other_covariates(names, parts, labels)
         parts = tuple(part if part.labels == labels else part.together([], labels) for part in parts)
-        self._freeze(names, parts, None if people is None else people.loc[list(names)])
+        self._freeze(names, parts, None if people is None else _rows_of(people, names))
 
     def _freeze(self, *values: Any) -> "Groups":
         super()._freeze(*values)
@@ -187,6 +188,22 @@ class Groups(Judged, Mapping[str, Any]):
         if self.missing and len(self) <= 10:
             unjudged = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
             warn(DataWarning(f"Groups judged different options: {unjudged}. What these are to them is a guess."))
+
+
+def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
+    """The rows of these people, in their order."""
+    import pandas as pd
+
+    if not isinstance(people, pd.DataFrame):
+        raise DataError(f"`people` must be a table with a row for each group; got {type(people).__name__}.")
+    rows = list(map(as_label, people.index))
+    if absent := [name for name in names if name not in rows]:
+        has = f"its rows are called {shorten(rows)}" if rows else "it has no rows"
+        raise DataError(f"`people` must have a row for each group, by its name; {has}, and none is {absent[0]!r}.")
+    if len(set(rows)) < len(rows):
+        twice = next(name for name in rows if rows.count(name) > 1)
+        raise DataError(f"`people` must have one row for each group; {twice!r} has {rows.count(twice)}.")
+    return people.set_axis(pd.Index(rows, name=people.index.name)).loc[list(names)]
 
 
 def _refuse_other_covariates(names: tuple[str, ...], parts: tuple[Any, ...], labels: tuple[str, ...]) -> None:

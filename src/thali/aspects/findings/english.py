@@ -127,6 +127,7 @@ ENGLISH = {
     " allow for the sampling of people by a Bayesian bootstrap {bootstrap}.",
     "reach.caption": "Share of people whom each set reaches, and its interval.",
     "respondent_effects": "What people prefer depends on what is known of them: {effects}.",
+    "respondent_effects.judged": "How much people weigh a feature depends on what is known of them: {effects}.",
     "respondent_effects.one": "{of} counts {ratio} times as much for a unit of {column}",
     "respondent_effects.none": "Of no option or feature is it sure (probability .95) that its weight rises or falls"
     " with {columns}.",

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from thali.data.kinds import OF_GROUPS
 from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.registry import spec_of
@@ -15,6 +16,7 @@ from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..answers.individuals import population_table
+from ..answers.kind import of_kind
 from ..answers.slopes import columns_of_people
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
@@ -82,7 +84,9 @@ def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     columns = listed(dict.fromkeys(str(column) for column in table.index.get_level_values("column")))
     sentence = phrase(ENGLISH, "respondent_effects.none", columns=columns)
     if named:
-        sentence = phrase(ENGLISH, "respondent_effects", effects=listed(list(map(str, named))))
+        chosen = of_kind(OF_GROUPS[Posterior(model.posterior_).data_kind]).of_choices
+        told = "respondent_effects" if chosen else "respondent_effects.judged"
+        sentence = phrase(ENGLISH, told, effects=listed(list(map(str, named))))
     notes = (ENGLISH["respondent_effects.by"],)
     return Finding(sentence, title=ENGLISH["respondent_effects.title"], table=table, notes=notes)
 
