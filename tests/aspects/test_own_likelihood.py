@@ -179,6 +179,20 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
         fit(wrong)
 
 
+def test_a_small_error_is_found_where_other_states_have_a_log_likelihood_far_below():
+    """They have no share of the posterior, and what rounding does to theirs excuses nothing."""
+
+    def precise(data, features, weights):
+        return -0.5 * np.sum(((data.rating - features @ weights) / 0.1) ** 2)
+
+    def of_option(data, i, own):
+        return -0.5 * ((data.rating[i] - own) / 0.1) ** 2 + 0.1 * own
+
+    found = check(Custom(precise, of_option=of_option), tastes(3))
+    wrong = [c for c in found.checks if c.verdict == "WRONG"]
+    assert [c.check for c in wrong] == ["naive", "exact", "exact"] and float(wrong[1].error) < 1e-5
+
+
 class Repeated(NamedTuple):
     """Pairs that were each looked at so many times, with the same outcome every time."""
 

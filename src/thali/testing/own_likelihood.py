@@ -116,7 +116,9 @@ def _quantities(chain: Any, likelihood: Any, whole: Any, fields: Any, mean_weigh
 
 STATES, CHANGES = 8, 25  # looked at, of each kind and state
 LIMIT = 5.0  # standard errors; a correct likelihood exceeds it once in 200,000 checks
-EXACT = 1e-12  # pi P - pi, of probabilities that are at most 1
+# pi P - pi, of probabilities that are at most 1; and what rounding does to a log-likelihood that is a sum of half a
+# million terms, relative to it.
+EXACT, OF_LEVEL = 1e-12, 1e-11
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,7 @@ def _exact(
 ) -> list[Check]:
     lines = []
     for move, error in transition_errors(compiled, make_cache, whole, states, n, weights, rng).items():
-        allowed = EXACT + max(rounding(None, whole(*state)) for state in states)
+        allowed = EXACT + OF_LEVEL * max(abs(whole(*state)) for state in states)
         words = ""
         if not error <= allowed:
             words = f"{move} take the posterior to another, off by {error:.3g} in probability; |pi P - pi| should be 0."
