@@ -133,8 +133,9 @@ def test_a_short_run_counts_where_there_are_many_objects(monkeypatch):
         changed.setattr(work, "LONGEST", 0.9 * work.LEAST * seconds_of_sweep(many))
         assert many.with_short_run(False) is many  # a sweep takes too long
     data = similarities(24, None)[1]
-    for draws, thin, counts in ((None, None, True), (10, None, True), (10, 1, False)):
-        run = checked_run(draws, 5, 2, thin, 1, 1, False, None, None)
+    cases = (None, None, None, True), (10, None, None, True), (10, 1, None, False), (None, None, 1.0, False)
+    for draws, thin, max_time, counts in cases:
+        run = checked_run(draws, 5, 2, thin, 1, 1, False, None, max_time)
         task = th.AdditiveClustering()._sampling(data, run).chains(1, np.random.SeedSequence(1))[0].task
         assert (task.counted is not None) == counts
 

@@ -197,7 +197,7 @@ def sampling_of_parts(
         run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)
     if run.draws is None and len(task.temperatures) > 1:
         first = min(first, FIRST_TEMPERED)
-    if run.draws is None or is_free:  # there is something that the budget may shorten
+    if run.max_time is None and (run.draws is None or is_free):  # there is something that the budget may shorten
         task = task.with_short_run(run.progressbar)
     bound = bounded(run, thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
     run = bound.run
