@@ -140,3 +140,15 @@ def test_parameters_as_in_scikit_learn():
     assert list(parameters) == names
     assert repr(type(model)(**parameters)) == repr(model) == "AdditiveClustering(features=3, sigma=0.1)"
     assert model.set_params(features=4).get_params()["features"] == 4
+
+
+@pytest.mark.unit
+def test_sigma_is_learned_of_all_groups_where_some_lack_one():
+    known, unknown = (
+        th.Similarities.from_subjects(np.eye(3)[None] + 0.1 * k, sigma=s) for k, s in ((1, 0.2), (2, None))
+    )
+    groups, model = th.Groups({"x": known, "y": unknown}), th.AdditiveClustering()
+    with pytest.warns(DataWarning, match="Sigma is learned of every group, as the data do not tell that of 'y'"):
+        assert model._parts(groups)["likelihood"].sigma == "learned"
+    assert model._parts(th.Groups({"x": known, "y": known}))["likelihood"].sigma is None
+    assert th.AdditiveClustering(sigma=0.3)._parts(groups)["likelihood"].sigma == 0.3

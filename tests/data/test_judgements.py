@@ -13,6 +13,7 @@ import thali as th
 from thali import Similarities
 from thali.aspects.answers.fit_quality import noise_sentence
 from thali.aspects.draws.similarities import judgements_of, measured_similarities
+from thali.data.answers import JudgedValues
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 from thali.posterior import store
 from thali.testing import naive
@@ -153,6 +154,31 @@ def test_a_list_that_does_not_tell_what_a_judgement_is_off(values, counts):
     frame = pd.DataFrame(pairs, columns=["first", "second"]).assign(similarity=values)
     frame = frame if counts is None else frame.assign(count=counts)
     assert Similarities.from_frame(frame).sigma is None
+
+
+@pytest.mark.parametrize("what", ["one pair alone", "both orders", "both orders but one", "somebody again"])
+def test_a_list_whose_rows_are_no_judgements_of_their_own_does_not_tell_what_one_is_off(what):
+    """One pair again and again says little of the others, and what is written twice is off half as much."""
+    pairs = pd.DataFrame([("a", "b"), ("a", "c"), ("b", "c")], columns=["first", "second"])
+    once = pd.concat([pairs] * 4, ignore_index=True).assign(judge=np.repeat([*"vwxy"], 3))
+    once["similarity"] = np.random.default_rng(1).normal(size=12)
+    assert Similarities.from_frame(once).sigma is not None
+    if what == "one pair alone":
+        frame = pd.concat([once[once["judge"] == "v"], *[once[once["second"] == "b"]] * 3]).drop(columns="judge")
+    elif what == "somebody again":
+        with pytest.warns(DataWarning, match="judged 'a' and 'b' several times"):
+            assert Similarities.from_frame(pd.concat([once, once[:1]])).sigma is None
+        return
+    else:
+        frame = pd.concat([once, once.rename(columns={"first": "second", "second": "first"})]).drop(columns="judge")
+        frame = frame[: -1 if what.endswith("but one") else None]
+    assert Similarities.from_frame(frame).sigma is None
+
+
+def test_answers_that_were_pickled_before_they_had_columns_of_people_are_read():
+    answers = JudgedValues.of_table(("ann", "bob"), np.array([[1.0, 2.0], [3.0, np.nan]]))
+    restore, (kind, values) = answers.__reduce__()
+    assert restore(kind, values[:-1]) == answers and kind._FIELDS[-1] == "people"
 
 
 # refusing -------------------------------------------------------------------------------------------------

@@ -510,4 +510,4 @@ def test_who_judged_a_pair_several_times_is_not_kept():
     frame = pd.DataFrame(rows, columns=["a", "b", "similarity", "judge"])
     with pytest.warns(DataWarning, match="'ann' judged 'a' and 'b' several times"):
         data = Similarities.from_frame(frame)
-    assert data.subjects == () and data == Similarities.from_frame(frame.drop(columns="judge"))
+    assert data.subjects == () and data == Similarities.from_frame(frame.drop(columns="judge"), sigma=None)

@@ -71,7 +71,8 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _restored(cls: type[Frozen], values: tuple[Any, ...]) -> Frozen:
-    return cls._made_of(*values)
+    later = cls._FIELDS[len(values) :]  # fields that the class had not yet when it was pickled
+    return cls._made_of(*values, *(getattr(cls, name) for name in later))
 
 
 # What every kind of judgement of options says of itself, under one name -----------------------------------------------

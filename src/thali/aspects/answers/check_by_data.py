@@ -248,23 +248,24 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
         mu = similarity_draws(columns, own, first[pairs], second[pairs])
         return mu, sigma[:, None] / np.sqrt(judgements[pairs])
 
-    return checked_similarities(tree, random_seed, len(draws), moments)
+    return checked_similarities(tree, random_seed, len(draws), judgements, moments)
 
 
 def checked_similarities(
     tree: "xarray.DataTree",
     random_seed: Any,
     draws: int,
+    judgements: np.ndarray,
     moments: "Callable[[slice], tuple[np.ndarray, np.ndarray]]",
 ) -> "pandas.DataFrame":
-    """The table; `moments`: mean and standard deviation of replicates of some pairs (draws, pairs)."""
+    """The table; `judgements`: of each pair; `moments`: mean and deviation of replicates of some (draws, pairs)."""
     import pandas as pd
     from scipy.special import ndtr
     from scipy.stats import chi2
 
     from thali._tables import Table
 
-    constant, judgements = tree["constant_data"].dataset, judgements_of(tree)
+    constant = tree["constant_data"].dataset
     labels, first, second = constant["option"].values, constant["first"].values, constant["second"].values
     observed = tree["observed_data"].dataset["similarity"].values
     rng = streams(random_seed, 1)[0]

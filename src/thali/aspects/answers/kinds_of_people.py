@@ -651,4 +651,4 @@ def kinds_similarity_check_table(tree: "xarray.DataTree", random_seed: Any = Non
         known = Judged(subject[here], pair[here] - pairs.start)
         return moments_of_kinds(tree, draws, first[pairs], second[pairs], known)
 
-    return checked_similarities(tree, random_seed, len(draws), moments)
+    return checked_similarities(tree, random_seed, len(draws), np.bincount(pair, minlength=len(first)), moments)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
+from thali._labels import shorten
 from thali.data.kinds import (
     BY_KINDS,
     OF_GROUPS,
@@ -19,10 +20,10 @@ from thali.data.kinds import (
     TRIPLET_KINDS,
     TRIPLETS,
 )
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError, DataWarning, Setting
 from thali.inference.chains import Run, TimeIsUp, TimeLimit
 from thali.inference.progress import Progress
-from thali.inference.warn import without_warnings
+from thali.inference.warn import warn, without_warnings
 from thali.model.engine import Engine
 from thali.model.sampling import Sampling, parameters_of
 from thali.model.saved import digest_of
@@ -160,7 +161,7 @@ class OfSimilarities:
     called: ClassVar[str] = SIMILARITIES
     has_estimates: ClassVar[bool] = True  # besides posterior means
 
-    def likelihood(self, model: "AdditiveClustering") -> Any:
+    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
         """The likelihood with the arguments of the model, of which sigma may be unknown."""
         return Additive(model.sigma, bool(model.constant))
 
@@ -179,6 +180,13 @@ class OfGroups(OfSimilarities):
     called = f"{SIMILARITIES} of several groups"
     has_estimates = False
 
+    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
+        lacking = [name for name, part in data.items() if part.sigma is None]
+        if model.sigma is not None or not 0 < len(lacking) < len(data):
+            return super().likelihood(model, data)
+        warn(DataWarning(f"Sigma is learned of every group, as the data do not tell that of {shorten(lacking)}."))
+        return Additive(LEARNED, bool(model.constant))
+
     def weight_prior(self, data: Any) -> tuple[float, float]:
         return min(map(suited_prior, data.data))
 
@@ -192,7 +200,7 @@ class OfKinds(OfSimilarities):
     called = SIMILARITY_KINDS
     has_estimates = False
 
-    def likelihood(self, model: "AdditiveClustering") -> Any:
+    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
         return AdditiveOfKinds(model.sigma, bool(model.constant))
 
     def lacks_sigma(self, data: Any) -> bool:
@@ -205,7 +213,7 @@ class OfTriplets(OfSimilarities):
     kind = called = TRIPLETS
     has_estimates = False
 
-    def likelihood(self, model: "AdditiveClustering") -> Any:
+    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
         return MostSimilarPair(model.link, model.lapse)
 
     def weight_prior(self, data: Any) -> tuple[float, float]:
@@ -442,7 +450,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         self._refuse_others(of.kind)
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
-            "likelihood": of.likelihood(self),
+            "likelihood": of.likelihood(self, data),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,
             "sampler": self.sampler,

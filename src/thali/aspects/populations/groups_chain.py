@@ -8,7 +8,6 @@ import numpy as np
 
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
-from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 from thali.inference.chains import FIRST_DRAWS
 
@@ -250,9 +249,6 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
         raise ArgumentError(
             Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {prior.shape:g}."
         )
-    learned = {parts["likelihood"].fixed_sigma(data) is None for data in groups.data if isinstance(data, Similarities)}
-    if len(learned) > 1:
-        raise DataError("Sigma is known of some groups and not of others; set ", Argument("sigma"), " for all of them.")
     each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
     return joined(task, each, parts["likelihood"], weights)
 

@@ -162,9 +162,10 @@ class Similarities(Judged):
             All objects in the order wanted. None: the categories of a categorical column; else numbers in their
             order, names as they first appear.
         sigma : "standard error", float above 0, or None
-            Of one judgement. "standard error": where each row is one judgement, and there are two a pair or more, that
-            of judgements about the mean of their pair, as of `from_subjects`. None: the model learns it, as it does
-            where there are fewer, or all agree.
+            Of one judgement. "standard error": where each row is one judgement, and most pairs, and pairs on average,
+            have two, that of judgements about the mean of their pair, as of `from_subjects`. None: the model learns it,
+            as it does where there are fewer, where all agree, where somebody judged a pair several times, and where
+            most pairs have the same numbers in both orders.
 
         Returns
         -------

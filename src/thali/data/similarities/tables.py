@@ -483,7 +483,7 @@ def _judged(
                 " everybody's mean of a pair."
             )
         )
-        return *_averaged(names, i, j, values, counts), None
+        return _averaged(names, i, j, values, counts)[0], None, None
     found, sigma = _averaged(names, i, j, values, counts)
     if (counts != 1.0).any():  # a row is the mean of several judgements
         return found, sigma, None
@@ -496,7 +496,7 @@ def _judged(
 def _averaged(
     names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
 ) -> tuple[Measured, float | None]:
-    """The mean of each pair, and what a judgement is off, where rows are two judgements a pair or more."""
+    """The mean of each pair, and what a judgement is off, where most pairs have two judgements, a row each."""
     # with fewer, the few pairs that were judged again would say less of it than features that fit the others
     n = len(names)
     key = np.minimum(i, j) * n + np.maximum(i, j)
@@ -507,10 +507,21 @@ def _averaged(
     mean = base + excess / total
     is_square = _written_twice(i < j, place, values == base[place], counts)
     found = Measured(names, pairs // n, pairs % n, mean, total / 2.0 if is_square else total, "table of pairs")
-    if is_square or not len(pairs) or len(values) < 2 * len(pairs) or (counts != 1.0).any():
+    if is_square or not len(pairs) or min(np.median(total), np.mean(total)) < 2.0 or (counts != 1.0).any():
+        return found, None
+    if _mostly_both_ways(i < j, place, values - base[place]):  # each judgement twice tells half of what it is off
         return found, None
     squares = np.bincount(place, (values - mean[place]) ** 2, len(pairs))
     return found, _of_a_judgement(squares, mean, total)
+
+
+def _mostly_both_ways(forward: np.ndarray, place: np.ndarray, values: np.ndarray) -> bool:
+    """Whether most pairs have the same numbers in either order, as if each judgement were written in both."""
+    pairs = int(place.max()) + 1
+    moments = [
+        [np.bincount(place[side], values[side] ** power, pairs) for power in range(4)] for side in (forward, ~forward)
+    ]
+    return bool(np.isclose(*moments).all(axis=0).mean() > 0.5)
 
 
 def _written_twice(forward: np.ndarray, place: np.ndarray, as_first: np.ndarray, counts: np.ndarray) -> bool:

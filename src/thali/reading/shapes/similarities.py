@@ -154,7 +154,8 @@ def match_list(
 def _read_list(table: Table, respondent: str | None) -> tuple[Similarities, str]:
     columns = pair_columns(table.names, who=respondent)
     data = Similarities.from_frame(table.frame, *columns)
-    unused = [name for name in table.names if name not in columns and not name.startswith("column ")]
+    used = {*columns, *(() if data.people is None else data.people)}
+    unused = [name for name in table.names if name not in used and not name.startswith("column ")]
     ignored = f"; columns not used: {shorten(unused)}" if unused else ""
     return data, f"{data}, {columns}{ignored}"
 
