@@ -83,8 +83,6 @@ class SeveralGroups(Population):
         return build_group_task(data, draws, tune, thin, self.weights, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ..answers.groups import group_tree
-
         model = task.model
         of_task = {"learned_alpha": model.learn_alpha, "similar": model.similar, "persons": model.persons}
         return group_tree(draws, data, parts["likelihood"], **of_task, attrs=attrs)
@@ -333,7 +331,7 @@ def _one_draw(task: GroupTask, likelihood: Any, groups: Groups, rng: np.random.G
 
 
 def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What draws of persons hold after the weights of everybody, of columns and of options; as `samplers.groups.record`."""
+    """What draws of persons hold after everybody's weights, of columns and of options, as `samplers.groups.record`."""
     if not model.persons:
         return [], []
     kappas = ([base.kappa], [base.own_kappa]) if model.own_kappas else ([], [])

@@ -142,8 +142,8 @@ class Similarities(Judged):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored, unless they describe who judged, and so are rows without a similarity, with a count of 0, or of an
-            object with itself.
+            Further columns are ignored, unless they describe who judged, and so are rows without a similarity, with a
+            count of 0, or of an object with itself.
         first, second : str, optional
             Columns with the two objects. None: recognised by their names (first and second, a and b, i and j,
             item1 and item2, object1 and object2, row and column, ...).
