@@ -4,10 +4,10 @@
 
 People name the best and the worst of 12 sets of five out of 20 options, and of three more sets, which are left out.
 Their weights are Gamma(2, 2) times common ones ("gamma"), or log-normal about them, with correlations of neighbouring
-options ("normal", which is what the hierarchical logit takes them for). The logit is that of bayesm's
-`rhierMnlRwMixture` with one component and its default prior, after Rossi, Allenby & McCulloch (2005, section 5.4), here
-in NumPy, as R was not at hand: the best and the worst are two choices, by exp(utility) out of all and by exp(-utility)
-out of the rest; its seconds say nothing of bayesm. "log score" is that of the best and the worst of a set left out (out
+options ("normal", which is what the hierarchical logit takes them for). The logit is bayesm's `rhierMnlRwMixture` with
+one component and its default prior (R; it is left out where Rscript is not here), 10,000 sweeps, of which every tenth
+is kept and the first quarter dropped: the best and the worst are two choices, by exp(utility) and by exp(-utility) out
+of all five; predictions have the worst out of the rest. "log score" is that of the best and the worst of a set left out (out
 of 20 answers: -2.996 by chance), with its standard error over people; "correlation" that of everybody's log weights
 with the truth, mean over people.
 
@@ -15,14 +15,14 @@ Measured (500 people; peak memory .8 GB):
 
                                       CPU s   log score        correlation
     weights gamma
-    everybody with own weights             52   -2.390 (.023)    .864   R-hat 1.009, kappa 1.83 (.09), the truth 2
-    everybody alike                        31   -2.498 (.021)    .784
-    hierarchical logit (NumPy)             60   -2.409 (.024)    .852
+    everybody with own weights             45   -2.390 (.023)    .864   R-hat 1.009, kappa 1.83 (.09), the truth 2
+    everybody alike                        28   -2.498 (.021)    .784
+    bayesm 3.1                             67   -2.419 (.026)    .851
     the truth                                   -2.152 (.027)
     weights normal
-    everybody with own weights             42   -2.369 (.025)    .865   R-hat 1.007
-    everybody alike                        41   -2.447 (.024)    .810
-    hierarchical logit (NumPy)             73   -2.367 (.027)    .876
+    everybody with own weights             39   -2.369 (.025)    .865   R-hat 1.007
+    everybody alike                        37   -2.447 (.024)    .810
+    bayesm 3.1                             67   -2.375 (.029)    .874
     the truth                                   -2.157 (.029)
 
 Before kappa moved together with everybody's weights, and with everything of each person and pair kept: 309 CPU seconds
