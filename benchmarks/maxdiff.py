@@ -7,9 +7,9 @@ Their weights are Gamma(2, 2) times common ones ("gamma"), or log-normal about t
 options ("normal", which is what the hierarchical logit takes them for). The logit is bayesm's `rhierMnlRwMixture` with
 one component and its default prior (R; it is left out where Rscript is not here), 10,000 sweeps, of which every tenth
 is kept and the first quarter dropped: the best and the worst are two choices, by exp(utility) and by exp(-utility) out
-of all five; predictions have the worst out of the rest. "log score" is that of the best and the worst of a set left out (out
-of 20 answers: -2.996 by chance), with its standard error over people; "correlation" that of everybody's log weights
-with the truth, mean over people.
+of all five; predictions have the worst out of the rest. "log score" is that of the best and the worst of a set left out
+(out of 20 answers: -2.996 by chance), with its standard error over people; "correlation" that of everybody's log
+weights with the truth, mean over people.
 
 Measured (500 people; peak memory .8 GB):
 
