@@ -37,7 +37,7 @@ def test_what_is_known_of_people_has_a_row_for_each():
     for people, said in (
         (
             known.loc[[3, 2]],
-            "a row for each group, by its name; its rows are called '3', '2', and none is '1'",
+            "must have a row for each group, by its name; its rows are called '3', '2', and none is '1'",
         ),
         (known.iloc[:0], "it has no rows, and none is '1'"),
         (known.loc[[1, 3, 3]], "must have one row for each group; '3' has 2"),

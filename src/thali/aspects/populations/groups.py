@@ -331,7 +331,7 @@ def _one_draw(task: GroupTask, likelihood: Any, groups: Groups, rng: np.random.G
 
 
 def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What draws of persons hold after everybody's weights, of columns and of options, as `samplers.groups.record`."""
+    """What draws of persons hold after the weights of everybody, of columns and of options, as recorded."""
     if not model.persons:
         return [], []
     kappas = ([base.kappa], [base.own_kappa]) if model.own_kappas else ([], [])
