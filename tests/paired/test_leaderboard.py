@@ -332,6 +332,16 @@ def test_covariates_that_are_worths_have_no_estimate():
         board_of(options)
 
 
+@pytest.mark.fit
+@pytest.mark.parametrize(("scale", "more"), [(1, 1), (1_000, 1_000), (400, 100)])  # of which the sd is 1.2
+def test_the_odds_of_a_small_unit_are_said_of_more_of_it(scale, more):
+    battles = styled(600).assign(words=lambda t: scale * t["length"])
+    found = th.findings(board_of(battles, covariates=["words"], method="maximum-likelihood"))["covariates"]
+    row = found.table.loc["words"]
+    assert row["more"] == more and row["odds"] == pytest.approx(np.exp(more * row["log_odds"])) and row["odds"] > 1.1
+    assert f"{more:,} more of words by {row['odds']:.3g} ({row['odds_low']:.3g} to" in found.sentence
+
+
 @pytest.mark.long
 @pytest.mark.fit
 def test_chains_give_the_same_effects():

@@ -173,12 +173,18 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
 @finding("covariates", "What else decides a choice?")
 def covariates(board: Leaderboard, settings: None) -> Finding | None:
     """The effects of covariates, and whose rank changes most by the control for them."""
-    if board.effects is None:
+    described = board.data.covariates
+    if board.effects is None or described is None:
         return None
     table, names = board.covariate_effects().rename(columns={"effect": "log_odds"}), list(board.effects.index)
-    table["odds"] = np.exp(table["log_odds"])
-    factors = [f"{name} by {odds:.3g}" for name, odds in table["odds"].items()]
-    sentence = f"One more multiplies the odds of the first option: {shorten_words(factors)}."
+    table["more"] = described.units(table["log_odds"].tolist())
+    for of, odds in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
+        table[odds] = np.exp(table[of] * table["more"])
+    factors = [
+        f"{row['more']:,.0f} more of {name} by {row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g})"
+        for name, row in table.iterrows()
+    ]
+    sentence = f"The odds of the first option are multiplied: with {shorten_words(factors)}."
     moved: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
