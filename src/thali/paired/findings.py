@@ -9,10 +9,10 @@ from thali._labels import plural, short_number, shorten
 from thali.data.choices import Choices
 from thali.errors import Message, Setting
 from thali.model.finding import FULL, Finding, Findings, Picture, finding
+from thali.posterior.surely import CERTAIN, surely
 
 from .board import Leaderboard
 from .more_votes import CHANCES, FIRST, needed
-from .ranked import CERTAIN
 from .worths import FEW
 
 MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard and as pairs
@@ -133,12 +133,12 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     if board.of_judges is None:
         return None
     table: Any = board.judges()
-    sharp = table.index[table["low"] > 1.0].tolist()
-    dull = table.index[table["high"] < 1.0].tolist()[::-1]
+    sharp, dull = (table.index[each].tolist() for each in surely(table["p_sharper"]))
     is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
     sentence = f"Surely sharper than the typical judge: {shorten_words(sharp) or 'nobody'}"
-    sentence += f"; surely less sharp: {shorten_words(dull) or 'nobody'}."
+    sentence += f"; surely less sharp: {shorten_words(dull[::-1]) or 'nobody'}."
+    sentence += _all_right(len(sharp) + len(dull), plural(len(table), "judge"))
     if against:
         sentence += f" Predicted by the others no better than by chance: {shorten_words(against)}."
     return Finding(
@@ -150,6 +150,14 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     )
 
 
+def _all_right(named: int, asked: str) -> str:
+    """A sentence about how sure it is that some of many are named rightly."""
+    if named == 0:
+        return f" Of {asked} nobody is named unless it is so with a probability of {CERTAIN:g} or more."
+    who = "That this is so" if named == 1 else f"That all {named:,} named are so"
+    return f" {who}, of {asked} asked about, has a probability of {CERTAIN:g} or more."
+
+
 @finding("worths_in_time", "Has it become better?")
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     """The ratings in each period, and who rose or fell surely since its first."""
@@ -157,9 +165,10 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         return None
     table = board.worths_in_time()
     last: Any = table[table["period"] == table["period"].iloc[-1]].set_index("option")
-    rose, fell = (last.index[each].tolist() for each in (last["p_better"] > CERTAIN, last["p_better"] < 1.0 - CERTAIN))
+    rose, fell = (last.index[each].tolist() for each in surely(last["p_better"]))
     sentence = f"Surely better than when it entered: {shorten_words(rose) or 'none'}"
     sentence += f"; surely worse: {shorten_words(fell) or 'none'}."
+    sentence += _all_right(len(rose) + len(fell), plural(int(last["p_better"].count()), "option"))
     caption = "Ratings in each period with their intervals."
     return Finding(
         sentence,

@@ -8,6 +8,7 @@ from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.choices.choices import places_of_rows
 from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.surely import CERTAIN
 
 from .board import Leaderboard
 from .counted import Judgements
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     import pandas
 
 # Groups of options that cannot be told apart --------------------------------------------------------------------------
-
-
-CERTAIN = 0.95  # probability of an order from which on two options are told apart
 
 
 def orders(rank: np.ndarray) -> np.ndarray:
