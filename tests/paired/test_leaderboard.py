@@ -495,6 +495,12 @@ def test_an_empty_cell_counts_for_all_alone():
     battles.loc[battles["language"] == "fr", "language"] = None
     board = board_of(battles, by="language")
     assert list(board.boards) == ["de", "en"] and board.data.n_comparisons == 600
+    gap = board.data.n_comparisons - sum(part.data.n_comparisons for part in board.boards.values())
+    said = f"{gap} of 600 comparisons have no 'language': they are in no part, and count for all together."
+    for found in (board, board_of(battles, by="language", pool=True)):
+        assert th.findings(found)["boards"].notes == (said,)
+    both = th.findings(board_of(battles.assign(half=["a", "b"] * 300), by=["half", "language"]))["boards"].notes
+    assert said in both and len(both) == 1
 
 
 @pytest.mark.fit

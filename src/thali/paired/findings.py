@@ -220,7 +220,7 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         if options
         else " No option has ratings whose intervals do not overlap between parts."
     )
-    notes = _of_few(board)
+    notes = (*_in_no_part(board), *_of_few(board))
     caption = "Ratings with their intervals in each part; grey: of all together."
     caption += _left_out(board.table.index.tolist(), MAX_OF_PARTS)
     if more := list(board.boards)[MAX_PARTS:]:
@@ -233,6 +233,25 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         rows=_MAX_ROWS,
         picture=Picture("boards", caption, (board,)),
         notes=notes,
+    )
+
+
+def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
+    """A sentence about comparisons whose cell of a column that divides them is empty."""
+    if board.made is None:
+        return ()
+    by = board.made.columns["by"]
+    columns = [by] if isinstance(by, str) else list(by)
+    left = dict.fromkeys(columns, board.data.n_answers)
+    for name, part in board.boards.items():
+        own = [column for column in columns if len(columns) == 1 or name.startswith(f"{column} ")]
+        left[max(own, key=len)] -= part.data.n_answers
+    words = board.data.word_for_answers
+    return tuple(
+        f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they are in no part, and "
+        "count for all together."
+        for column, number in left.items()
+        if number > 0
     )
 
 
