@@ -41,6 +41,20 @@ def test_it_counts_and_orders(board):
     np.testing.assert_allclose(board.order + board.order.T, 1.0 - np.eye(4))
 
 
+@pytest.mark.fit
+def test_the_first_sentence_says_who_is_first_and_how_sure_that_is(board):
+    first = board.table.index[0]
+    assert board.table["p_1"].sum() == pytest.approx(1.0) and board.table["p_1"].idxmax() == first
+    sentence = th.findings(board)["leaderboard"].sentence
+    alike = [option for option in board.table.index[1:] if board.order.loc[first, option] < 0.95]
+    ends = ", ".join(map(repr, alike))
+    assert sentence.startswith(f"{first!r} is first, with probability .") and alike
+    assert sentence.endswith(f"{len(alike)} option{'s'[: len(alike) - 1]} cannot be told apart from it: {ends}.")
+    clear = th.leaderboard(th.PairedComparisons.from_pairs([("A", "B"), ("B", "C")] * 40), progressbar=False)
+    sentence = th.findings(clear)["leaderboard"].sentence
+    assert sentence == "'A' is first, with probability above .99; all others can be told apart from it."
+
+
 def test_two_share_a_group_if_and_only_if_they_cannot_be_told_apart(board):
     for a in board.order.index:
         for b in board.order.index:

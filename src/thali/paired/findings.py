@@ -9,6 +9,7 @@ from thali._labels import plural, short_number, shorten
 from thali.data.choices import Choices
 from thali.errors import Message, Setting
 from thali.model.finding import FULL, Finding, Findings, Picture, finding
+from thali.model.wording import probability
 from thali.posterior.surely import CERTAIN, surely
 
 from .board import Leaderboard
@@ -42,6 +43,8 @@ def _left_out(names: list[str], most: int) -> str:
     """A sentence that says which options a picture does not have; "" if it has all."""
     if len(names) <= most:
         return ""
+    if len(names) == most + 1:
+        return f" Left out is rank {len(names):,}: {names[-1]!r}."
     return f" Left out are the ranks {most + 1:,} to {len(names):,}: {shorten(names[most:], 8)}."
 
 
@@ -51,7 +54,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
     besides = () if board.effects is None else _BESIDES
     said = board.said_of_people
     return Finding(
-        board.title,
+        _first(board),
         title="Ranks and ratings",
         table=board.table,
         shown=board.table[[*_READ, *besides]],
@@ -62,8 +65,18 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
             + _left_out(board.table.index.tolist(), MAX_OPTIONS),
             (board,),
         ),
-        notes=(*filter(None, (board.note,)), *(() if said is None else (said,))),
+        notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
     )
+
+
+def _first(board: Leaderboard) -> str:
+    """A sentence about who is first, how sure that is, and who cannot be told apart from it."""
+    first, *others = board.table.index
+    alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
+    sentence = f"{first!r} is first, with probability {probability(board.table.loc[first, 'p_1'])}; "
+    if not alike:
+        return f"{sentence}all others can be told apart from it."
+    return f"{sentence}{plural(len(alike), 'option')} cannot be told apart from it: {shorten(alike)}."
 
 
 @finding("groups", "Which options cannot be told apart?")
@@ -88,10 +101,10 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     if table.loc[0].min() == 1.0:
         return Finding(f"Yes: the first {these} ({shorten(first)}) are told apart.")
     sure = [
-        f"{above!r} above {below!r} with probability {board.order.loc[above, below]:.3f}"
+        f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
     ]
-    sentence = f"Not for the first {these}: {', '.join(sure)}."
+    sentence = f"No: the first {these} are not told apart; {' and '.join(sure)}."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     ways = {
         "as_so_far": f"{asked} in the proportions that they have so far",
