@@ -592,6 +592,7 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
     assert (table["among_these"].iloc[1:] > table["as_so_far"].iloc[1:]).mean() > 0.9
     sentence = str(th.findings(board)["votes"].sentence)
     enough = int(table.index[(table["among_these"] >= 0.9).argmax()])
+    assert sentence.startswith("No: the first three are not told apart; 'A' is above")
     assert "of these three alone, " in sentence and f"{enough:,} with 90%" in sentence
     clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
     assert str(th.findings(board_of(clear))["votes"].sentence).startswith("Yes: the first three")
@@ -610,6 +611,10 @@ def test_votes_of_pairs_and_orders(board, monkeypatch):
     assert "83% of 6 pairs were compared" in found["votes_by_pair"].sentence
     assert found["order"].table.loc["A", "C"] == board.order.loc["A", "C"] and np.isnan(found["order"].table.iloc[0, 0])
     ax = th.plots.votes_by_pair(board)
+    counts = th.PairedComparisons([[0, 64, 100], [63, 0, 75], [96, 75, 0]], ["A", "B", "C"])
+    near = replace(board, data=counts, table=board.table.loc[["A", "B", "C"]])
+    marks = th.plots.votes_by_pair(near).images[0].colorbar.get_ticks()
+    assert marks.tolist() == [127.0, 150.0, 170.0, 196.0]  # and not 130 upon 127
     assert {text.get_text() for text in ax.texts} == {"15", "5", "10"}
     rng = np.random.default_rng(1)
     many = board_of(th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int))))

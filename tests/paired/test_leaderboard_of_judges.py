@@ -1,5 +1,7 @@
 """Leaderboards whose judges differ in discrimination, and whose options change in time."""
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,6 +133,20 @@ def test_of_many_only_those_are_named_who_are_sure_together():
     rose = [name for name, one in zip(better.index, surely(better)[0], strict=True) if one]
     assert f"Surely better than when it entered: {', '.join(rose)};" in sentence and "m5" in rose
     assert f"of {len(better)} options asked about, has a probability of 0.95 or more" in sentence
+
+
+@pytest.mark.usefixtures("pictures")
+def test_options_that_changed_have_colours(monkeypatch):
+    """The last of all has its name beside its line if it surely changed."""
+    board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
+    plot = importlib.import_module("thali.plots.worths_in_time")
+    monkeypatch.setattr(plot, "COLOURS", plot.COLOURS[:3])
+    order = board.table.index.tolist()
+    for moved in (([], []), ([order[-1]], [order[-2]])):
+        monkeypatch.setattr(plot, "changed", lambda _, moved=moved: moved)
+        named = [text.get_text().strip() for text in th.plots.worths_in_time(board).texts]
+        best = order[: 3 - sum(map(len, moved))]
+        assert named == [option for option in order if option in {*moved[0], *moved[1], *best}]
 
 
 def test_periods_without_comparisons_count_as_steps():

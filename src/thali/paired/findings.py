@@ -171,18 +171,33 @@ def _all_right(named: int, asked: str) -> str:
     return f" {who}, of {asked} asked about, has a probability of {CERTAIN:g} or more."
 
 
+def _last(board: Leaderboard) -> Any:
+    """The worths in the last period, a row an option."""
+    table = board.worths_in_time()
+    return table[table["period"] == table["period"].iloc[-1]].set_index("option")
+
+
+def changed(board: Leaderboard) -> tuple[list[str], list[str]]:
+    """The options of a leaderboard with periods that are surely better than when they entered, and surely worse."""
+    last = _last(board)
+    better, worse = (last.index[each].tolist() for each in surely(last["p_better"]))
+    return better, worse
+
+
 @finding("worths_in_time", "Has it become better?")
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     """The ratings in each period, and who rose or fell surely since its first."""
     if board.in_time is None:
         return None
     table = board.worths_in_time()
-    last: Any = table[table["period"] == table["period"].iloc[-1]].set_index("option")
-    rose, fell = (last.index[each].tolist() for each in surely(last["p_better"]))
+    rose, fell = changed(board)
     sentence = f"Surely better than when it entered: {shorten_words(rose) or 'none'}"
     sentence += f"; surely worse: {shorten_words(fell) or 'none'}."
-    sentence += _all_right(len(rose) + len(fell), plural(int(last["p_better"].count()), "option"))
-    caption = "Ratings in each period with their intervals."
+    sentence += _all_right(len(rose) + len(fell), plural(int(_last(board)["p_better"].count()), "option"))
+    caption = (
+        "Ratings in each period with their intervals; coloured: options that have surely become better or worse, and "
+    )
+    caption += "the best."
     return Finding(
         sentence,
         title="Worths in time",

@@ -65,7 +65,10 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     how = ["--covariate", "length", "--by", "language", "--id", "row", "--method", "maximum-likelihood"]
     result = done("leaderboard", "old.csv", *how, "--out", "results")
     assert {"boards.csv", "covariates.csv"} <= {path.name for path in (folder / "results").iterdir()}
-    assert "The odds of the first option are multiplied: with 1 more of length by" in result.out and "First: de" in result.out
+    assert (
+        "The odds of the first option are multiplied: with 1 more of length by" in result.out
+        and "First: de" in result.out
+    )
     again = done("leaderboard", "results/leaderboard.nc", "new.csv")
     both = done("leaderboard", "old.csv", "new.csv", *how)
     left_out = " 4 answers whose identifier was there already were left out."
