@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 DECIMALS, _MOST_DECIMALS = 3, 6
+_SMALL = 0.05  # numbers below which three decimals say too little
 LARGEST_R_HAT = 100.0  # that is written out: a larger one says no more
 _LARGE = 10_000.0  # from here on thousands are set apart
 
@@ -48,6 +49,20 @@ def in_a_column(column: str, value: float) -> str:
 def for_python(value: float) -> str:
     """A number that a result prints in Python: six digits."""
     return f"{value:.6g}" if value == 0.0 or 1e-3 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def decimals_of_small(column: str, values: Sequence[object]) -> int | None:
+    """How many decimals the numbers of a column deserve of which three decimals would say too little; None otherwise.
+
+    Examples
+    --------
+    >>> decimals_of_small("log_odds", [0.00087]), decimals_of_small("log_odds", [0.00087, 0.5])
+    (5, None)
+    """
+    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
+        return decimals_of(column, numbers)
+    return None
 
 
 def decimals_of(column: str, values: Sequence[float], digits: int | None = None) -> int:

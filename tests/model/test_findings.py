@@ -159,6 +159,11 @@ def test_a_table_to_read_has_one_column_for_an_interval():
     assert shown.head == ["option", "rank", "50 % interval", "50 % interval"]
     assert shown.rows[0] == ["0", "1.500", "1 to 3", "0.100 to 0.300"]
     assert len(readable(table, cells, 1).rows) == 1
+    gap = pd.DataFrame({"wtp": [1.0, np.nan], "low": [0.5, np.nan], "high": [1.5, np.nan]})
+    assert [row[-1] for row in readable(gap, cells).rows] == ["0.500 to 1.500", "-"]
+    votes = pd.DataFrame({"as_so_far": [0.5]}, index=pd.Index([1_500_000], name="more_votes"))
+    assert readable(votes, cells).rows == [["1,500,000", "0.500"]]
+    assert readable(votes.rename_axis("period"), cells).rows == [["1500000", "0.500"]]  # a name
 
 
 def test_a_terminal_gives_small_numbers_the_decimals_that_they_need():

@@ -41,6 +41,20 @@ def test_it_counts_and_orders(board):
     np.testing.assert_allclose(board.order + board.order.T, 1.0 - np.eye(4))
 
 
+@pytest.mark.fit
+def test_the_first_sentence_says_who_is_first_and_how_sure_that_is(board):
+    first = board.table.index[0]
+    assert board.table["p_1"].sum() == pytest.approx(1.0) and board.table["p_1"].idxmax() == first
+    sentence = th.findings(board)["leaderboard"].sentence
+    alike = [option for option in board.table.index[1:] if board.order.loc[first, option] < 0.95]
+    ends = ", ".join(map(repr, alike))
+    assert sentence.startswith(f"{first!r} is first, with probability .") and alike
+    assert sentence.endswith(f"{len(alike)} option{'s'[: len(alike) - 1]} cannot be told apart from it: {ends}.")
+    clear = th.leaderboard(th.PairedComparisons.from_pairs([("A", "B"), ("B", "C")] * 40), progressbar=False)
+    sentence = th.findings(clear)["leaderboard"].sentence
+    assert sentence == "'A' is first, with probability above .99; all others can be told apart from it."
+
+
 def test_two_share_a_group_if_and_only_if_they_cannot_be_told_apart(board):
     for a in board.order.index:
         for b in board.order.index:
@@ -332,6 +346,16 @@ def test_covariates_that_are_worths_have_no_estimate():
         board_of(options)
 
 
+@pytest.mark.fit
+@pytest.mark.parametrize(("scale", "more"), [(1, 1), (1_000, 1_000), (400, 100)])  # of which the sd is 1.2
+def test_the_odds_of_a_small_unit_are_said_of_more_of_it(scale, more):
+    battles = styled(600).assign(words=lambda t: scale * t["length"])
+    found = th.findings(board_of(battles, covariates=["words"], method="maximum-likelihood"))["covariates"]
+    row = found.table.loc["words"]
+    assert row["more"] == more and row["odds"] == pytest.approx(np.exp(more * row["log_odds"])) and row["odds"] > 1.1
+    assert f"{more:,} more of words by {row['odds']:.3g} ({row['odds_low']:.3g} to" in found.sentence
+
+
 @pytest.mark.long
 @pytest.mark.fit
 def test_chains_give_the_same_effects():
@@ -485,6 +509,12 @@ def test_an_empty_cell_counts_for_all_alone():
     battles.loc[battles["language"] == "fr", "language"] = None
     board = board_of(battles, by="language")
     assert list(board.boards) == ["de", "en"] and board.data.n_comparisons == 600
+    gap = board.data.n_comparisons - sum(part.data.n_comparisons for part in board.boards.values())
+    said = f"{gap} of 600 comparisons have no 'language': they are in no part, and count for all together."
+    for found in (board, board_of(battles, by="language", pool=True)):
+        assert th.findings(found)["boards"].notes == (said,)
+    both = th.findings(board_of(battles.assign(half=["a", "b"] * 300), by=["half", "language"]))["boards"].notes
+    assert said in both and len(both) == 1
 
 
 @pytest.mark.fit
@@ -562,6 +592,7 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
     assert (table["among_these"].iloc[1:] > table["as_so_far"].iloc[1:]).mean() > 0.9
     sentence = str(th.findings(board)["votes"].sentence)
     enough = int(table.index[(table["among_these"] >= 0.9).argmax()])
+    assert sentence.startswith("No: the first three are not told apart; 'A' is above")
     assert "of these three alone, " in sentence and f"{enough:,} with 90%" in sentence
     clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
     assert str(th.findings(board_of(clear))["votes"].sentence).startswith("Yes: the first three")
@@ -580,6 +611,10 @@ def test_votes_of_pairs_and_orders(board, monkeypatch):
     assert "83% of 6 pairs were compared" in found["votes_by_pair"].sentence
     assert found["order"].table.loc["A", "C"] == board.order.loc["A", "C"] and np.isnan(found["order"].table.iloc[0, 0])
     ax = th.plots.votes_by_pair(board)
+    counts = th.PairedComparisons([[0, 64, 100], [63, 0, 75], [96, 75, 0]], ["A", "B", "C"])
+    near = replace(board, data=counts, table=board.table.loc[["A", "B", "C"]])
+    marks = th.plots.votes_by_pair(near).images[0].colorbar.get_ticks()
+    assert marks.tolist() == [127.0, 150.0, 170.0, 196.0]  # and not 130 upon 127
     assert {text.get_text() for text in ax.texts} == {"15", "5", "10"}
     rng = np.random.default_rng(1)
     many = board_of(th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int))))

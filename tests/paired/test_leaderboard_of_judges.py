@@ -1,5 +1,7 @@
 """Leaderboards whose judges differ in discrimination, and whose options change in time."""
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from thali.aspects.worths import agreement
 from thali.aspects.worths.laplace import highest
 from thali.errors import ArgumentError, DataError
 from thali.paired.worths import Asked, posed
+from thali.posterior.surely import surely
 
 pytestmark = pytest.mark.fit
 
@@ -113,6 +116,37 @@ def test_worths_in_time():
     assert (last["rank"] == board.table["rank"]).all() and (last["rank_low"] == board.table["rank_low"]).all()
     assert last.loc["m5", "p_better"] > 0.95 and last.loc["m0", "p_better"] < 0.05
     assert table.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
+
+
+def test_of_many_only_those_are_named_who_are_sure_together():
+    """The probabilities that somebody is wrongly named sum to .05 at most; of 200 alike 89 % intervals name 22."""
+    p = np.random.default_rng(1).random((400, 200))
+    wrong = np.minimum(p, 1.0 - p)
+    named = np.array([np.logical_or(*surely(each)) for each in p])
+    assert (wrong < 0.055).sum(axis=1).mean() > 20 and 1 <= named.sum(axis=1).mean() < 6
+    assert np.where(named, wrong, 0.0).sum(axis=1).max() <= 0.05 + 1e-9
+    high, low = surely([np.nan, 0.96, 0.01, 0.97])
+    assert high.tolist() == [False, False, False, True] and low.tolist() == [False, False, True, False]
+    board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
+    better = board.worths_in_time().query("period == '2024-02'").set_index("option")["p_better"]
+    sentence = th.findings(board)["worths_in_time"].sentence
+    rose = [name for name, one in zip(better.index, surely(better)[0], strict=True) if one]
+    assert f"Surely better than when it entered: {', '.join(rose)};" in sentence and "m5" in rose
+    assert f"of {len(better)} options asked about, has a probability of 0.95 or more" in sentence
+
+
+@pytest.mark.usefixtures("pictures")
+def test_options_that_changed_have_colours(monkeypatch):
+    """The last of all has its name beside its line if it surely changed."""
+    board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
+    plot = importlib.import_module("thali.plots.worths_in_time")
+    monkeypatch.setattr(plot, "COLOURS", plot.COLOURS[:3])
+    order = board.table.index.tolist()
+    for moved in (([], []), ([order[-1]], [order[-2]])):
+        monkeypatch.setattr(plot, "changed", lambda _, moved=moved: moved)
+        named = [text.get_text().strip() for text in th.plots.worths_in_time(board).texts]
+        best = order[: 3 - sum(map(len, moved))]
+        assert named == [option for option in order if option in {*moved[0], *moved[1], *best}]
 
 
 def test_periods_without_comparisons_count_as_steps():

@@ -441,9 +441,13 @@ WINS_LOSSES = _twos(
 SIMILAR_TWO = _twos("chosen1 chosen2, pair1 pair2, similar1 similar2, pick1 pick2, same1 same2")
 
 # Words in cells that say that neither of two was chosen.
-TIE_WORDS = (*TIES.sure, "same", "bothgood", "bothbad", "tiebothbad", "equally", "nodifference", "dontknow")
-TIE_WORDS += ("cannotdecide", "egal", "keine", "keiner", "beide", "weissnicht", "aucun", "aucune", "igual")
+TIE_WORDS = (*TIES.sure, "same", "bothgood", "bothbad", "tiebothbad", "equally", "nodifference")
+TIE_WORDS += ("cannotdecide", "egal", "keine", "keiner", "beide", "aucun", "aucune", "igual")
 TIE_WORDS += ("ninguno", "ninguna", "ambos", "=", "05", "0,5")
+# And that nothing is said of them, as by an empty cell.
+UNKNOWN_WORDS = ("dontknow", "don'tknow", "don’tknow", "idontknow", "idon'tknow", "idon’tknow", "dk", "unsure")
+UNKNOWN_WORDS += ("notsure", "noanswer", "weissnicht", "ichweissnicht", "keineangabe", "keineantwort", "nesaitpas")
+UNKNOWN_WORDS += ("jenesaispas", "nosabe", "nolose")
 
 _READ = tuple(role for role in ROLES if role not in (TRIAL, RESPONSE_TIME, GOALS))
 ROLE_NAMES = {role.name: role for role in reversed(ROLES)}

@@ -52,6 +52,9 @@ COLUMNS = {
     "zero_centred": Column("zero-centred", "mean range 100", decimals=1),
     "zero_centred_sd": Column("its sd of people", decimals=1),
     "se": Column("std. error"),
+    "more_votes": Column(decimals=0),
+    "more": Column(unit="units of the covariate"),
+    "odds_low": Column(unit="factor of the odds"),
     "log_odds": Column(unit="log odds of the first option, a unit of the covariate"),
     **dict.fromkeys(
         ("rating", "rating_low", "rating_high", "rating_without"),

@@ -15,6 +15,17 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def factor(value: float) -> str:
+    """A factor of odds in a sentence: near 1 two digits of how far it is from 1.
+
+    Examples
+    --------
+    >>> factor(1.000873), factor(0.5), factor(1.0)
+    ('1.00087', '0.5', '1')
+    """
+    return f"{1.0 + float(f'{value - 1.0:.2g}'):.10g}" if abs(value - 1.0) < 0.1 else number(value)
+
+
 def probability(value: float) -> str:
     """A probability in a sentence."""
     return "above .99" if value > 0.99 else "below .01" if value < 0.01 else f"{value:.2f}".removeprefix("0")

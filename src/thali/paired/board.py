@@ -31,8 +31,9 @@ class Leaderboard(Printed):
     ----------
     table : pandas.DataFrame
         One row an option, the best first: `rank` (1 is the best, by the mean of the log worth) with the interval
-        `rank_low` to `rank_high`; `group`, the numbers of the groups in which the option is: two options are in one
-        group together if and only if neither is above the other with a probability of .95 or more; `rating` with its
+        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `group`, the numbers of the groups in
+        which the option is: two options are in one group together if and only if neither is above the other with a
+        probability of .95 or more; `rating` with its
         interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
         or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
         `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices out of sets, also

@@ -9,10 +9,11 @@ from thali._labels import plural, short_number, shorten
 from thali.data.choices import Choices
 from thali.errors import Message, Setting
 from thali.model.finding import FULL, Finding, Findings, Picture, finding
+from thali.model.wording import probability
+from thali.posterior.surely import CERTAIN, surely
 
 from .board import Leaderboard
 from .more_votes import CHANCES, FIRST, needed
-from .ranked import CERTAIN
 from .worths import FEW
 
 MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard and as pairs
@@ -42,6 +43,8 @@ def _left_out(names: list[str], most: int) -> str:
     """A sentence that says which options a picture does not have; "" if it has all."""
     if len(names) <= most:
         return ""
+    if len(names) == most + 1:
+        return f" Left out is rank {len(names):,}: {names[-1]!r}."
     return f" Left out are the ranks {most + 1:,} to {len(names):,}: {shorten(names[most:], 8)}."
 
 
@@ -51,7 +54,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
     besides = () if board.effects is None else _BESIDES
     said = board.said_of_people
     return Finding(
-        board.title,
+        _first(board),
         title="Ranks and ratings",
         table=board.table,
         shown=board.table[[*_READ, *besides]],
@@ -62,8 +65,18 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
             + _left_out(board.table.index.tolist(), MAX_OPTIONS),
             (board,),
         ),
-        notes=(*filter(None, (board.note,)), *(() if said is None else (said,))),
+        notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
     )
+
+
+def _first(board: Leaderboard) -> str:
+    """A sentence about who is first, how sure that is, and who cannot be told apart from it."""
+    first, *others = board.table.index
+    alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
+    sentence = f"{first!r} is first, with probability {probability(board.table.loc[first, 'p_1'])}; "
+    if not alike:
+        return f"{sentence}all others can be told apart from it."
+    return f"{sentence}{plural(len(alike), 'option')} cannot be told apart from it: {shorten(alike)}."
 
 
 @finding("groups", "Which options cannot be told apart?")
@@ -88,10 +101,10 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     if table.loc[0].min() == 1.0:
         return Finding(f"Yes: the first {these} ({shorten(first)}) are told apart.")
     sure = [
-        f"{above!r} above {below!r} with probability {board.order.loc[above, below]:.3f}"
+        f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
     ]
-    sentence = f"Not for the first {these}: {', '.join(sure)}."
+    sentence = f"No: the first {these} are not told apart; {' and '.join(sure)}."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     ways = {
         "as_so_far": f"{asked} in the proportions that they have so far",
@@ -133,12 +146,12 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     if board.of_judges is None:
         return None
     table: Any = board.judges()
-    sharp = table.index[table["low"] > 1.0].tolist()
-    dull = table.index[table["high"] < 1.0].tolist()[::-1]
+    sharp, dull = (table.index[each].tolist() for each in surely(table["p_sharper"]))
     is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
     sentence = f"Surely sharper than the typical judge: {shorten_words(sharp) or 'nobody'}"
-    sentence += f"; surely less sharp: {shorten_words(dull) or 'nobody'}."
+    sentence += f"; surely less sharp: {shorten_words(dull[::-1]) or 'nobody'}."
+    sentence += _all_right(len(sharp) + len(dull), plural(len(table), "judge"))
     if against:
         sentence += f" Predicted by the others no better than by chance: {shorten_words(against)}."
     return Finding(
@@ -150,17 +163,41 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     )
 
 
+def _all_right(named: int, asked: str) -> str:
+    """A sentence about how sure it is that some of many are named rightly."""
+    if named == 0:
+        return f" Of {asked} nobody is named unless it is so with a probability of {CERTAIN:g} or more."
+    who = "That this is so" if named == 1 else f"That all {named:,} named are so"
+    return f" {who}, of {asked} asked about, has a probability of {CERTAIN:g} or more."
+
+
+def _last(board: Leaderboard) -> Any:
+    """The worths in the last period, a row an option."""
+    table = board.worths_in_time()
+    return table[table["period"] == table["period"].iloc[-1]].set_index("option")
+
+
+def changed(board: Leaderboard) -> tuple[list[str], list[str]]:
+    """The options of a leaderboard with periods that are surely better than when they entered, and surely worse."""
+    last = _last(board)
+    better, worse = (last.index[each].tolist() for each in surely(last["p_better"]))
+    return better, worse
+
+
 @finding("worths_in_time", "Has it become better?")
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     """The ratings in each period, and who rose or fell surely since its first."""
     if board.in_time is None:
         return None
     table = board.worths_in_time()
-    last: Any = table[table["period"] == table["period"].iloc[-1]].set_index("option")
-    rose, fell = (last.index[each].tolist() for each in (last["p_better"] > CERTAIN, last["p_better"] < 1.0 - CERTAIN))
+    rose, fell = changed(board)
     sentence = f"Surely better than when it entered: {shorten_words(rose) or 'none'}"
     sentence += f"; surely worse: {shorten_words(fell) or 'none'}."
-    caption = "Ratings in each period with their intervals."
+    sentence += _all_right(len(rose) + len(fell), plural(int(_last(board)["p_better"].count()), "option"))
+    caption = (
+        "Ratings in each period with their intervals; coloured: options that have surely become better or worse, and "
+    )
+    caption += "the best."
     return Finding(
         sentence,
         title="Worths in time",
@@ -173,12 +210,18 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
 @finding("covariates", "What else decides a choice?")
 def covariates(board: Leaderboard, settings: None) -> Finding | None:
     """The effects of covariates, and whose rank changes most by the control for them."""
-    if board.effects is None:
+    described = board.data.covariates
+    if board.effects is None or described is None:
         return None
     table, names = board.covariate_effects().rename(columns={"effect": "log_odds"}), list(board.effects.index)
-    table["odds"] = np.exp(table["log_odds"])
-    factors = [f"{name} by {odds:.3g}" for name, odds in table["odds"].items()]
-    sentence = f"One more multiplies the odds of the first option: {shorten_words(factors)}."
+    table["more"] = described.units(table["log_odds"].tolist())
+    for of, odds in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
+        table[odds] = np.exp(table[of] * table["more"])
+    factors = [
+        f"{row['more']:,.0f} more of {name} by {row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g})"
+        for name, row in table.iterrows()
+    ]
+    sentence = f"The odds of the first option are multiplied: with {shorten_words(factors)}."
     moved: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
@@ -205,7 +248,7 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         if options
         else " No option has ratings whose intervals do not overlap between parts."
     )
-    notes = _of_few(board)
+    notes = (*_in_no_part(board), *_of_few(board))
     caption = "Ratings with their intervals in each part; grey: of all together."
     caption += _left_out(board.table.index.tolist(), MAX_OF_PARTS)
     if more := list(board.boards)[MAX_PARTS:]:
@@ -218,6 +261,25 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         rows=_MAX_ROWS,
         picture=Picture("boards", caption, (board,)),
         notes=notes,
+    )
+
+
+def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
+    """A sentence about comparisons whose cell of a column that divides them is empty."""
+    if board.made is None:
+        return ()
+    by = board.made.columns["by"]
+    columns = [by] if isinstance(by, str) else list(by)
+    left = dict.fromkeys(columns, board.data.n_answers)
+    for name, part in board.boards.items():
+        own = [column for column in columns if len(columns) == 1 or name.startswith(f"{column} ")]
+        left[max(own, key=len)] -= part.data.n_answers
+    words = board.data.word_for_answers
+    return tuple(
+        f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they are in no part, and "
+        "count for all together."
+        for column, number in left.items()
+        if number > 0
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .ranked import CERTAIN
+from thali.posterior.surely import CERTAIN
 
 if TYPE_CHECKING:
     import pandas

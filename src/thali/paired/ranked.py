@@ -8,6 +8,7 @@ from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.choices.choices import places_of_rows
 from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.surely import CERTAIN
 
 from .board import Leaderboard
 from .counted import Judgements
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     import pandas
 
 # Groups of options that cannot be told apart --------------------------------------------------------------------------
-
-
-CERTAIN = 0.95  # probability of an order from which on two options are told apart
 
 
 def orders(rank: np.ndarray) -> np.ndarray:
@@ -102,6 +100,7 @@ def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: 
     labels = pd.Index(np.array(data.labels, dtype=object)[place], name="option")
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
+    columns["p_1"] = (rank == 1).mean(axis=0)
     columns["group"] = numbered(found, n)
     columns["rating"] = scale.ratings(middle)
     low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))

@@ -12,6 +12,8 @@ from ._style import COLOURS, label_width, new_axes, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_WIDTH, _PANELS = 4.6, (4, 3, 2)  # inches besides names, so that a phone shows them; widths of ratings, ranks, groups
+
 
 def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     """Draw the first 60 options of a leaderboard, and say how many there are: ratings, ranks, and groups of several.
@@ -42,13 +44,15 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     labels = short(table.index.tolist())
     n = len(labels)
     if axes is None:
-        axes = new_axes(8.0 + label_width(labels), 1.2 + max(1.0, 0.24 * n), columns=3)
+        axes = new_axes(_WIDTH + label_width(labels), 1.2 + max(1.0, 0.24 * n), columns=3)
+        axes[0].get_subplotspec().get_gridspec().set_width_ratios(_PANELS)
     ratings, ranks, right = axes
     rows = np.arange(n)
     for ax, name in ((ratings, "rating"), (ranks, "rank")):
         ax.hlines(rows, table[f"{name}_low"], table[f"{name}_high"], color="0.4", linewidth=1.4)
         ax.scatter(table[name], rows, s=18, color=COLOURS[0], zorder=3)
         ax.set_xlabel(f"{name} ({INTERVAL:.0%} interval)")
+        ax.locator_params(axis="x", nbins=4, integer=True)
         ax.grid(axis="x", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
     place = {label: row for row, label in enumerate(table.index)}

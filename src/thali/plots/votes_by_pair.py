@@ -12,6 +12,7 @@ from ._style import GRID, SHADES, label_width, new_axes, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_NEAR = 0.15  # of the logarithmic bar: marks that are nearer to its ends are not written
 _MAX_WRITTEN = 12  # options up to which cells hold their numbers
 
 
@@ -50,7 +51,9 @@ def votes_by_pair(board: Any, ax: "Axes | None" = None) -> "Axes":
     least, most = (float(there.min()), float(there.max())) if there.count() else (1.0, 1.0)
     shades = LogNorm(0.5 * least, most)
     image = ax.imshow(there, cmap=SHADES, norm=shades, aspect="equal")
-    marks = sorted({float(f"{mark:.2g}") for mark in np.geomspace(least, most, 4)} | {least, most})
+    inner = (float(f"{mark:.2g}") for mark in np.geomspace(least, most, 4)[1:-1])
+    near = (most / least) ** _NEAR
+    marks = sorted({least, most, *(mark for mark in inner if least * near < mark < most / near)})
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, ticks=marks, format=FuncFormatter(lambda mark, _: f"{mark:,g}"))
     bar.ax.minorticks_off()
     if n <= _MAX_WRITTEN:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.paired.findings import changed
 from thali.posterior.interval import INTERVAL
 
 from ._style import COLOURS, label_width, new_axes, short
@@ -18,7 +19,8 @@ _MOST_TICKS = 12  # names of periods
 def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the rating of each option in each period, with bands of 89 % intervals and names at the ends of lines.
 
-    The first seven options of the last period have colours, bands and names; the others are grey.
+    Seven options have colours, bands and names: those that have surely become better or worse since they entered, and
+    the first of the last period; the others are grey.
 
     Parameters
     ----------
@@ -48,7 +50,9 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
     table = board.worths_in_time()
     periods = list(dict.fromkeys(table["period"]))
     at = {name: k for k, name in enumerate(periods)}
-    named = board.table.index[: len(COLOURS)].tolist()
+    order = board.table.index.tolist()
+    moved = {option for options in changed(board) for option in options}
+    named = sorted(sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index)
     labels = short(named)
     others = [option for option in board.table.index if option not in named]
     if ax is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from thali._described import printable
-from thali._digits import by_itself
+from thali._digits import by_itself, decimals_of_small, written
 from thali._page import markup, policy
 from thali.errors import IncompleteWarning, Words
 from thali.model.common_findings import has_draws
@@ -211,11 +211,12 @@ def _date(model: Any) -> str:
 
 def cells(column: str, values: list[Any]) -> list[str]:
     """The cells of the column of that name."""
-    return [cell(column, value) for value in values]
+    more = decimals_of_small(column, values)
+    return [cell(column, value, more) for value in values]
 
 
-def cell(column: str, value: Any) -> str:
-    """A cell of the column of that name."""
+def cell(column: str, value: Any, decimals: int | None = None) -> str:
+    """A cell of the column of that name; `decimals`: None: as many as usual."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
@@ -227,7 +228,7 @@ def cell(column: str, value: Any) -> str:
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return by_itself(column, value)
+    return by_itself(column, value) if decimals is None else written(value, decimals)
 
 
 # Pictures as part of a page: SVG of the same bytes for the same answer, or PNG where that is smaller ------------------

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
 
+_NONE = ("-", "–")  # cells of what is missing
 Cells = Callable[[str, list[Any]], list[str]]  # the texts of the values of the column of that name
 
 
@@ -52,7 +53,7 @@ def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -
             alike = known is not None and known.decimals is not None
             ends = zip(*(cells(around if alike else end, numbers) for end, numbers in both), strict=True)
             head.append(_interval_heading(name, columns_of, place, level))
-            columns.append([f"{low} to {high}" for low, high in ends])
+            columns.append([low if low in _NONE and low == high else f"{low} to {high}" for low, high in ends])
             is_text.append(False)
         elif not (name != _low_of(name) and _low_of(name) in columns_of):
             head.append(heading(name))
@@ -68,7 +69,9 @@ def _whole(values: list[Any]) -> list[Any]:
 
 
 def _labels(cells: Cells, name: str, values: list[Any]) -> list[str]:
-    """Names of rows, which are text whatever they are."""
+    """Names of rows, which are text whatever they are, but for numbers of which it is known how they are written."""
+    if name in COLUMNS:
+        return cells(name, values)
     return list(map(str, values)) if all(isinstance(value, str | int) for value in values) else cells(name, values)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from thali._digits import decimals_of, in_a_column
+from thali._digits import decimals_of_small, in_a_column
 from thali.errors import Words
 from thali.model.columns import COLUMNS
 from thali.model.finding import TEXT, Finding, Findings
@@ -49,7 +49,6 @@ def _percent(share: float) -> str:
 
 
 _BAR_WIDTH = 40
-_SMALL = 0.05  # numbers below which three decimals say too little
 
 
 def text_of(findings: Findings, words: Words) -> str:
@@ -85,10 +84,7 @@ def _table(found: Finding) -> Iterable[str]:
 
 def cells(column: str, values: list[Any]) -> list[str]:
     """The cells of the column of that name: three decimals, more where all numbers are small."""
-    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
-    more = None
-    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
-        more = decimals_of(column, numbers)
+    more = decimals_of_small(column, values)
     return [_cell(column, value, more) for value in values]
 
 

@@ -107,6 +107,31 @@ def test_a_coding_says_all_that_it_has_to():
         th.PairedComparisons.from_trials(frame, coding={"f": "left", "j": "second"})
 
 
+def test_a_coding_adds_to_what_is_recognised():
+    rows = "tea,milk,tea\nmilk,tea,tea\ntea,milk,unentschieden\ntea,milk,meh\n"
+    data, sentence = made("left,right,choice\n" + rows, coding={"meh": "tie"})
+    assert counted(data) == (2, 0, 2)
+    assert "the label chosen, or what the coding says (a tie: 'meh', 'unentschieden')" in sentence
+    data, _ = made("left,right,choice\ntea,milk,left\ntea,milk,x\n", coding={"x": "tie"})
+    assert counted(data) == (1, 0, 1)
+    with pytest.raises(ValueError, match="holds '1' in row 3, of which coding does not say"):  # 0 may be the first
+        made("left,right,choice\ntea,milk,0\ntea,milk,1\n", coding={0: "first"})
+    with pytest.raises(ValueError, match="holds 'rum' in row 3, of which coding does not say"):
+        made("left,right,choice\ntea,milk,x\ntea,milk,rum\ntea,milk,tea\n", coding={"x": "tie"})
+
+
+@pytest.mark.parametrize("word", ["weiß nicht", "Don't know", "dk", "keine Angabe"])
+def test_who_does_not_know_says_nothing(word):
+    data, sentence = made(f"left,right,choice\ntea,milk,left\ntea,milk,\ntea,milk,{word}\ntea,milk,gleich\n")
+    assert counted(data) == (1, 0, 1) and f"; 2 rows without an answer ('{word}') left out: " in sentence.replace(
+        '"', "'"
+    )
+    data, _ = made(f"left,right,choice\ntea,milk,left\ntea,milk,{word}\n", coding={word: "tie"})
+    assert counted(data) == (1, 0, 1)
+    data, _ = made(f"left,right,choice\ntea,{word},{word}\n")
+    assert data.n_comparisons == 1  # an option of that name is one
+
+
 def test_columns_in_twos():
     found = {
         each.columns for each in side_columns(["Model A", "Model B", "x1", "x2", "x3", "left_img", "right_img", "a"])

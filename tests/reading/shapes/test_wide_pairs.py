@@ -66,6 +66,18 @@ def test_what_prefmod_writes_is_read_with_a_warning():
     assert data.counts.tolist() == COUNTS and data.n_ties == 2
 
 
+def test_who_does_not_know_is_left_out_and_a_coding_adds():
+    def said(k, answer, tie):
+        return tie if answer == TIE else PAIRS[k][answer]
+
+    text = written(["tea>milk", "tea>water", "milk>water"], lambda k, answer: said(k, answer, "weiß nicht"))
+    data, sentence = recognise(table(text)).build()
+    assert data.counts.tolist() == COUNTS and not data.n_ties and "; 2 answers 'weiß nicht' left out" in sentence
+    text = written(["tea>milk", "tea>water", "milk>water"], lambda k, answer: said(k, answer, "meh"))
+    data, _ = recognise(table(text), coding={"meh": "tie"}).build()
+    assert data.counts.tolist() == COUNTS and data.n_ties == 2
+
+
 def test_patterns_with_counts():
     data, sentence = made("n,C1,C2,C3,SEX\n5,1,1,-1,1\n2,-1,-1,1,2\n0,1,-1,1,2\n")
     assert data.counts.tolist() == [[0, 5, 5], [2, 0, 2], [2, 5, 0]] and data.subjects == ()

@@ -8,7 +8,7 @@ from thali.model.common_findings import asked, data, methods, summary, verdict
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, phrase, probability
+from thali.model.wording import factor, listed, number, phrase, probability
 from thali.posterior.view import GROUPS, KINDS, ONE, Posterior
 from thali.trees.tree import Tree
 
@@ -120,7 +120,7 @@ def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | N
 
 def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
     """The effects of covariates in a sentence and a table."""
-    factors = listed([f"{name} ({number(float(np.exp(value)))})" for name, value in effects.items()])
+    factors = listed([f"{name} ({factor(float(np.exp(value)))})" for name, value in effects.items()])
     sentence = phrase(ENGLISH, "covariates", factors=factors)
     return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes)
 

@@ -17,6 +17,7 @@ from ..judged import Frozen
 if TYPE_CHECKING:
     import pandas as pd
 
+_SEEN = 0.005  # log odds, below which odds are 1.00
 ORDER = "order"  # the covariate that is 1 for the option shown first, or at home
 
 
@@ -80,6 +81,17 @@ class Covariates(Frozen):
     def is_of_options(self) -> np.ndarray:
         """Which covariates describe options."""
         return np.asarray(self.options.any(axis=0))
+
+    def units(self, effects: Sequence[float]) -> list[float]:
+        """How much more of each covariate its effect is said of: 1, or where the odds of one more round to 1, the power
+        of ten just below its standard deviation."""
+        times = self.wins + self.losses + self.tied
+        found = []
+        for effect, values in zip(effects, self.values.T, strict=True):
+            sd = float(np.sqrt(np.average((values - np.average(values, weights=times)) ** 2, weights=times)))
+            is_seen = abs(effect) >= _SEEN or sd <= 1.0
+            found.append(1.0 if is_seen else float(f"1e{np.floor(np.log10(sd)):.0f}"))
+        return found
 
     @classmethod
     def of_rows(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, plural, short_number, shorten, suggest
+from thali._labels import as_label, is_number, plural, short_number, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import Who, who_answered
@@ -24,6 +24,7 @@ from ..roles import (
     SIDES,
     STEMS_OF_SIDES,
     TIE_WORDS,
+    UNKNOWN_WORDS,
     WEIGHTS,
     by_plain_name,
     plain,
@@ -49,6 +50,7 @@ class Verdicts(NamedTuple):
     outcome: np.ndarray  # (rows,) FIRST, SECOND or TIE; NaN where there is no answer
     how: str  # in which way, in words
     ties: tuple[str, ...]  # the words for a tie
+    unknown: tuple[str, ...] = ()  # the words for no answer
 
 
 def decoded(
@@ -61,7 +63,8 @@ def decoded(
 ) -> Verdicts:
     """The column `chosen` of two columns of options, by a coding or by what its cells must mean.
 
-    `count`: the column of how many comparisons a row stands for, if there is one.
+    `count`: the column of how many comparisons a row stands for, if there is one. What the coding does not say is
+    recognised.
 
     A cell may hold the label of an option, a side (left, right, first, second, the name of the column, ...), a number,
     or a word for a tie. `game`: the first side plays at home, so that H, D, A and 1, X, 2 are results.
@@ -70,14 +73,38 @@ def decoded(
 
     codes, values = pd.factorize(frame[chosen])
     texts = ["" if value in NO_ANSWER else as_label(value) for value in values]
-    if coding is not None:
-        meaning = _by_coding(texts, coding, frame, chosen, codes)
-        return _found(codes, texts, meaning, "by the coding given")
     labels = [pd.factorize(frame[name]) for name in sides]
+    known = {as_label(value) for _, values in labels for value in values}
+    coded = {} if coding is None else meanings(coding)
+    unknown = {text for text in texts if plain(text) in UNKNOWN_WORDS and text not in (*known, *coded)}
+    texts = ["" if text in unknown else text for text in texts]
+    others = ["" if text in coded else text for text in texts]
+    found = _found(codes, texts, coded, "by the coding given")
+    if coding is None or any(others):
+        other = _recognised(frame, sides, chosen, codes, others, labels, game, count, coding)
+        how = other.how if coding is None else f"{other.how}, or what the coding says"
+        outcome = np.where(np.isnan(found.outcome), other.outcome, found.outcome)
+        found = Verdicts(outcome, how, tuple(sorted({*found.ties, *other.ties})))
+    return found._replace(unknown=tuple(sorted(unknown)))
+
+
+def _recognised(
+    frame: "pd.DataFrame",
+    sides: tuple[str, str],
+    chosen: str,
+    codes: np.ndarray,
+    texts: list[str],
+    labels: list[Any],
+    game: bool,
+    count: str | None,
+    coding: Any,
+) -> Verdicts:
+    """What the cells must mean; `codes`: the places of the texts. Beside a coding numbers and keys are no sides."""
     known = {as_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
     ties = {text for text in texts if plain(text) in words and text not in known}
-    by_side = _by_side(texts, ties, sides, game)
+    is_open = coding is not None and any(is_number(text) or len(text) == 1 for text in texts if text not in ties)
+    by_side = None if is_open else _by_side(texts, ties, sides, game)
     by_label = _by_label(codes, texts, ties, labels)
     answered = np.array([*(bool(text) for text in texts), False])[codes]
     unread = answered & np.isnan(by_label)
@@ -94,6 +121,13 @@ def decoded(
         return Verdicts(by_label, "the label chosen", tuple(sorted(ties)))
     if by_side is not None:
         return _found(codes, texts, by_side, "the side chosen")
+    if coding is not None:
+        row = int(unread.argmax())
+        raise DataError(
+            f"Column {chosen!r} holds {as_label(frame[chosen].iloc[row])!r} in row {frame.index[row]}, of which ",
+            Argument("coding"),
+            " does not say what it means, and which is neither of its two options nor a word for a side or a tie.",
+        )
     raise _unreadable(frame, sides, chosen, unread, set(texts), game, count)
 
 
@@ -104,20 +138,6 @@ def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
         if word not in _MEANINGS:
             raise DataError(Argument("coding"), f" must give first, second or tie for each value; got {word!r}.")
         meaning[as_label(value)] = _MEANINGS[word]
-    return meaning
-
-
-def _by_coding(
-    texts: list[str], coding: Mapping[Any, str], frame: "pd.DataFrame", chosen: str, codes: np.ndarray
-) -> dict[str, float]:
-    meaning = meanings(coding)
-    if unknown := [text for text in texts if text and text not in meaning]:
-        row = int((codes == texts.index(unknown[0])).argmax())
-        raise DataError(
-            f"Column {chosen!r} holds {unknown[0]!r} in row {frame.index[row]}, of which ",
-            Argument("coding"),
-            " does not say what it means.",
-        )
     return meaning
 
 
@@ -518,4 +538,5 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str
         how += f", counted by {columns.count!r}"
     if columns.subject is not None:
         how += f", subjects {columns.subject!r}"
-    return how + (f"; {unanswered} without an answer left out" if unanswered else "")
+    said = f" ({shorten(verdicts.unknown)})" if verdicts.unknown else ""
+    return how + (f"; {unanswered} without an answer{said} left out" if unanswered else "")

@@ -14,7 +14,7 @@ from thali.inference.warn import warn
 from ..answers import Who, who_answered
 from ..columns import count_column
 from ..people import people_table
-from ..roles import COUNT, RESPONDENT, TIE_WORDS, WEIGHTS, by_plain_name, plain
+from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, plain
 from .trials import FIRST, SECOND, TIE, Outcomes, meanings
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _by_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]
     """Columns that hold two labels each, every label in several of them and not the same two in all."""
     found: dict[str, Pair] = {}
     for name in names:
-        labels = sorted(text for text in texts[name] if plain(text) not in TIE_WORDS)
+        labels = sorted(text for text in texts[name] if plain(text) not in _NO_LABELS)
         if len(labels) == 2 and not any(is_number(label) for label in labels):
             found[name] = (labels[0], labels[1])
     shared = [label for pair in set(found.values()) for label in pair]
@@ -176,7 +176,7 @@ def _answers(texts: set[str], pair: Pair) -> bool:
     """Whether a column may hold answers about the two options."""
     if any(texts <= codes for codes in _TYPICAL):
         return True
-    labels = {text for text in texts if plain(text) not in TIE_WORDS}
+    labels = {text for text in texts if plain(text) not in _NO_LABELS}
     return labels <= set(pair) or labels <= {">", "<"} or labels <= {"first", "second"} or labels <= {"left", "right"}
 
 
@@ -186,6 +186,7 @@ _CODES: tuple[dict[str, float], ...] = (
     {"1": FIRST, "-1": SECOND, "0": TIE},
     {"0": FIRST, "1": TIE, "2": SECOND},
 )
+_NO_LABELS = (*TIE_WORDS, *UNKNOWN_WORDS)
 _NAMES = {FIRST: "the first", SECOND: "the second", TIE: "a tie"}
 
 
@@ -245,11 +246,18 @@ def _outcomes(
 
     cells = [pd.factorize(frame[name]) for name in pairs]
     texts = [[as_label(value) for value in values] for _, values in cells]
-    texts_found = {text for each in texts for text in each if text}
+    known_words = {*meanings(coding or {}), *(label for pair in pairs.values() for label in pair)}
+    unknown = {text for each in texts for text in each if plain(text) in UNKNOWN_WORDS} - known_words
+    texts_found = {text for each in texts for text in each if text} - unknown
     by_text, how = _code(texts_found, pairs, coding)
-    outcome = np.full((len(frame), len(pairs)), np.nan)
+    outcome, left_out = np.full((len(frame), len(pairs)), np.nan), 0
     for k, ((name, pair), (codes, _), own) in enumerate(zip(pairs.items(), cells, texts, strict=True)):
-        meaning = by_text if by_text is not None else {pair[0]: FIRST, pair[1]: SECOND}
+        labels = {pair[0]: FIRST, pair[1]: SECOND}
+        meaning = labels if by_text is None else by_text
+        if coding is not None and not any(map(is_number, pair)):
+            meaning = labels | meaning
+        left_out += int(np.array([*(text in unknown for text in own), False])[codes].sum())
+        own = ["" if text in unknown else text for text in own]
         known = {text: meaning.get(text, TIE if plain(text) in TIE_WORDS else np.nan) for text in own}
         for text, value in known.items():
             if text and np.isnan(value):
@@ -261,7 +269,8 @@ def _outcomes(
                     ".",
                 )
         outcome[:, k] = np.array([*(known[text] for text in own), np.nan])[codes]
-    return outcome, how
+    said = f"; {plural(left_out, 'answer')} {shorten(sorted(unknown))} left out" if left_out else ""
+    return outcome, how + said
 
 
 def _code(
@@ -270,7 +279,7 @@ def _code(
     """What the texts mean in every column, None if they are labels; and the same in words."""
     if coding is not None:
         return meanings(coding), "by the coding given"
-    answers = {text for text in texts_found if plain(text) not in TIE_WORDS}
+    answers = {text for text in texts_found if plain(text) not in _NO_LABELS}
     if answers and answers <= {label for pair in pairs.values() for label in pair} and not answers <= {"1", "2"}:
         return None, "the label chosen"
     if answers <= set(_SIGNS):
