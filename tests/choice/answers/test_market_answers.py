@@ -12,11 +12,12 @@ from product_class_fits import MONOTONE, experiment, fitted, single
 
 import thali as th
 from thali._labels import as_labelled, without_formula
-from thali.choice.answers.effects import attribute_importance, range_shares, some_products
+from thali.choice.answers.effects import attribute_importance, level_effects, range_shares, some_products
 from thali.choice.answers.logits import LogitChooser
 from thali.choice.answers.simulator import MarketDraws
 from thali.choice.coding import coding_of
 from thali.choice.logits.findings import nests
+from thali.choice.logits.hierarchical_draws import reported
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.data.experiments.design import design_of
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
@@ -234,6 +235,21 @@ def test_level_effects_of_logits(hierarchical):
     assert len(people) == 8 * len(table) and list(people)[0] == "respondent"
     zoom = people.loc[people["attribute"] == "zoom", "effect"].mean()
     assert zoom == pytest.approx(table.loc[("zoom", "yes", "no"), "effect"])
+
+
+@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
+def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
+    """A product over none is one of those that were shown, and two levels are compared in all of these."""
+    data, draws = with_nothing(ORDERS[0]), (2, 6)
+    coding = coding_of(data, interactions=interactions)
+    tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
+    chooser = LogitChooser(coding, data, tastes, np.repeat([0, 1], 6))
+    table = level_effects(chooser, False, 0.89, None, 0)
+    named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
+    effects = reported(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)["effect"].mean(("chain", "draw"))
+    wanted = table["effect"].set_axis(named)[effects["level_pair"].values]
+    np.testing.assert_allclose(effects, wanted, rtol=1e-12)
+    assert len({*effects.values.round(9)}) == effects.size
 
 
 def test_the_part_of_choices_is_that_of_slow_predictions(multinomial, hierarchical, data):
