@@ -14,6 +14,7 @@ import thali as th
 from thali._labels import as_labelled, without_formula
 from thali.choice.answers.effects import attribute_importance, level_effects, range_shares, some_products
 from thali.choice.answers.logits import LogitChooser
+from thali.choice.answers.market import as_saved, markets_of
 from thali.choice.answers.simulator import MarketDraws
 from thali.choice.coding import coding_of
 from thali.choice.logits.findings import nests
@@ -304,6 +305,7 @@ def test_range_shares_of_product_classes():
                 assert found[d, person, k] == pytest.approx(utility, rel=1e-9, abs=1e-12)
 
 
+SOME_BRANDS = [("A", 5), ("B", 9), ("none", None)]
 ORDERS = (
     {"price": ["5", "15", "25"], "brand": ["A", "B", "C"], "zoom": ["no", "yes"]},
     {"price": ["25", "5", "15"], "brand": ["C", "A", "B"], "zoom": ["yes", "no"]},
@@ -410,6 +412,21 @@ def test_labels_that_a_page_saves_with_an_apostrophe_are_read_without():
     assert [as_labelled(without_formula(label)) for label in ("+5 GB", "-A", "=1", "'tis", "tea", "-3")] == [
         *("+5 GB", "-A", "=1", "'tis", "tea", "-3")
     ]
+
+
+@pytest.mark.unit
+def test_a_market_of_a_file_has_a_row_of_none_and_errors_with_its_lines():
+    rows = [("p", k // 3, k % 3, int(k % 3 == k // 3 % 3), *cells) for k, cells in enumerate(6 * SOME_BRANDS)]
+    frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "brand", "price"])
+    scheme = th.ChoiceExperiment.from_frame(frame, none=2).scheme
+    for word in ("none", "keine", ""):
+        market = pd.DataFrame({"brand": ["A", "B", word], "price": [5, 9, None]}, index=[3, 4, 7])
+        (found,) = markets_of(scheme, as_saved(scheme, market))
+        assert found.labels == ["1", "2", "3"] and scheme.encode(found.table).products[:, 0].tolist() == [1, 1, 0]
+    for columns in ({}, {"scenario": ["x", "x", "x"]}):
+        wrong = market.assign(brand=["A", "B", "Bb"], **columns)
+        with pytest.raises(DataError, match="Attribute 'brand' in row 7 is 'Bb'"):
+            scheme.encode(markets_of(scheme, as_saved(scheme, wrong))[0].table)
 
 
 @pytest.mark.unit
