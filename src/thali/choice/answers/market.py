@@ -123,8 +123,9 @@ def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame
     own = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
     if not absent or len(absent) < len(scheme.none) or not own:
         return frame
-    levels = scheme.levels
-    empty = np.array([[_is_nothing(as_label(value), levels[name]) for value in frame[name]] for name in own]).all(axis=0)
+    empty = np.all(
+        [[_is_nothing(as_label(value), scheme.levels[name]) for value in frame[name]] for name in own], axis=0
+    )
     if not empty.any():
         return frame
     rows = [str(number) for number in range(len(frame))]
