@@ -120,7 +120,7 @@ def test_segments_have_the_options_that_they_prefer():
 def test_segments_are_found_and_those_who_are_alike_are_refused():
     model = of_two_segments()
     found = model.findings(segments=2)
-    assert "the respondents make 2 segments: 50 %" in found["segment_sizes"].sentence
+    assert "the respondents make 2 segments (stability 1): 50 %" in found["segment_sizes"].sentence
     assert found["segment_profiles"].title.startswith("How often an option is preferred")
     assert len(found["segments"].table) == 12
     with pytest.raises(DataError, match="13 segments are more than the 12 respondents"):
@@ -129,6 +129,17 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
     alike.posterior_ = model.posterior_
     with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people='random'"):
         alike.findings(segments=2)
+
+
+def test_segments_that_draws_do_not_agree_on_are_not_claimed():
+    alike = of_people(compared(12), np.random.default_rng(5).gamma(20.0, 1 / 20.0, (30, 12, 4)))
+    for asked in (None, 3):
+        found = alike.findings(segments=asked)["segment_sizes"]
+        assert str(found.sentence).startswith(
+            "The respondents make no clear segments, but differ by degrees (stability"
+        )
+        assert (found.picture is None) == (asked is None)
+    assert of_two_segments().findings()["segment_sizes"].picture is not None
 
 
 # reach ---------------------------------------------------------------------------------------------------------------
