@@ -16,8 +16,8 @@ _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments
 SENTENCES = {
     "sizes": "Grouped by what they prefer, the respondents make {number} (stability {stability}): {shares}. {how}",
-    "sizes.low": "The respondents make no clear segments, but differ by degrees (stability {stability}). Grouped all the"
-    " same, they would make {number}: {shares}. {how}",
+    "sizes.low": "The respondents make no clear segments, but differ by degrees (stability {stability}). Grouped all"
+    " the same, they would make {number}: {shares}. {how}",
     "sizes.how": "Stability is the adjusted Rand index of the segments of a draw with the assignment (1: all draws"
     " agree, 0: as chance does).",
     "sizes.title": "Segments of the respondents, and what each prefers more than everybody",
