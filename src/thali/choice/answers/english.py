@@ -73,6 +73,8 @@ ENGLISH = {
     "logit.asked.people": "How much do the levels of each attribute add to the utility of each person of a product,"
     " what would people pay for them, and what share would each product of a market have?",
     "logit.population": "Tastes in the population: means, standard deviations",
+    "logit.population.prior": "With {people} people and {tasks} tasks each the prior of how far people differ is felt:"
+    " half its size, {setting}, would make sd[{name}] about {share} % smaller, the others less.",
     "logit.population.money": "The population: means, standard deviations of amounts in units of {price}, and of the"
     " logarithm of the scale of utility",
     "logit.individuals.money": "Posterior mean amounts of each respondent in units of {price}, and scales of utility",

@@ -399,6 +399,20 @@ def rates_of(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
     return rates | {f"attends[{name}] per {column}": own for (name, column), own in effects_of(posterior).items()}
 
 
+def felt_prior(posterior: "xarray.Dataset", scale: TasteScale, df: float, size: float) -> np.ndarray:
+    r"""By how much the logarithm of each standard deviation among people rises with that of the prior's size, (p,).
+
+    .. math:: \frac{\partial \operatorname{E} \ln \sigma_k}{\partial \ln V} =
+        \operatorname{Cov}\big(\ln \sigma_k, -\tfrac12 \nu V \operatorname{tr} \Sigma^{-1}\big),
+        \qquad \Sigma \sim IW(\nu, \nu V I)
+    """
+    p = len(scale.names)
+    covariance = (posterior["covariance"].values * np.outer(scale.factors(), scale.factors())).reshape(-1, p, p)
+    felt = -0.5 * df * size * np.trace(np.linalg.inv(covariance), axis1=1, axis2=2)
+    logs = 0.5 * np.log(np.diagonal(covariance, axis1=1, axis2=2))
+    return (felt - felt.mean()) @ (logs - logs.mean(axis=0)) / max(len(felt) - 1, 1)
+
+
 def close_to_zero(posterior: "xarray.Dataset", population: "Population") -> list[str]:
     """Attributes whose tastes are not well away from 0 among those who attend: no mean of two standard deviations."""
     scale, attention = population.scale, population.attention
