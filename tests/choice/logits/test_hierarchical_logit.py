@@ -171,7 +171,7 @@ def test_summary_and_its_verdict(fitted):
 @pytest.mark.unit
 @pytest.mark.parametrize("people", [0, 40])
 def test_how_far_the_prior_is_felt_in_standard_deviations(people):
-    """Of known tastes Sigma is IW(df + N, df V I + S), of which E ln sigma_k is (ln of the scale) / 2 and a constant."""
+    """Of known tastes Sigma is IW(df + N, df V I + S): E ln sigma_k is half the ln of the scale, and a constant."""
     df, size, units = 6.0, 0.5, np.array([1.0, 10.0, 2.0])
     squares = people * np.diag([0.2, 2.0, 9.0])
     drawn = invwishart(df + people, df * size * np.eye(3) + squares).rvs(40_000, random_state=1)

@@ -111,7 +111,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("reach", "Which options reach most people together?", FULL)
+@finding("reach", "Which options reach most people together?")
 def reach(model: Any, settings: Settings) -> Finding | None:
     """The sets of options that reach most people."""
     options = model.posterior_["posterior"].sizes["option"]
