@@ -15,7 +15,7 @@ from thali.aspects.answers.unusual import answered_by
 from thali.aspects.findings.people import feature_weights
 from thali.aspects.likelihoods.additive import Additive
 from thali.aspects.samplers.record import ChainDraws
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.model.settings import Settings
 from thali.posterior.interval import TAILS
 from thali.posterior.view import Posterior
@@ -120,7 +120,7 @@ def test_segments_have_the_options_that_they_prefer():
 def test_segments_are_found_and_those_who_are_alike_are_refused():
     model = of_two_segments()
     found = model.findings(segments=2)
-    assert "the respondents make 2 segments: 50 %" in found["segment_sizes"].sentence
+    assert "the respondents make 2 segments (stability 1): 50 %" in found["segment_sizes"].sentence
     assert found["segment_profiles"].title.startswith("How often an option is preferred")
     assert len(found["segments"].table) == 12
     with pytest.raises(DataError, match="13 segments are more than the 12 respondents"):
@@ -129,6 +129,17 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
     alike.posterior_ = model.posterior_
     with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people='random'"):
         alike.findings(segments=2)
+
+
+def test_segments_that_draws_do_not_agree_on_are_not_claimed():
+    alike = of_people(compared(12), np.random.default_rng(5).gamma(20.0, 1 / 20.0, (30, 12, 4)))
+    for asked in (None, 3):
+        found = alike.findings(segments=asked)["segment_sizes"]
+        assert str(found.sentence).startswith(
+            "The respondents make no clear segments, but differ by degrees (stability"
+        )
+        assert (found.picture is None) == (asked is None)
+    assert of_two_segments().findings()["segment_sizes"].picture is not None
 
 
 # reach ---------------------------------------------------------------------------------------------------------------
@@ -162,12 +173,28 @@ def test_reach_is_found(monkeypatch):
     model = of_two_segments()
     found = model.findings()["reach"]
     assert "reach 100 % of people (89 % interval 88 to 100 %)" in found.sentence and found.picture.name == "reach"
-    assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 1
+    assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 3
     monkeypatch.setattr("thali.people.reach.MAX_SETS", 1)
-    note = str(of_two_segments().findings()["reach"].notes[1])
+    note = str(of_two_segments().findings()["reach"].notes[3])
     assert note.startswith("Of 4 sets not all were tried") and "reaches more than 100 % (Nemhauser" in note
     of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
     assert "reach" not in of_three.findings()
+
+
+def test_reach_says_where_people_differ_more_about_some_options_than_one_spread_tells(recwarn):
+    rng = np.random.default_rng(6)
+    weights = rng.gamma(2.0, 0.5, (60, 80, 4))  # kappa is 2
+    even = of_people(compared(80), weights)
+    even.reach(2)
+    assert not recwarn.list
+    (note,) = even.findings()["reach"].notes[1:]
+    assert str(note).startswith("People are taken to differ as much about") and "spread='each' learns it" in str(note)
+    weights[:, :, 2] = rng.gamma(0.3, 1 / 0.3, (60, 80))
+    weights[:, :, 3] = rng.gamma(30.0, 1 / 30.0, (60, 80))
+    uneven = of_people(compared(80), weights)
+    with pytest.warns(EstimateWarning, match=r"more about '(?:tea|milk|beer|wine)' than about .* spread='each'"):
+        uneven.reach(2)
+    assert f"about {OPTIONS[2]} than about {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
 
 
 # scores --------------------------------------------------------------------------------------------------------------

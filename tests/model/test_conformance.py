@@ -54,7 +54,7 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
-    "random people": "4 groups: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
+    "random people": "4 people: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
     "3 options",
 }
 _KINDS = {  # by the end of a row's name

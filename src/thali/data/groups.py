@@ -106,9 +106,13 @@ class Groups(Judged, Mapping[str, Any]):
         return len(self.names)
 
     def __str__(self) -> str:
+        return self.in_words(plural(len(self), "group"))
+
+    def in_words(self, several: str) -> str:
+        """What they are, such as "3 groups", which, and of how many options."""
         sizes = [f"{name} ({part.answers_in_words})" for name, part in self.items()]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{plural(len(self), 'group')}: {', '.join(shown)}; {plural(self.n_options, self.data[0].option_word)}"
+        return f"{several}: {', '.join(shown)}; {plural(self.n_options, self.data[0].option_word)}"
 
     def __repr__(self) -> str:
         return f"Groups({self})"

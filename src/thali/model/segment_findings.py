@@ -13,9 +13,13 @@ from .settings import Settings
 from .wording import listed, number, phrase
 
 _MIN_PEOPLE = 3  # people that make segments
+_CLEAR = 0.5  # stability from which on people are counted by segments
 SENTENCES = {
-    "sizes": "Grouped by what they prefer, the respondents make {number}: {shares}. Their stability is {stability}"
-    " (adjusted Rand index of the segments of a draw with the assignment; 1: all draws agree, 0: as chance does).",
+    "sizes": "Grouped by what they prefer, the respondents make {number} (stability {stability}): {shares}. {how}",
+    "sizes.low": "The respondents make no clear segments, but differ by degrees (stability {stability}). Grouped all"
+    " the same, they would make {number}: {shares}. {how}",
+    "sizes.how": "Stability is the adjusted Rand index of the segments of a draw with the assignment (1: all draws"
+    " agree, 0: as chance does).",
     "sizes.title": "Segments of the respondents, and what each prefers more than everybody",
     "numbers": "Numbers of segments that were tried",
     "profiles.level": "How often a level is preferred to another one, all else being equal (.5: indifferent)",
@@ -55,7 +59,7 @@ def segment_makers(settings: Settings, segments: SegmentsOf, besides: tuple[Besi
     asked = settings.segments is not None
     place = BRIEF if asked else SHOWN
     makers = (
-        ("segment_sizes", "Which segments do the respondents make?", place, _sizes),
+        ("segment_sizes", "Which segments do the respondents make?", place, partial(_sizes, asked)),
         ("segment_profiles", "What does each segment prefer?", place, _profiles),
         ("segment_numbers", "How many segments are there?", place, _numbers),
         ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
@@ -79,15 +83,17 @@ def _about(
     return None if found is None else make(model, found)
 
 
-def _sizes(model: Any, found: Segments) -> Finding:
+def _sizes(asked: bool, model: Any, found: Segments) -> Finding:
+    """The segments and how stable they are; those that are not clear have a picture if they were asked for."""
+    is_clear = found.stability >= _CLEAR
     shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
     facts = {"number": plural(len(found), "segment"), "shares": shares, "stability": number(found.stability)}
     return Finding(
-        phrase(SENTENCES, "sizes", **facts),
+        phrase(SENTENCES, "sizes" if is_clear else "sizes.low", how=SENTENCES["sizes.how"], **facts),
         title=SENTENCES["sizes.title"],
         table=found.sizes,
         shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
-        picture=Picture("segments", SENTENCES["sizes.title"], (found,)),
+        picture=Picture("segments", SENTENCES["sizes.title"], (found,)) if is_clear or asked else None,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
+from thali.choice.answers.findings import winner
 from thali.choice.product_classes.findings import _to_read
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 from thali.surfaces.readable import readable
@@ -46,6 +47,27 @@ def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
         assert told in found.sentence and f"{100 * best['share']:.0f} %" in found.sentence.partition(told)[2]
         assert best["product"] in found.sentence
     assert not found.notes
+
+
+def test_shares_that_are_the_same_as_written_have_no_first():
+    shares = pd.DataFrame({"share": [0.385, 0.23, 0.3854], "share_low": 0.35, "share_high": 0.42}, index=list("ABC"))
+    told = winner(shares.rename_axis("product"), "89 % interval")
+    assert told.startswith("C and A would have about the same share, the largest: 39 % (") and told.endswith(
+        "; then B 23 %."
+    )
+    assert winner(shares.iloc[1:].rename_axis("product"), "").startswith("C would have the largest share: 39 %")
+
+
+@pytest.mark.parametrize("name", ["Price (EUR)", "tariff"])
+def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
+    frame = simulated(people=8, seed=3).rename(columns={"price": name})
+    data = th.ChoiceExperiment.from_frame(frame, attributes=[name, "brand", "zoom"])
+    found = th.MultinomialLogit(linear=name).fit(data).findings()
+    assert ("willingness_to_pay" in found) == (name != "tariff")
+    notes = [str(note) for note in found["level_effects"].notes]
+    assert notes == ["price='tariff', if that is a price, tells what people would pay for each level."] * (
+        name == "tariff"
+    )
 
 
 def test_a_market_without_the_option_of_none_says_so():

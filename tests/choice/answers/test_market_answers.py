@@ -12,11 +12,13 @@ from product_class_fits import MONOTONE, experiment, fitted, single
 
 import thali as th
 from thali._labels import as_labelled, without_formula
-from thali.choice.answers.effects import attribute_importance, range_shares, some_products
+from thali.choice.answers.effects import attribute_importance, level_effects, range_shares, some_products
 from thali.choice.answers.logits import LogitChooser
+from thali.choice.answers.market import as_saved, markets_of
 from thali.choice.answers.simulator import MarketDraws
 from thali.choice.coding import coding_of
 from thali.choice.logits.findings import nests
+from thali.choice.logits.hierarchical_draws import reported
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.data.experiments.design import design_of
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
@@ -236,6 +238,21 @@ def test_level_effects_of_logits(hierarchical):
     assert zoom == pytest.approx(table.loc[("zoom", "yes", "no"), "effect"])
 
 
+@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
+def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
+    """A product over none is one of those that were shown, and two levels are compared in all of these."""
+    data, draws = with_nothing(ORDERS[0]), (2, 6)
+    coding = coding_of(data, interactions=interactions)
+    tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
+    chooser = LogitChooser(coding, data, tastes, np.repeat([0, 1], 6))
+    table = level_effects(chooser, False, 0.89, None, 0)
+    named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
+    effects = reported(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)["effect"].mean(("chain", "draw"))
+    wanted = table["effect"].set_axis(named)[effects["level_pair"].values]
+    np.testing.assert_allclose(effects, wanted, rtol=1e-12)
+    assert len({*effects.values.round(9)}) == effects.size
+
+
 def test_the_part_of_choices_is_that_of_slow_predictions(multinomial, hierarchical, data):
     """All alternatives of a task are given one level, which cancels in a logit."""
     frame = data.to_frame()
@@ -288,6 +305,7 @@ def test_range_shares_of_product_classes():
                 assert found[d, person, k] == pytest.approx(utility, rel=1e-9, abs=1e-12)
 
 
+SOME_BRANDS = [("A", 5), ("B", 9), ("none", None)]
 ORDERS = (
     {"price": ["5", "15", "25"], "brand": ["A", "B", "C"], "zoom": ["no", "yes"]},
     {"price": ["25", "5", "15"], "brand": ["C", "A", "B"], "zoom": ["yes", "no"]},
@@ -394,6 +412,21 @@ def test_labels_that_a_page_saves_with_an_apostrophe_are_read_without():
     assert [as_labelled(without_formula(label)) for label in ("+5 GB", "-A", "=1", "'tis", "tea", "-3")] == [
         *("+5 GB", "-A", "=1", "'tis", "tea", "-3")
     ]
+
+
+@pytest.mark.unit
+def test_a_market_of_a_file_has_a_row_of_none_and_errors_with_its_lines():
+    rows = [("p", k // 3, k % 3, int(k % 3 == k // 3 % 3), *cells) for k, cells in enumerate(6 * SOME_BRANDS)]
+    frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "brand", "price"])
+    scheme = th.ChoiceExperiment.from_frame(frame, none=2).scheme
+    for word in ("none", "keine", ""):
+        market = pd.DataFrame({"brand": ["A", "B", word], "price": [5, 9, None]}, index=[3, 4, 7])
+        (found,) = markets_of(scheme, as_saved(scheme, market))
+        assert found.labels == ["1", "2", "3"] and scheme.encode(found.table).products[:, 0].tolist() == [1, 1, 0]
+    for columns in ({}, {"scenario": ["x", "x", "x"]}):
+        wrong = market.assign(brand=["A", "B", "Bb"], **columns)
+        with pytest.raises(DataError, match="Attribute 'brand' in row 7 is 'Bb'"):
+            scheme.encode(markets_of(scheme, as_saved(scheme, wrong))[0].table)
 
 
 @pytest.mark.unit

@@ -10,6 +10,7 @@ import xarray as xr
 from arviz_stats.base.array import array_stats
 from experiment_data import camera, simulated
 from real_data import needs_data
+from scipy.stats import invwishart
 
 import thali as th
 from thali.choice.coding import coding_of
@@ -19,6 +20,7 @@ from thali.choice.logits.hierarchical_draws import (
     NEW_PEOPLE,
     Population,
     TasteScale,
+    felt_prior,
     mean_probabilities,
     new_people,
     reported,
@@ -164,6 +166,25 @@ def test_summary_and_its_verdict(fitted):
     with pytest.warns(ConvergenceWarning, match="chains") as messages:
         th.HierarchicalLogit().fit(train, draws=8, tune=2, thin=1, random_seed=1, progressbar=False)
     assert messages[0].filename == __file__
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("people", [0, 40])
+def test_how_far_the_prior_is_felt_in_standard_deviations(people):
+    """Of known tastes Sigma is IW(df + N, df V I + S): E ln sigma_k is half the ln of the scale, and a constant."""
+    df, size, units = 6.0, 0.5, np.array([1.0, 10.0, 2.0])
+    squares = people * np.diag([0.2, 2.0, 9.0])
+    drawn = invwishart(df + people, df * size * np.eye(3) + squares).rvs(40_000, random_state=1)
+    drawn = (drawn / np.outer(units, units)).reshape(2, -1, 3, 3)
+    posterior = xr.Dataset({"covariance": (("chain", "draw", "one", "other"), drawn)})
+    found = felt_prior(posterior, TasteScale(("a", "b", "c"), np.zeros(3), np.eye(3), units), df, size)
+    np.testing.assert_allclose(found, 0.5 * df * size / (df * size + np.diag(squares)), atol=0.02)
+
+
+def test_a_prior_that_is_felt_is_said(fitted):
+    (note,) = fitted[0].findings()["population"].notes
+    assert str(note).startswith("With 80 people and 9 tasks each the prior of how far people differ is felt: half its")
+    assert "scale=0.5, would make sd[" in str(note)
 
 
 def test_tastes_keep_their_signs():

@@ -36,7 +36,7 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
     assert "Segments of the respondents, and what each" in result.out and found.sizes.loc[1, "name"] in result.out
-    assert "Numbers of classes that were tried" in result.out and "Their stability is" in result.out
+    assert "Numbers of classes that were tried" in result.out and "Stability is the adjusted Rand" in result.out
     plain = run("fit", "study.csv", *MODEL, "--classes", "1")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
 

@@ -1,13 +1,15 @@
 """People of whom each has weights of their own: what each prefers, draw by draw."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._labels import as_label, shorten, suggest
 from thali.data.kinds import OF_GROUPS
 from thali.errors import Argument, ArgumentError, Setting
+from thali.inference.numerics.truncated import SMALLEST
+from thali.inference.seeds import streams
 from thali.people.individuals import blocks_of_people, individuals_table
 from thali.people.reach import draws_held
 from thali.people.segments import Preferences, spaced_draws
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+UNEVEN = 0.1  # p-value, which leans towards .5, from which on one kappa does not tell how people differ
+_SPREAD_DRAWS = 400
 MIN_PRESENT = 0.05  # probability of a feature whose weights are given
 
 
@@ -105,6 +109,46 @@ def reached_by(tree: "xarray.DataTree", none: Any = None) -> tuple[np.ndarray, l
     if at is None:
         return found, labels
     return np.delete(found, at, axis=2), [label for label in labels if label != labels[at]]
+
+
+class Spread(NamedTuple):
+    """Whether one kappa tells how people differ about every option."""
+
+    p_value: float  # that by one kappa options would be as unlike
+    most: str  # about which people differ most
+    least: str
+
+
+def has_spreads(tree: "xarray.DataTree") -> bool:
+    """Whether each weight of everybody has a kappa of its own."""
+    return Posterior(tree).feature_kappas is not None
+
+
+def spread_of_options(tree: "xarray.DataTree", random_seed: Any) -> Spread | None:
+    r"""How unlike people's spreads of the options are, beside weights that are drawn anew with the kappa of each draw.
+
+    .. math:: T = \operatorname{sd}_i \operatorname{sd}_n \ln w_{ni}, \qquad p = P(T(w^\text{new}) \ge T(w))
+
+    The weights w were drawn with that kappa as their prior, so that p is too near to .5 where people said little.
+    None where each option has a kappa, or what people weigh is more than the options alone.
+    """
+    seen = Posterior(tree)
+    own, common, kappa = seen.group_unique, seen.common_unique_weights, seen.kappa
+    if own is None or common is None or kappa is None:
+        return None
+    learned = seen.group_weights is not None and seen.group_weights.sizes["feature"] > 0
+    if learned or has_spreads(tree) or seen.slopes is not None:
+        return None
+    weights, middle, kappas = flat(own.values), flat(common.values), flat(kappa.values)
+    draws = np.unique(np.linspace(0, len(weights) - 1, _SPREAD_DRAWS).round().astype(np.int64))
+    rng, spread, as_unlike = streams(random_seed, 1)[0], np.zeros(weights.shape[2]), 0
+    for draw in draws:
+        again = middle[draw] * rng.gamma(kappas[draw], size=weights.shape[1:])
+        both = np.log(np.maximum([weights[draw], again / again.sum(axis=1, keepdims=True)], SMALLEST)).std(axis=1)
+        spread += both[0]
+        as_unlike += int(both[1].std() >= both[0].std())
+    labels = labels_of(tree)
+    return Spread(as_unlike / len(draws), labels[int(spread.argmax())], labels[int(spread.argmin())])
 
 
 def labels_of(tree: "xarray.DataTree") -> list[str]:

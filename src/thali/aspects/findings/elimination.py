@@ -17,7 +17,16 @@ from ..answers.kind import of_choices
 from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds, people
 from .english import ENGLISH
-from .features import check, families, features_finding, membership, number_finding, place_sentence, row_in_words
+from .features import (
+    check,
+    families,
+    features_finding,
+    membership,
+    number_finding,
+    of_options_alone,
+    place_sentence,
+    row_in_words,
+)
 from .people import independence, modelled_people
 from .scores import option_scores
 
@@ -56,7 +65,7 @@ def _asked(model: "EliminationByAspects") -> Text:
 @finding("features", "By which aspects do people choose?")
 def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The aspects, with their probabilities and weights, and who has them."""
-    if is_plain(model) and model.aspects == "unique":
+    if of_options_alone(model):
         return None
     table: Any = model.features(similar=settings.similar)
     notes: tuple[str, ...] = ()
@@ -70,7 +79,7 @@ def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None
 @finding("n_features", "How many aspects are there?")
 def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The number of latent aspects, where there may be any."""
-    if is_plain(model) and model.aspects == "unique":
+    if of_options_alone(model):
         return None
     what = "latent aspects" + (" besides each option's own" if model.unique else "")
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", what)

@@ -119,6 +119,11 @@ ENGLISH = {
     "reach": "{options} reach {share} % of people ({interval} {low} to {high} %); the probability that no other set of"
     " as many reaches more is {best}.",
     "reach.by": "An option reaches a person whose share of it is above the mean of all options.",
+    "reach.one_spread": "People are taken to differ as much about each option: reach is too large for options about"
+    " which they agree and too small for those about which they differ most, beyond what the intervals say. {setting}"
+    " learns it of each option.",
+    "reach.uneven": "People differ more about {most} than about {least}, which they hardly would if they differed as"
+    " much about each option (p = {p}).",
     "reach.greedy": "Of {sets} sets not all were tried, but the best ones by a greedy search with exchanges; none"
     " reaches more than {bound} % {source}.",
     "reach.title": "Sets of {size} options that reach most people",

@@ -117,6 +117,11 @@ def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
     return str(phrase(ENGLISH, "features.place", word=word, of=of, **parts))
 
 
+def of_options_alone(model: Any) -> bool:
+    """Whether each option has its own aspect and none can be shared."""
+    return model.get_params().get("aspects") == "unique"
+
+
 def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Finding:
     """How many features there are: a sentence, the probability of each number, a picture."""
     import pandas as pd

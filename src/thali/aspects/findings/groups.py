@@ -13,7 +13,7 @@ from thali.posterior.view import Posterior
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
 from .english import ENGLISH
-from .features import by_member, families, labels_of, number_finding, row_in_words
+from .features import by_member, families, labels_of, number_finding, of_options_alone, row_in_words
 
 if TYPE_CHECKING:
     import pandas
@@ -29,11 +29,15 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     `besides`: answers that are of all groups together."""
 
     @finding("features", f"Do the groups attend to the same {word}s?")
-    def features(model: Any, settings: Settings) -> Finding:
+    def features(model: Any, settings: Settings) -> Finding | None:
+        if of_options_alone(model):
+            return None
         return _features(model, settings, word)
 
     @finding("n_features", f"How many {word}s are there?")
-    def n_features(model: Any, settings: Settings) -> Finding:
+    def n_features(model: Any, settings: Settings) -> Finding | None:
+        if of_options_alone(model):
+            return None
         seen = Posterior(model.posterior_)
         number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
         return number_finding(model, number.to_numpy(), word, f"{word}s")

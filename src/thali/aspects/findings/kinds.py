@@ -16,7 +16,7 @@ from ..answers.matched_features import members_in_words
 from ..draws.tree import MAX_PAIRS
 from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
-from .features import by_member, families, labels_of, number_finding, row_in_words
+from .features import by_member, families, labels_of, number_finding, of_options_alone, row_in_words
 from .groups import MAX_GROUPS, parameter_notes, ranks_finding
 
 if TYPE_CHECKING:
@@ -36,11 +36,15 @@ def makers_of(word: str, prefers: "Callable[[Any], Text]", check: Maker, *more: 
         return _kinds(model, prefers)
 
     @finding("features", f"How much does each {word} weigh for each kind?")
-    def features(model: Any, settings: Settings) -> Finding:
+    def features(model: Any, settings: Settings) -> Finding | None:
+        if of_options_alone(model):
+            return None
         return _features(model, settings, word)
 
     @finding("n_features", f"How many {word}s are there?")
-    def n_features(model: Any, settings: Settings) -> Finding:
+    def n_features(model: Any, settings: Settings) -> Finding | None:
+        if of_options_alone(model):
+            return None
         seen = Posterior(model.posterior_)
         number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
         return number_finding(model, number.to_numpy(), word, f"{word}s")

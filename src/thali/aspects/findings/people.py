@@ -4,6 +4,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali.data.kinds import OF_GROUPS
+from thali.errors import Setting
+from thali.inference.warn import without_warnings
 from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.registry import spec_of
@@ -15,10 +17,11 @@ from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
-from ..answers.individuals import population_table
+from ..answers.individuals import UNEVEN, has_spreads, population_table, spread_of_options
 from ..answers.kind import of_kind
 from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
+from ..populations.groups import EACH_SPREAD
 from .english import ENGLISH
 from .groups import parameter_notes
 from .scores import scores_finding
@@ -118,18 +121,19 @@ def individuals(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("reach", "Which options reach most people together?", FULL)
+@finding("reach", "Which options reach most people together?")
 def reach(model: Any, settings: Settings) -> Finding | None:
     """The sets of options that reach most people."""
     options = model.posterior_["posterior"].sizes["option"]
     if options - (settings.none is not None) <= REACH_SIZE:
         return None
-    table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed)
+    with without_warnings():  # which the notes say
+        table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed)
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
     interval = {"interval": interval_name(), "low": low, "high": high}
     facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", **interval}
-    notes: tuple[Text, ...] = (ENGLISH["reach.by"],)
+    notes: tuple[Text, ...] = (ENGLISH["reach.by"], *_of_one_spread(model, settings))
     if not table.attrs["exact"]:
         bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
         notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
@@ -141,6 +145,18 @@ def reach(model: Any, settings: Settings) -> Finding | None:
         picture=Picture("reach", ENGLISH["reach.caption"], (table,)),
         notes=notes,
     )
+
+
+def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
+    """What one kappa for all options does to reach, and whether the weights show it."""
+    if is_each(model):
+        return ()
+    note = phrase(ENGLISH, "reach.one_spread", setting=Setting("spread", EACH_SPREAD))
+    spread = spread_of_options(model.posterior_, settings.random_seed)
+    if spread is None or spread.p_value > UNEVEN:
+        return (note,)
+    facts = {"most": spread.most, "least": spread.least, "p": number(spread.p_value)}
+    return (phrase(ENGLISH, "reach.uneven", **facts), note)
 
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
@@ -166,7 +182,7 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 def is_each(model: Any) -> bool:
     """Whether each weight of everybody has a kappa of its own."""
-    return Posterior(model.posterior_).feature_kappas is not None
+    return has_spreads(model.posterior_)
 
 
 def known_of_people(model: Any) -> tuple[Text, ...]:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.model.finding import FULL, Finding, Picture, finding
+from thali.model.finding import Finding, Picture, finding
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase
 from thali.posterior.view import Posterior
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-@finding("option_scores", "How strongly is each option preferred?", FULL)
+@finding("option_scores", "How strongly is each option preferred?")
 def option_scores(model: Any, settings: Settings) -> Finding | None:
     """The scores of the options, of all people or by group, where the best and the worst were named."""
     if Posterior(model.posterior_).best_worst is None and settings.none is None:

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import between
+from thali.errors import EstimateWarning, Setting
+from thali.inference.warn import warn
 from thali.people.segments import HasSegments
 from thali.posterior.interval import INTERVAL
 
@@ -95,6 +97,10 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         to that. So a niche option that few others like can add more to a set than a second favourite of
         everybody.
 
+        Who is reached hangs on how far people differ. With one kappa for all options (`spread="one"`) reach is too
+        large for options about which people agree, too small for those about which they differ most, and its intervals
+        do not allow for that; a warning says so where the weights show it.
+
         Parameters
         ----------
         size : int
@@ -135,10 +141,23 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         """
         from thali.people.reach import reach_table
 
-        from ..answers.individuals import of_everybody, reached_by
+        from ..answers.individuals import UNEVEN, of_everybody, reached_by, spread_of_options
+        from ..populations.groups import EACH_SPREAD
 
-        reaches, labels = reached_by(of_everybody(self._fitted(), "reach"), none)
-        return reach_table(reaches, labels, size, top, random_seed)
+        tree = of_everybody(self._fitted(), "reach")
+        reaches, labels = reached_by(tree, none)
+        table = reach_table(reaches, labels, size, top, random_seed)
+        spread = spread_of_options(tree, random_seed)
+        if spread is not None and spread.p_value <= UNEVEN:
+            warn(
+                EstimateWarning(
+                    f"People differ more about {spread.most!r} than about {spread.least!r}, and by one spread of all"
+                    f" options they would hardly (p = {spread.p_value:.2g}): reach is biased; fit with ",
+                    Setting("spread", EACH_SPREAD),
+                    ".",
+                )
+            )
+        return table
 
     def unusual_people(self, random_seed: Any = None) -> "pandas.DataFrame":
         r"""Whose answers are like nobody else's: how probable they are, beside those of people who are simulated.

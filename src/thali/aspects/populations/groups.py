@@ -145,6 +145,9 @@ class EveryPerson(SeveralGroups):
             raise DataError("All answers are of one person, and ", random, " is for several people; leave it out.")
         return super().data(given, convert)
 
+    def in_words(self, data: Any) -> str:
+        return str(data.in_words(f"{len(data):,} people"))
+
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
             parts = parts | {"tempering": False}

@@ -42,6 +42,10 @@ class Population(ABC):
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         """What `fit` was given, as the engine takes it; `convert` does this for data of one group."""
 
+    def in_words(self, data: Any) -> str:
+        """What a report says that a model was fitted to."""
+        return str(data)
+
     def checked(self, data: Any) -> Any:
         """The data, after the model has counted ties and covariates, if they can be of this population."""
         return data

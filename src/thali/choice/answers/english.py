@@ -10,6 +10,7 @@ ENGLISH = {
     "effects.title": "Probability that a level is preferred to another, all else being equal (0.5: indifferent)",
     "effects.bound": "At its bound: a direction ({named}) allows nothing below 0.5, so that this is no certainty.",
     "effects.inside": "“{inside}” is what every product has and the no-choice option lacks.",
+    "effects.no_price": "{setting}, if that is a price, tells what people would pay for each level.",
     "utilities.title": "Utility of each level against the mean of its attribute, and zero-centred differences: of each"
     " person the mean range of the attributes is 100",
     "demand": "{product} would have {first_mean} % ({interval} {first_low} to {first_high}) at the {price} {first}, and"
@@ -30,6 +31,8 @@ ENGLISH = {
     "pay.infinite": "inf: whoever does not mind the price would pay any amount for what is better.",
     "shares.title": "Shares of the market",
     "shares": "{first} would have the largest share{where}: {mean} % ({interval} {low} to {high}){others}.",
+    "shares.alike": "{first} would have about the same share{where}, the largest: {mean} % ({interval} of the first"
+    " {low} to {high}){others}.",
     "shares.scenario": "In scenario {scenario}: {first}, {mean} % ({low} to {high}).",
     "shares.without_none": "People could choose none of the products, and not in this market: these are shares among"
     " those who choose. A row of the market for that option, as in the data, adds it.",
@@ -70,6 +73,8 @@ ENGLISH = {
     "logit.asked.people": "How much do the levels of each attribute add to the utility of each person of a product,"
     " what would people pay for them, and what share would each product of a market have?",
     "logit.population": "Tastes in the population: means, standard deviations",
+    "logit.population.prior": "With {people} people and {tasks} tasks each the prior of how far people differ is felt:"
+    " half its size, {setting}, would make sd[{name}] about {share} % smaller, the others less.",
     "logit.population.money": "The population: means, standard deviations of amounts in units of {price}, and of the"
     " logarithm of the scale of utility",
     "logit.individuals.money": "Posterior mean amounts of each respondent in units of {price}, and scales of utility",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pandas
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
+_ALIKE = 0.005  # difference of two shares below which none of them is first
 _ARC = 0.1  # of an elasticity where shares jump
 _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 _OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
@@ -129,6 +130,9 @@ def level_effects(model: Any, settings: Settings) -> Finding:
         notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bound)))
     if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
         notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
+    numbers = _numbers(model.get_params(), model._chooser().data)
+    if settings.price is None and numbers and table["attribute"].nunique() > 1:
+        notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
     shown = table.assign(level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)])
     left_out = ["over", "se", *(() if marked else ("at_bound",))]
     return Finding(
@@ -340,9 +344,12 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
         where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
     best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
     ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
+    alike = [row["product"] for row in others if best["share"] - row["share"] < _ALIKE]
+    others = others[len(alike) :]
     then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
     more = f"; then {listed(then)}" if then else ""
-    found = phrase(ENGLISH, "shares", first=best["product"], where=where, interval=interval, others=more, **ends)
+    named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
+    found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **ends)
     return f"{found}{elsewhere}"
 
 

@@ -281,7 +281,7 @@ class LogitChooser(Chooser):
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))
-        found = list(self._differences(pairs))
+        found = list(level_differences(self.coding, self.data, self.nesting, pairs))
         rows = np.concatenate([differences for differences, _, _ in found])
         weight = np.concatenate([own for _, own, _ in found])[:, None]
         nests = np.concatenate([nest for _, _, nest in found])
@@ -304,27 +304,6 @@ class LogitChooser(Chooser):
             elif draws.start == 0:
                 whole = by_pair[:, 0]
         return Effects(whole.T if self.membership is None else self.membership @ whole.T, of_draws, self.chain)
-
-    def _differences(
-        self, pairs: Sequence[tuple[int, int, int]]
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Of each pair the columns of the one less those of the other, all else as in the data, weights and nests."""
-        products, counts = self.coding.cells(self.data.products), np.bincount(self.data.row_product)
-        cells = self.level_cells()
-        for attribute, other, level in pairs:
-            inside = self.data.scheme.has_inside and attribute == 0
-            there = products[:, 0] == 1 if inside else ~np.isnan(products[:, attribute])
-            one, two = products[there], products[there]
-            one[:, attribute], two[:, attribute] = cells[attribute][level], cells[attribute][other]
-            if inside:  # the no-choice option lacks all else
-                (one if level == 0 else two)[:, 1:] = np.nan
-            nest = np.full(len(one), -1)
-            if self.nesting is not None:
-                nest = np.where(self.nesting.of(one) == self.nesting.of(two), self.nesting.of(one), -1)
-            change = np.column_stack([self.coding.rows(one) - self.coding.rows(two), nest])
-            rows, place = np.unique(change, axis=0, return_inverse=True)
-            weight = np.bincount(place.ravel(), counts[there])
-            yield rows[:, :-1], weight / weight.sum(), rows[:, -1].astype(np.int64)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
         fewer = self.thinned(max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents))))
@@ -407,6 +386,30 @@ class LogitChooser(Chooser):
             return values[1:].std(axis=0, ddof=1)
         chains = len(np.unique(chain))
         return mean_errors(np.moveaxis(values.reshape(chains, -1, values.shape[1]), 2, 0))
+
+
+def level_differences(
+    coding: "Coding", data: "ChoiceExperiment", nesting: "Nesting | None", pairs: Sequence[tuple[int, int, int]]
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Of each pair the columns of the one less those of the other, all else as in the data, weights and nests."""
+    products, counts = coding.cells(data.products), np.bincount(data.row_product)
+    numbers = [part.numbers for part in coding.parts]
+    for attribute, *levels in pairs:
+        own = numbers[attribute]
+        first, second = (float(level) if own is None else own[level] for level in levels)
+        inside = data.scheme.has_inside and attribute == 0
+        there = products[:, 0] == 1 if inside else ~np.isnan(products[:, attribute])
+        one, two = products[there], products[there]
+        one[:, attribute], two[:, attribute] = second, first
+        if inside:  # the no-choice option lacks all else
+            (one if levels[1] == 0 else two)[:, 1:] = np.nan
+        nest = np.full(len(one), -1)
+        if nesting is not None:
+            nest = np.where(nesting.of(one) == nesting.of(two), nesting.of(one), -1)
+        change = np.column_stack([coding.rows(one) - coding.rows(two), nest])
+        rows, place = np.unique(change, axis=0, return_inverse=True)
+        weight = np.bincount(place.ravel(), counts[there])
+        yield rows[:, :-1], weight / weight.sum(), rows[:, -1].astype(np.int64)
 
 
 def _best(utility: np.ndarray) -> np.ndarray:

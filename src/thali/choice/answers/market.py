@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import as_label, as_labelled, plural, shorten, suggest
+from thali.data.roles import NO_CHOICE, plain
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.warn import warn
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("product", "products", "name", "label")
 SCENARIO = "scenario"
+_LINE = "line"  # of a file, where the index of a table has the number of each row
 _FIGURES = [f"{name}{end}" for name in ("share", "before", "change", "profit") for end in ("", "_low", "_high")]
 _SAVED = {*_FIGURES, "people", "people_before"}  # columns of the markets that the page of a report saves
 
@@ -31,14 +33,16 @@ class Market(NamedTuple):
 
 
 def as_saved(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table that a page saved, without apostrophes before signs but those that attributes and levels have."""
+    """The table of a file whose index has its lines, as of a page that saved it: without apostrophes before signs but
+    those that attributes and levels have."""
     levels = scheme.levels
 
     def bare(text: Any, known: Sequence[str]) -> Any:
         return as_labelled(text) if isinstance(text, str) and text not in known else text
 
     frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
-    return frame.apply(lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ()))))
+    frame = frame.apply(lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ()))))
+    return frame.rename_axis(_LINE)
 
 
 def markets_of(scheme: "Scheme", products: Any) -> list[Market]:
@@ -54,7 +58,7 @@ def markets_of(scheme: "Scheme", products: Any) -> list[Market]:
     names = np.array([as_label(value) for value in frame[SCENARIO]], dtype=object)
     if (names == "").any():
         raise DataError(f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill it in.")
-    numbered = type(frame.index).__name__ == "RangeIndex"
+    numbered = type(frame.index).__name__ == "RangeIndex" and frame.index.name != _LINE
     parts = {str(name): frame.loc[names == name].drop(columns=SCENARIO) for name in dict.fromkeys(names)}
     return [_market(scheme, part.reset_index(drop=True) if numbered else part, name) for name, part in parts.items()]
 
@@ -113,12 +117,15 @@ def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -
 
 
 def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table in which a row without any attribute is the no-choice option, where nothing else says which is."""
+    """The table in which a row without any attribute is the no-choice option, where nothing else says which is; what is
+    called none, as in the data it may be, is none."""
     absent = [(name, label) for name, label in scheme.none if name not in frame.columns and name not in scheme.names]
     own = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
     if not absent or len(absent) < len(scheme.none) or not own:
         return frame
-    empty = np.array([[as_label(value) == "" for value in frame[name]] for name in own]).all(axis=0)
+    empty = np.all(
+        [[_is_nothing(as_label(value), scheme.levels[name]) for value in frame[name]] for name in own], axis=0
+    )
     if not empty.any():
         return frame
     rows = [str(number) for number in range(len(frame))]
@@ -130,6 +137,11 @@ def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame
     )
 
 
+def _is_nothing(label: str, levels: Sequence[str]) -> bool:
+    """Whether a cell of an attribute with these levels holds none of them, by its own word."""
+    return label == "" or (label not in levels and plain(label) in NO_CHOICE)
+
+
 def _labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
     """What the products are called."""
     columns = (*_NAMES, scheme.alternative)
@@ -138,7 +150,7 @@ def _labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
         named = [name for name in columns if name in frame.columns]
     if named:
         return [as_label(label) for label in frame[named[0]]]
-    if type(frame.index).__name__ == "RangeIndex":
+    if type(frame.index).__name__ == "RangeIndex" or frame.index.name == _LINE:
         return [str(number + 1) for number in range(len(frame))]
     return [as_label(label) for label in frame.index]
 

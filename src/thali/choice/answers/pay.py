@@ -1,5 +1,6 @@
 """Willingness to pay: the price difference at which a person is indifferent between two levels of an attribute."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 _PRICES = ("price", "cost", "costs", "fee", "fare")
+_UNIT = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")  # as in "Price (EUR)"
 _MAX_NUMBERS = 5_000_000  # numbers kept, of all draws, people and levels: with more, fewer draws
 _MIN_DRAWS = 40
 
@@ -145,12 +147,17 @@ def refuse_wordy_price(scheme: "Scheme", price: str) -> None:
 
 def price_among(scheme: "Scheme") -> str | None:
     """The attribute that is called a price or a cost and has amounts as levels, if it is one of several."""
-    if not any(plain(name) not in _PRICES for name in scheme.names if name != INSIDE):
+    if all(_is_called_price(name) for name in scheme.names if name != INSIDE):
         return None
     for name, levels in scheme.levels.items():
-        if plain(name) in _PRICES and all(as_number(level) is not None for level in levels):
+        if _is_called_price(name) and all(as_number(level) is not None for level in levels):
             return name
     return None
+
+
+def _is_called_price(name: str) -> bool:
+    """Whether an attribute is called so, whatever its unit."""
+    return plain(_UNIT.sub("", name)) in _PRICES
 
 
 def prices_of(chooser: "Chooser", price: str) -> Prices:

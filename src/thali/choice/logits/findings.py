@@ -16,7 +16,7 @@ from thali.posterior.interval import interval_name
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, answers_of, check, simulator
 from .hierarchical import HierarchicalLogit
-from .hierarchical_draws import close_to_zero
+from .hierarchical_draws import close_to_zero, felt_prior
 from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION
 
 if TYPE_CHECKING:
@@ -121,7 +121,23 @@ def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     title: Text = ENGLISH["logit.population" if model._attention is None else "attention.population"]
     if (price := model._money()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
-    return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"), rows=None)
+    table = table.rename_axis(table.index.name or "coefficient")
+    return Finding(title=title, table=table, rows=None, notes=_felt(model))
+
+
+def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
+    """How far standard deviations among people lean on their prior, if they do."""
+    tree, scale = model._fitted(), model._scale_
+    prior = model._prior(len(scale.names))
+    smaller = 1.0 - 0.5 ** felt_prior(tree["posterior"].dataset, scale, prior.df, prior.scale)
+    if smaller.max() < _FELT:
+        return ()
+    people = tree["posterior"].sizes["respondent"]
+    tasks = number(tree["observed_data"]["chosen"].size / people)
+    facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(smaller.argmax())]}
+    share = f"{100 * smaller.max():.0f}"
+    setting = Setting("scale", float(f"{0.5 * prior.scale:.3g}"))
+    return (phrase(ENGLISH, "logit.population.prior", setting=setting, share=share, **facts),)
 
 
 @finding("summary", "How sure is each quantity?", chapter=STATISTICS)
@@ -217,6 +233,7 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 
 _SHOWN = ("attends", "low", "high")
+_FELT = 0.05  # part by which half the size of the prior makes a standard deviation smaller, from which on it is said
 _FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 

@@ -481,9 +481,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
         chosen, of every level but the first; and effect[attribute: level over first], how often a respondent would
-        choose the one out of two products that differ in nothing else; and attends[attribute] with `attention`, the
-        part of the population that attends to it, with `attention_by` also the effects on its log odds. `population`
-        has means and standard deviations of tastes.
+        choose the one out of two products that differ in nothing else, as in `level_effects`; and attends[attribute]
+        with `attention`, the part of the population that attends to it, with `attention_by` also the effects on its log
+        odds. `population` has means and standard deviations of tastes.
 
         Returns
         -------

@@ -14,7 +14,7 @@ from thali.posterior.store import BITS
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
 from ..answers.chooser import ends
-from ..answers.logits import LogitChooser
+from ..answers.logits import LogitChooser, level_differences
 from ..coding import Coding
 from ..logit import DIRECTIONS, probabilities
 from .attention import COVARIATE, EFFECT, Attention, effects_of
@@ -399,6 +399,20 @@ def rates_of(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
     return rates | {f"attends[{name}] per {column}": own for (name, column), own in effects_of(posterior).items()}
 
 
+def felt_prior(posterior: "xarray.Dataset", scale: TasteScale, df: float, size: float) -> np.ndarray:
+    r"""By how much the logarithm of each standard deviation among people rises with that of the prior's size, (p,).
+
+    .. math:: \frac{\partial \operatorname{E} \ln \sigma_k}{\partial \ln V} =
+        \operatorname{Cov}\big(\ln \sigma_k, -\tfrac12 \nu V \operatorname{tr} \Sigma^{-1}\big),
+        \qquad \Sigma \sim IW(\nu, \nu V I)
+    """
+    p = len(scale.names)
+    covariance = (posterior["covariance"].values * np.outer(scale.factors(), scale.factors())).reshape(-1, p, p)
+    felt = -0.5 * df * size * np.trace(np.linalg.inv(covariance), axis1=1, axis2=2)
+    logs = 0.5 * np.log(np.diagonal(covariance, axis1=1, axis2=2))
+    return (felt - felt.mean()) @ (logs - logs.mean(axis=0)) / max(len(felt) - 1, 1)
+
+
 def close_to_zero(posterior: "xarray.Dataset", population: "Population") -> list[str]:
     """Attributes whose tastes are not well away from 0 among those who attend: no mean of two standard deviations."""
     scale, attention = population.scale, population.attention
@@ -504,7 +518,9 @@ def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "d
 
     .. math::
         \text{share} = \frac1T \sum_{nt} \sum_{j} p_{ntj} 1(\text{j has the level}), \qquad
-        \text{effect} = \frac1N \sum_n 1 \Big/ \big(1 + e^{-(x_b - x_a)^T \beta_n}\big)
+        \text{effect} = \frac{1}{N J} \sum_{nj} 1 \Big/ \big(1 + e^{-(x_{jb} - x_{ja})^T \beta_n}\big)
+
+    x_jb is product j of the data with level b; it makes a difference to "inside", and where attributes interact.
     """
     matrix = coding.matrix(data.products)
     levels = levels_of_products(data.scheme, data.products)
@@ -521,11 +537,8 @@ def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "d
         utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
         shares += _times(utility, levels[products])
     pairs = level_pairs_of(data.scheme, np.zeros(len(data.attributes)))
-    one, other = np.zeros((2, len(pairs), len(data.attributes)), np.int64)
-    for number, (attribute, a, b) in enumerate(pairs):
-        one[number, attribute], other[number, attribute] = b, a
-    steps = coding.matrix(one) - coding.matrix(other)
-    effects = np.stack([_effect(beta @ step) for step in steps], axis=-1)
+    found = level_differences(coding, data, None, pairs)
+    effects = np.stack([_effect(beta, steps, weights) for steps, weights, _ in found], axis=-1)
     return named_arrays(shares / data.n_tasks, effects, share_names(data.scheme), effect_names(data.scheme, pairs))
 
 
@@ -534,11 +547,11 @@ def _times(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return (rows[:, :, None, :] @ matrix)[:, :, 0]
 
 
-def _effect(differences: np.ndarray) -> np.ndarray:
-    """The probability that the one is chosen out of two, mean over people (the last axis)."""
+def _effect(beta: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The probability that the one is chosen out of two, mean over products and over people."""
     from scipy.special import expit
 
-    return expit(differences).mean(axis=-1)
+    return sum(weight * expit(beta @ step).mean(axis=-1) for step, weight in zip(steps, weights, strict=True))
 
 
 # The people of the hierarchical logit in its draws, and new people of its population ----------------------------------

@@ -56,7 +56,7 @@ class Asked(NamedTuple):
         if any(option.name == "folds" for option in self.spec.options):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
-            wanted["market"] = as_saved(data.scheme, load(folder / wanted["market"]).frame.reset_index(drop=True))
+            wanted["market"] = as_saved(data.scheme, load(folder / wanted["market"]).frame)
         if "holdouts" in wanted and found is not None:
             wanted["holdouts"] = load_held_out(found, self.spec, self.of_data, data.scheme)
         if "actual" in wanted:
