@@ -31,9 +31,6 @@ first look of today's default.
 """
 
 import argparse
-import shutil
-import subprocess
-import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -42,6 +39,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from arviz_stats.base.array import array_stats
+from bayesm_peer import fit_bayesm, has_bayesm
 
 import thali as th
 from thali.choice.coding import coding_of
@@ -103,26 +101,14 @@ def of_bayesm(train, tests: dict, seed: int) -> Score:
     """bayesm's hierarchical logit on thali's columns."""
     coding = coding_of(train)
     x = coding.matrix(train.products)[train.row_product]
-    people, p = train.n_respondents, x.shape[1]
-    with tempfile.TemporaryDirectory() as folder:
-        here = Path(folder)
-        (here / "size.txt").write_text(f"{np.diff(train.first_row)[0]} {p}")
-        (here / "tasks.txt").write_text(" ".join(map(str, np.diff(train.first_task))))
-        (here / "y.txt").write_text(" ".join(map(str, train.chosen + 1)))
-        x.astype(float).tofile(here / "x.bin")
-        script = Path(__file__).with_name("bayesm_logit.R")
-        answer = subprocess.run(
-            ["Rscript", str(script), folder, str(SWEEPS), str(seed)], capture_output=True, text=True, check=True
-        )
-        seconds, kept = answer.stdout.split()
-        draws = int(kept)
-        beta = np.fromfile(here / "beta.bin").reshape(draws, p, people)[draws // 4 :]
-        population = np.fromfile(here / "population.bin").reshape(draws, p + p * p)[draws // 4 :]
+    p = x.shape[1]
+    alternatives, tasks = int(np.diff(train.first_row)[0]), np.diff(train.first_task)
+    seconds, beta, population = fit_bayesm(x, train.chosen, tasks, alternatives, (SWEEPS, seed))
     means, roots = population[:, :p], np.swapaxes(population[:, p:].reshape(-1, p, p), 1, 2)  # R's columns are rows
     # Sigma = R^T R for R = solve(rooti), since Sigma^-1 = rooti rooti^T
     covariances = np.swapaxes(roots, 1, 2) @ roots
     sds = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    yields = smallest_yield(np.concatenate([means, sds], axis=1)[None]) / float(seconds)
+    yields = smallest_yield(np.concatenate([means, sds], axis=1)[None]) / seconds
     rng = np.random.default_rng(seed)
     noise = rng.normal(size=(len(means), p))
     fresh = means + np.einsum("sji,sj->si", roots, noise)
@@ -137,7 +123,7 @@ def of_bayesm(train, tests: dict, seed: int) -> Score:
             tastes = fresh if name == "new" else beta[:, :, train.respondents.index(test.respondents[person])]
             p_rows[own] = probabilities(rows[own] @ tastes.T, task_of_row[own] - task_of_row[own[0]]).mean(axis=1)
         log[name], hit[name] = scored(p_rows, test)
-    return Score(float(seconds), yields, log, hit)
+    return Score(seconds, yields, log, hit)
 
 
 def study(folder: Path, name: str, draws: int, seeds: int) -> None:
@@ -145,7 +131,6 @@ def study(folder: Path, name: str, draws: int, seeds: int) -> None:
     data = data_of(folder, name)
     train, test = data.split(tasks=4)
     directions = DIRECTIONS[name]
-    has_bayesm = shutil.which("Rscript") is not None
     found: dict[str, list[Score]] = {}
     for draw in range(draws):
         people = np.random.default_rng(100 + draw).choice(data.n_respondents, 100, replace=False)
@@ -163,9 +148,9 @@ def study(folder: Path, name: str, draws: int, seeds: int) -> None:
                 del models["hierarchical, sign of price"]
             for label, model in models.items():
                 found.setdefault(label, []).append(of_thali(model, fitted, tests, seed))
-            if has_bayesm:
+            if has_bayesm():
                 found.setdefault("bayesm", []).append(of_bayesm(fitted, tests, seed))
-    rival = "bayesm" if has_bayesm else "hierarchical"
+    rival = "bayesm" if has_bayesm() else "hierarchical"
     print(f"{name}: {draws} draws of 100 people, {seeds} seeds")
     of_kind = "".join(f"{'log, ' + kind:>18}{'hit':>7}{'difference':>18}" for kind in ("known", "new"))
     print(f"  {'':28}{'CPU s':>8}{'yield':>8}{of_kind}")

@@ -4,25 +4,25 @@
 
 People name the best and the worst of 12 sets of five out of 20 options, and of three more sets, which are left out.
 Their weights are Gamma(2, 2) times common ones ("gamma"), or log-normal about them, with correlations of neighbouring
-options ("normal", which is what the hierarchical logit takes them for). The logit is that of bayesm's
-`rhierMnlRwMixture` with one component and its default prior, after Rossi, Allenby & McCulloch (2005, section 5.4), here
-in NumPy, as R was not at hand: the best and the worst are two choices, by exp(utility) out of all and by exp(-utility)
-out of the rest; its seconds say nothing of bayesm. "log score" is that of the best and the worst of a set left out (out
-of 20 answers: -2.996 by chance), with its standard error over people; "correlation" that of everybody's log weights
-with the truth, mean over people.
+options ("normal", which is what the hierarchical logit takes them for). The logit is bayesm's `rhierMnlRwMixture` with
+one component and its default prior (R; it is left out where Rscript is not here), 10,000 sweeps, of which every tenth
+is kept and the first quarter dropped: the best and the worst are two choices, by exp(utility) and by exp(-utility) out
+of all five; predictions have the worst out of the rest. "log score" is that of the best and the worst of a set left out
+(out of 20 answers: -2.996 by chance), with its standard error over people; "correlation" that of everybody's log
+weights with the truth, mean over people.
 
 Measured (500 people; peak memory .8 GB):
 
                                       CPU s   log score        correlation
     weights gamma
-    everybody with own weights             52   -2.390 (.023)    .864   R-hat 1.009, kappa 1.83 (.09), the truth 2
-    everybody alike                        31   -2.498 (.021)    .784
-    hierarchical logit (NumPy)             60   -2.409 (.024)    .852
+    everybody with own weights             45   -2.390 (.023)    .864   R-hat 1.009, kappa 1.83 (.09), the truth 2
+    everybody alike                        28   -2.498 (.021)    .784
+    bayesm 3.1                             67   -2.419 (.026)    .851
     the truth                                   -2.152 (.027)
     weights normal
-    everybody with own weights             42   -2.369 (.025)    .865   R-hat 1.007
-    everybody alike                        41   -2.447 (.024)    .810
-    hierarchical logit (NumPy)             73   -2.367 (.027)    .876
+    everybody with own weights             39   -2.369 (.025)    .865   R-hat 1.007
+    everybody alike                        37   -2.447 (.024)    .810
+    bayesm 3.1                             67   -2.375 (.029)    .874
     the truth                                   -2.157 (.029)
 
 Before kappa moved together with everybody's weights, and with everything of each person and pair kept: 309 CPU seconds
@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from bayesm_peer import fit_bayesm, has_bayesm
 
 import thali as th
 
@@ -141,45 +142,19 @@ def of_thali(known: Study, left_out: Study, people: str | None) -> None:
     score.row("everybody alike" if people is None else "everybody with own weights", seconds, more)
 
 
-def of_logit(known: Study, left_out: Study, sweeps: int) -> None:
-    """Random walks of everybody's utilities (the last is 0), and conjugate draws of their mean and covariance."""
-    from scipy.stats import invwishart
-
-    started, rng = time.process_time(), np.random.default_rng(1)
-    people, k = len(known.weights), OPTIONS - 1
-    first, rest = np.arange(people)[:, None], np.ones((*known.best.shape, SIZE), bool)
-    np.put_along_axis(rest, known.best[..., None], False, axis=2)
-
-    def fit(beta: np.ndarray) -> np.ndarray:
-        v = np.exp(np.hstack([beta, np.zeros((people, 1))]))[first[..., None], known.sets]
-        b, w = (np.take_along_axis(v, each[..., None], axis=2)[..., 0] for each in (known.best, known.worst))
-        return (np.log(b / v.sum(axis=2)) - np.log(w * (rest / v).sum(axis=2))).sum(axis=1)
-
-    # The information of everybody's answers where all are alike, of which a tenth counts.
-    seen = np.zeros((people, OPTIONS))
-    np.add.at(seen, (first[..., None], known.sets), 1.0)
-    together = np.einsum("nti,ntj->nij", *2 * [np.eye(OPTIONS)[known.sets].sum(axis=2)])
-    information = 2.0 * (np.eye(OPTIONS) * seen[:, None] / SIZE - together / SIZE**2)[:, :k, :k]
-    beta, mean, covariance = np.zeros((people, k)), np.zeros(k), np.eye(k)
-    now, score = fit(beta), Score(left_out, of_two_choices)
-    for sweep in range(sweeps):
-        precision = np.linalg.inv(covariance)
-        root = np.linalg.cholesky(np.linalg.inv(0.1 * information + precision))
-        new = beta + 2.93 / np.sqrt(k) * (root @ rng.standard_normal((people, k, 1)))[..., 0]
-        then = fit(new)
-        gain = then - now
-        for each, sign in ((new - mean, -0.5), (beta - mean, 0.5)):
-            gain += sign * np.einsum("ni,ij,nj->n", each, precision, each)
-        moves = np.log(rng.random(people)) < gain
-        beta[moves], now[moves] = new[moves], then[moves]
-        about = beta.mean(axis=0)
-        centred = beta - about
-        shrunk = centred.T @ centred + people * 0.01 / (people + 0.01) * np.outer(about, about)
-        covariance = invwishart.rvs(k + 3 + people, (k + 3) * np.eye(k) + shrunk, random_state=rng)
-        mean = rng.multivariate_normal(people * about / (people + 0.01), covariance / (people + 0.01))
-        if sweep >= sweeps // 4 and sweep % 10 == 0:
-            score.add(np.exp(np.hstack([beta, np.zeros((people, 1))])))
-    score.row("hierarchical logit (NumPy)", time.process_time() - started, f"{sweeps} sweeps")
+def of_bayesm(known: Study, left_out: Study, sweeps: int) -> None:
+    """The best is chosen by exp(utility), the worst by exp(-utility), each out of all; the utility of the last is 0."""
+    people, sets = known.best.shape
+    x = np.eye(OPTIONS)[known.sets][..., :-1]  # (people, sets, 5, columns)
+    both = np.stack([x, -x], axis=2).reshape(-1, OPTIONS - 1)
+    chosen = np.stack([known.best, known.worst], axis=2).ravel()
+    found, score = (
+        fit_bayesm(both, chosen, np.full(people, 2 * sets), SIZE, (sweeps, 1)),
+        Score(left_out, of_two_choices),
+    )
+    for draw in found.beta:
+        score.add(np.exp(np.hstack([draw.T, np.zeros((people, 1))])))
+    score.row("bayesm", found.seconds, f"{sweeps} sweeps")
 
 
 def main() -> None:
@@ -195,7 +170,8 @@ def main() -> None:
         print(f"{people} people, weights {kind}\n{'':34s}  CPU s   log score        correlation")
         of_thali(known, left_out, "random")
         of_thali(known, left_out, None)
-        of_logit(known, left_out, sweeps)
+        if has_bayesm():
+            of_bayesm(known, left_out, sweeps)
         truth = Score(left_out, of_answers)
         truth.add(study.weights)
         truth.row("the truth", 0.0)

@@ -407,7 +407,11 @@ REFUSED = {
         {"people": "adjusted", "sampler": "paper", "aspects": "ibp"},
         "knows no power of the likelihood",
     ),
-    "laplace, random": (comparisons, {"people": "random", "method": "laplace"}, "is for one group of people"),
+    "laplace, random": (
+        comparisons,
+        {"people": "random", "method": "laplace"},
+        "people='random' has draws by method='mcmc' alone; set it, or people='adjusted'",
+    ),
     "estimates": (
         comparisons,
         {"people": "adjusted", "method": "maximum-likelihood"},

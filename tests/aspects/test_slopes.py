@@ -15,6 +15,7 @@ from thali.aspects.answers.groups import group_tree
 from thali.aspects.answers.new_people import population_in
 from thali.aspects.answers.population import with_kappas, with_population
 from thali.aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
+from thali.aspects.findings import people as people_findings
 from thali.aspects.group_state import base_at
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.moves import group_similar, group_slopes
@@ -281,9 +282,13 @@ def test_groups_keep_what_is_known_of_people():
     assert "people" not in vars(th.Groups(dict(groups)))
 
 
-def test_the_finding_says_what_is_sure():
+def test_the_finding_says_what_is_sure(monkeypatch):
     model, _, _ = with_draws(draws=40)
     found = model.findings()["respondent_effects"]
+    monkeypatch.setattr(people_findings, "SURE", 0.5)
+    monkeypatch.setattr(people_findings, "_NAMED", 20)
+    told = str(with_draws(draws=40)[0].findings()["respondent_effects"].sentence)
+    assert " times as much for m as for f (sex)" in told
     assert "depends on what is known of them" in str(found.sentence) or "Of no option" in str(found.sentence)
     assert found.table.index.names == ["column", "of"]
     plain = with_draws()[0]

@@ -35,7 +35,10 @@ def test_what_is_known_of_people_has_a_row_for_each():
     groups = th.Groups({1: WOMEN, 3: WOMEN}, known)
     assert groups.names == ("1", "3") and groups.people["age"].to_dict() == {"1": 40, "3": 30}
     for people, said in (
-        (known.loc[[3, 2]], "must have a row for each group, by its name; its rows are called '3', '2', and none is '1'"),
+        (
+            known.loc[[3, 2]],
+            "must have a row for each group, by its name; its rows are called '3', '2', and none is '1'",
+        ),
         (known.iloc[:0], "it has no rows, and none is '1'"),
         (known.loc[[1, 3, 3]], "must have one row for each group; '3' has 2"),
         ({"age": [1]}, "must be a table with a row for each group; got dict"),

@@ -19,7 +19,7 @@ from thali.data.choices import Choices
 from thali.data.choices.choices import places_of_rows
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
-from thali.errors import DataError, Setting
+from thali.errors import Argument, DataError, InPython, Message, Setting
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT, PEOPLE_MODELS, POWER, RANDOM, SCORES, Dependence
 
 from .bradley_terry import AnyDensity, NormalWorths, Worths
@@ -86,8 +86,17 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
     if not clusters:
         known = max(len(part.subjects) for part in parts)
         if asked == ADJUSTED:
-            found = "are of one person" if known == 1 else "do not say of every answer who gave it"
-            raise DataError(f"The data {found}, and ", Setting("people", ADJUSTED), " is for several people.")
+            if known == 1:
+                raise DataError(
+                    "The data are of one person, and ", Setting("people", ADJUSTED), " is for several people."
+                )
+            raise DataError(
+                "The data do not say of every answer who gave it, and ",
+                Setting("people", ADJUSTED),
+                " is for several people; read them with their column of respondents",
+                InPython("", Message(", ", Argument("respondent"))),
+                ".",
+            )
         answers = float(data.n_answers)
         return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan")) if known == 1 else None
     counts = np.concatenate([each.answers for each in clusters])

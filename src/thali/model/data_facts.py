@@ -164,7 +164,8 @@ def _parts(components: list[Any]) -> Facts:
 
 def _people(subjects: Any, people: Any) -> Facts:
     """Who answered, where that is known."""
-    known = (("Columns of the respondents", listed(people.columns)),) if people is not None else ()
+    differing = differing_columns(people)
+    known = (("Columns of the respondents", listed(differing, _NAMED)),) if differing else ()
     return (("Who answered", plural(len(subjects), "respondent")), *known) if subjects else ()
 
 

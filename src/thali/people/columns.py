@@ -109,6 +109,12 @@ class Covariates(NamedTuple):
                 found[column] = (*found.get(column, (first,)), _label_in(name, column))
         return found
 
+    def label(self, name: str) -> tuple[str, str, str] | None:
+        """The column, the label and the first label of the covariate of a label; None of a number."""
+        place = self.names.index(name)
+        column = self.columns[place]
+        return None if name == column else (column, _label_in(name, column), self.first[place])
+
     def strange(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
         """Of each column of labels in which rows of other people hold what no respondent does: which (rows,)."""
         known = self.labels().items()

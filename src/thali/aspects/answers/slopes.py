@@ -109,7 +109,7 @@ def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
     if strange := [name for name in given if name not in wanted]:
         known = f"weights depend on {shorten(wanted)}.{suggest(strange[0], wanted)}"
         raise ArgumentError(Argument("respondent"), f" says {strange[0]!r}, and {known}")
-    covariates, person = _covariates_in(tree), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
+    covariates, person = covariates_in(tree), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
     for column in covariates.strange(person):
         label, labels = str(given[column]), covariates.labels()[column]
         said = f" has {column} {label!r}; people have {shorten(labels)}.{suggest(label, labels)}"
@@ -132,15 +132,15 @@ def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pand
     if table is None or (missing := [name for name in columns if name not in table.columns]):
         name = columns[0] if table is None else missing[0]
         raise DataError(f"The weights of people depend on {name!r}, and the data do not say it of those who answered.")
-    return pd.DataFrame(_covariates_in(tree).of(table)[:, 1:], index=table.index)
+    return pd.DataFrame(covariates_in(tree).of(table)[:, 1:], index=table.index)
 
 
 def columns_of_people(tree: "xarray.DataTree") -> list[str]:
     """The columns of people on which weights depend."""
-    return list(dict.fromkeys(_covariates_in(tree).columns))
+    return list(dict.fromkeys(covariates_in(tree).columns))
 
 
-def _covariates_in(tree: "xarray.DataTree") -> Covariates:
+def covariates_in(tree: "xarray.DataTree") -> Covariates:
     """Those on which weights depend, of the people who answered."""
     fixed = Posterior(tree).fixed
     names, first = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first"))

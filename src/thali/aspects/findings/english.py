@@ -129,6 +129,7 @@ ENGLISH = {
     "respondent_effects": "What people prefer depends on what is known of them: {effects}.",
     "respondent_effects.judged": "How much people weigh a feature depends on what is known of them: {effects}.",
     "respondent_effects.one": "{of} counts {ratio} times as much for a unit of {column}",
+    "respondent_effects.label": "{of} counts {ratio} times as much for {label} as for {first} ({column})",
     "respondent_effects.none": "Of no option or feature is it sure (probability .95) that its weight rises or falls"
     " with {columns}.",
     "respondent_effects.by": "Effects are changes of the logarithm for a unit of the column, all other columns alike;"

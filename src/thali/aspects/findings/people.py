@@ -17,7 +17,7 @@ from thali.trees.tree import Tree
 
 from ..answers.individuals import population_table
 from ..answers.kind import of_kind
-from ..answers.slopes import columns_of_people
+from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
 from .groups import parameter_notes
@@ -77,10 +77,7 @@ def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     table = model.respondent_effects()
     sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
     effects = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:_NAMED]
-    named = [
-        phrase(ENGLISH, "respondent_effects.one", of=of, column=column, ratio=number(float(table["ratio"][column, of])))
-        for column, of in effects
-    ]
+    named = [_effect(model, column, of, number(float(table["ratio"][column, of]))) for column, of in effects]
     columns = listed(dict.fromkeys(str(column) for column in table.index.get_level_values("column")))
     sentence = phrase(ENGLISH, "respondent_effects.none", columns=columns)
     if named:
@@ -89,6 +86,15 @@ def respondent_effects(model: Any, settings: Settings) -> Finding | None:
         sentence = phrase(ENGLISH, told, effects=listed(list(map(str, named))))
     notes = (ENGLISH["respondent_effects.by"],)
     return Finding(sentence, title=ENGLISH["respondent_effects.title"], table=table, notes=notes)
+
+
+def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
+    """By how much one covariate changes what an option or a feature counts."""
+    told = covariates_in(model.posterior_).label(name)
+    if told is None:
+        return phrase(ENGLISH, "respondent_effects.one", of=of, column=name, ratio=ratio)
+    column, label, first = told
+    return phrase(ENGLISH, "respondent_effects.label", of=of, ratio=ratio, label=label, first=first, column=column)
 
 
 @finding("individuals", "How much does each person weigh each feature?", FULL)
