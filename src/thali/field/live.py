@@ -168,11 +168,9 @@ class Live:
             return {"kept": len(self._shown.get(key, ())), "questions": questions}
 
     def _asked_of(self, key: tuple[str, int], sent: Sent) -> dict[frozenset[int], list[int]]:
-        """What the person was asked; where lines of it are lost, what the page has in hand is taken for asked.
-
-        Nothing can tell whether it was. But a page sends its answers together, so that one refused would keep out all
-        that follow, for ever; and whoever makes them up has no more answers than everybody, each number once.
-        """
+        """What the person was asked; where lines of it are lost, what the page has in hand is taken for asked."""
+        # Nothing can tell whether it was. But a page sends its answers together, so that one refused would keep out all
+        # that follow, for ever; and whoever makes them up has no more answers than everybody, each number once.
         asked = dict(self._asked.get(key, {}))
         if self._has_lost:
             for shown in (*(each.shown for each in sent.answers), *sent.waiting):
@@ -292,10 +290,7 @@ class Live:
             os.truncate(self._path, whole)
 
     def _read_asked(self) -> bool:
-        """The questions that were given out, and whether some are lost: a line is damaged, or an answer has none.
-
-        What was being written when the computer stopped reached nobody.
-        """
+        """The questions that were given out, and whether some are lost: a line is damaged, or an answer has none."""
         given: dict[tuple[str, int], dict[frozenset[int], list[int]]] = {}
         is_damaged = False
         if self._asked_path.exists():
@@ -311,7 +306,7 @@ class Live:
                 self._asked_path.replace(self._asked_path.with_suffix(CUT))
                 is_damaged = False
             else:
-                os.truncate(self._asked_path, whole)
+                os.truncate(self._asked_path, whole)  # what was being written when the computer stopped reached nobody
         has_lost = any(not set(shown.values()) <= given.get(key, {}).keys() for key, shown in self._shown.items())
         for key, questions in given.items():
             self._asked.setdefault(key, {}).update(questions)
