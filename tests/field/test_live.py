@@ -191,7 +191,76 @@ def test_an_answer_counts_where_its_question_was_given_to_that_person(kind, tmp_
     (tmp_path / ASKED_FILE).write_bytes((tmp_path / ASKED_FILE).read_bytes() + b"half a li")
     assert asked(opened(tmp_path, kind)) == given
     (tmp_path / FILE).unlink()
+    before = (tmp_path / ASKED_FILE).read_bytes()
     assert opened(tmp_path, kind, [*DRINKS, "beer"])._asked == {}  # another study, which nobody had answered
+    assert not (tmp_path / ASKED_FILE).exists() and (tmp_path / ASKED_FILE).with_suffix(".cut").read_bytes() == before
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\r\n",
+        b"\0\0\0\0\r\n",
+        b"other,x,1,0,1\r\n",
+        b'"\r\n',
+        b"ID,a\xff,7,0,1\r\n",
+        b"ID,ann\r\n",
+        b"ID,ann,one,0,1\r\n",
+        b"ID,ann,7,0,9\r\n",
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1, 4])
+def test_a_line_that_is_blank_or_damaged_keeps_the_others(damage, place, tmp_path):
+    live, path = opened(tmp_path), tmp_path / ASKED_FILE
+    own = asked(live)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines.insert(place, damage.replace(b"ID", live.planned.data["id"].encode()))
+    path.write_bytes(b"".join(lines))
+    again = opened(tmp_path)
+    assert again._asked == live._asked and path.read_bytes() == b"".join(lines)
+    assert again._has_lost == (damage != b"\r\n")
+    assert told(again, answers=[(1, own[0], 0)], waiting=own[1:])["kept"] == 1
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("lost", [slice(None), slice(1, 2)], ids=["the file", "a line"])
+def test_where_what_was_asked_is_lost_answers_in_hand_count(lost, tmp_path):
+    """As in a folder that was copied without its hidden files."""
+    live, path = opened(tmp_path), tmp_path / ASKED_FILE
+    own = asked(live)
+    told(live, answers=[(k, own[k - 1], 0) for k in (1, 2)], waiting=own[2:])
+    lines = path.read_bytes().splitlines(keepends=True)
+    del lines[lost]
+    path.write_bytes(b"".join(lines)) if lines else path.unlink()
+    for _ in range(2):  # also when the server comes back once more
+        live = opened(tmp_path)
+        with pytest.raises(DataError, match="Question 3 of ann showed something else before"):
+            told(live, answers=[(3, own[2], 0), (3, own[3], 0)])
+        with pytest.raises(DataError, match="Question 3 of ann showed something else before"):
+            told(live, answers=[(3, own[1], 0)])
+        for _ in range(live.each):  # what is in hand is not given again
+            more = told(live, waiting=own[2:], wants=AHEAD + 1)["questions"]
+            assert not set(map(frozenset, own)) & set(map(frozenset, more)) and len(more) <= 2
+    assert told(live, answers=[(3, own[2], 0)], waiting=own[3:])["kept"] == 3
+    assert told(live, person="bob", answers=[(1, own[0], 0)])["kept"] == 1  # of whom nothing is known
+    pairs = [(a, b) for a in range(6) for b in range(a)]
+    assert told(live, person="eve", answers=[(k + 1, pair, 0) for k, pair in enumerate(pairs)])["kept"] == live.each
+    assert told(live, person="eve", wants=4)["questions"] == []
+
+
+@pytest.mark.unit
+def test_where_what_was_asked_is_lost_nobody_has_more_questions_than_everybody(tmp_path):
+    live = opened(tmp_path, per_person=3)
+    told(live, answers=[(1, asked(live)[0], 0)])
+    (tmp_path / ASKED_FILE).unlink()
+    again = opened(tmp_path, per_person=3)
+    four = [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert told(again, person="bob", waiting=four[:3], wants=4)["questions"] == []
+    sent = sent_of(message(person="bob", answers=[(k + 1, four[k], 0) for k in range(3)]), again)
+    assert again.take(sent, "10.0.0.7")["kept"] == 3 and again._from["10.0.0.7"] == 1
+    with pytest.raises(DataError, match="Question 3 of bob was not asked"):
+        told(again, person="bob", answers=[(3, four[3], 0)])
 
 
 @pytest.mark.unit
@@ -329,6 +398,48 @@ def test_there_is_room_for_so_many_people(tmp_path, monkeypatch):
     with pytest.raises(module.NoRoom, match="5 people take part"):
         begin("gus", "10.0.0.9")
     assert told(live, answers=[(1, own[0], 0)])["kept"] == 1 and len(live._asked) == 5
+
+
+@pytest.mark.unit
+def test_a_message_that_is_refused_or_asks_nothing_takes_no_room(tmp_path, monkeypatch):
+    live = opened(tmp_path)
+
+    def send(address="10.0.0.7", **sent):
+        return live.take(sent_of(message(**sent), live), address)
+
+    for k in range(3):
+        with pytest.raises(DataError, match="was not asked"):
+            send(person=f"p{k}", answers=[(1, (0, 1), 0)], wants=4)
+        assert send(person=f"q{k}", waiting=[(0, 1)]) == {"kept": 0, "questions": []}
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            send(wants=4)
+    assert live._asked == {} and live._from == {} and not (tmp_path / FILE).exists()
+    for k in range(3):  # and who is here counts once
+        send(wants=k)
+    assert live._asked.keys() == {("ann", 7)} and live._from == {"10.0.0.7": 1}
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("addresses", "places"),
+    [
+        (["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"], {"2001:db8::/64": 2, "2001:db8:0:1::/64": 1}),
+        (["fe80::1%eth0", "fe80::2"], {"fe80::/64": 2}),
+        (["::ffff:10.0.0.7", "10.0.0.7", "::ffff:10.0.0.8"], {"10.0.0.7": 2, "10.0.0.8": 1}),
+        (["127.0.0.1", "::1", "::ffff:127.0.0.1", "testclient", ""], {"": 5}),  # this computer
+    ],
+)
+def test_an_address_is_counted_as_one_network(addresses, places, tmp_path):
+    live = opened(tmp_path)
+    for k, address in enumerate(addresses):
+        live.take(sent_of(message(person=f"p{k}", wants=1), live), address)
+    assert live._from == places
 
 
 @pytest.mark.unit

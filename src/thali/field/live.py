@@ -5,6 +5,7 @@ import io
 import os
 import threading
 from collections.abc import Mapping, Sequence, Set
+from ipaddress import IPv6Address, ip_address
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -39,6 +40,7 @@ USUAL = 20  # questions of a person
 AHEAD = 3  # questions that a page has in hand beside the one that is open
 MAX_PEOPLE = 1_000
 MAX_OF_ADDRESS = 100  # people who take part from one address, as behind a router; this computer itself has no bound
+_OWN = 64  # bits of an IPv6 address that a device chooses by itself, as often as it likes
 _BATCH = 20  # questions chosen at once
 _GOAL = EVERYTHING  # what they are to teach: ranks take ten times as long to choose for
 _LONGEST, _LONGEST_FACT = 64, 500  # characters of a name, and of what somebody says of themselves
@@ -103,7 +105,8 @@ class Live:
 
     Questions stand ready: a person gets the one that was asked least often of those that were chosen last and that this
     person has not had. So nobody waits for a fit. An answer is in the file before it counts, and it counts if its
-    question was given out to this person, which another file says.
+    question was given out to this person, which another file says; where that has lost lines, whatever a page has in
+    hand was given out.
 
     Parameters
     ----------
@@ -130,9 +133,9 @@ class Live:
         self._answers: list[Answer] = []
         self._asked_path = folder / ASKED_FILE
         self._asked: dict[tuple[str, int], dict[frozenset[int], list[int]]] = {}  # person and seed -> in which order
-        self._from: dict[str, int] = {}  # address -> how many people began there
+        self._from: dict[str, int] = {}  # place -> how many people began there
         self._read()
-        self._read_asked()
+        self._has_lost = self._read_asked()  # lines of what was asked
         self._ready = dict.fromkeys(_connected(len(self.labels), self.size, self._rng), 0)
         self.standing = Standing(0, ())
 
@@ -141,38 +144,59 @@ class Live:
     def take(self, sent: Sent, address: str = "") -> dict[str, Any]:
         """Keep the answers that are new; what the page is told: how many of its answers are kept, and what to ask.
 
-        `address`: of the network, where it is not this computer.
+        `address`: from which it was sent; "" where there is none. Whoever has neither a question nor an answer that
+        counts takes no part.
         """
-        key = (_name(sent), sent.seed)
+        key, place = (_name(sent), sent.seed), _place(address)
         with self._lock:
-            if key not in self._asked:
-                self._begin(key, address)
+            asked = self._asked_of(key, sent)
             known = self._shown.get(key, {})
             new = {each.number: each for each in sent.answers if each.number not in known}
-            self._refuse_others(key, sent.answers)
+            self._refuse_others(key, sent.answers, asked.keys())
+            if key not in self._asked and (new or sent.wants):
+                self._refuse_more(place)
             if new:
                 self._append([self._row(sent, each) for each in new.values()])
+                self._begin(key, place)
                 for each in new.values():
                     self._keep(key, each.number, Answer(key[0], each.shown, each.pick))
-            kept = len(self._shown.get(key, ()))
-            return {"kept": kept, "questions": self._next(key, set(map(frozenset, sent.waiting)), sent.wants)}
+            questions, found = self._next(key, asked, set(map(frozenset, sent.waiting)), sent.wants)
+            if found:
+                self._write(self._asked_path, [[self.planned.data["id"], *key, *order] for order in found.values()])
+                self._begin(key, place)
+                self._asked[key].update(found)
+            return {"kept": len(self._shown.get(key, ())), "questions": questions}
 
-    def _begin(self, key: tuple[str, int], address: str) -> None:
-        """Somebody who was not here before takes part."""
+    def _asked_of(self, key: tuple[str, int], sent: Sent) -> dict[frozenset[int], list[int]]:
+        """What the person was asked; where lines of it are lost, what the page has in hand is taken for asked."""
+        # Nothing can tell whether it was. But a page sends its answers together, so that one refused would keep out all
+        # that follow, for ever; and whoever makes them up has no more answers than everybody, each number once.
+        asked = dict(self._asked.get(key, {}))
+        if self._has_lost:
+            for shown in (*(each.shown for each in sent.answers), *sent.waiting):
+                if len(asked) < self.each:
+                    asked.setdefault(frozenset(shown), list(shown))
+        return asked
+
+    def _refuse_more(self, place: str) -> None:
+        """Raise where nobody else can take part."""
         if len(self._asked) >= MAX_PEOPLE:
             raise NoRoom(f"{MAX_PEOPLE:,} people take part, and there is no room for more.")
-        if address:
-            if self._from.get(address, 0) >= MAX_OF_ADDRESS:
-                raise NoRoom(f"{MAX_OF_ADDRESS:,} people take part from {address}, and there is no room for more.")
-            self._from[address] = self._from.get(address, 0) + 1
-        self._asked[key] = {}
+        if place and self._from.get(place, 0) >= MAX_OF_ADDRESS:
+            raise NoRoom(f"{MAX_OF_ADDRESS:,} people take part from {place}, and there is no room for more.")
 
-    def _refuse_others(self, key: tuple[str, int], answers: Sequence[Question]) -> None:
+    def _begin(self, key: tuple[str, int], place: str) -> None:
+        """Somebody takes part, from now on if not before."""
+        if key not in self._asked:
+            self._asked[key] = {}
+            self._from[place] = self._from.get(place, 0) + 1
+
+    def _refuse_others(self, key: tuple[str, int], answers: Sequence[Question], asked: Set[frozenset[int]]) -> None:
         """Raise for an answer to what the person was not asked, or has answered under another number."""
         known = dict(self._shown.get(key, {}))
         number_of = {question: number for number, question in known.items()}
         for number, question in ((each.number, frozenset(each.shown)) for each in answers):
-            if question not in self._asked[key]:
+            if question not in asked:
                 raise DataError(f"Question {number} of {key[0]} was not asked.")
             if known.setdefault(number, question) != question or number_of.setdefault(question, number) != number:
                 raise DataError(f"Question {number} of {key[0]} showed something else before.")
@@ -183,9 +207,10 @@ class Live:
         self._shown.setdefault(key, {})[number] = frozenset(answer.shown)
         self._asked.setdefault(key, {}).setdefault(frozenset(answer.shown), list(answer.shown))
 
-    def _next(self, key: tuple[str, int], waiting: set[frozenset[int]], n: int) -> list[list[int]]:
-        """Questions that the page has not: those that did not arrive, then others, in an order drawn by chance."""
-        asked = self._asked[key]
+    def _next(
+        self, key: tuple[str, int], asked: dict[frozenset[int], list[int]], waiting: set[frozenset[int]], n: int
+    ) -> tuple[list[list[int]], dict[frozenset[int], list[int]]]:
+        """Questions that the page has not: those that did not arrive, then others; and the others by themselves."""
         unanswered = asked.keys() - self._shown.get(key, {}).values()
         lost = [order for question, order in asked.items() if question in unanswered - waiting]
         found: dict[frozenset[int], list[int]] = {}
@@ -198,10 +223,7 @@ class Live:
             if ready:
                 self._ready[question] += 1
             found[question] = self._rng.permutation(sorted(question)).tolist()
-        if found:
-            self._write(self._asked_path, [[self.planned.data["id"], *key, *order] for order in found.values()])
-            asked.update(found)
-        return [*lost, *found.values()][:n]
+        return [*lost, *found.values()][:n], found
 
     def _any(self, had: Set[frozenset[int]]) -> frozenset[int] | None:
         """A question by chance; None where somebody had all."""
@@ -244,7 +266,8 @@ class Live:
         """The answers in the file; what was being written when the computer stopped was nobody's yet, and goes."""
         if not self._path.exists():
             return
-        content, whole, rows = _whole_lines(self._path)
+        content, whole = _content(self._path)
+        rows = list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
         is_ours = rows[0] == self._columns if rows else _line(self._columns).startswith(content)
         if not is_ours or any(row[:1] != [self.planned.data["id"]] for row in rows[1:]):
             raise DataError(f"{self._path} holds answers to another study, or was changed; name another folder.")
@@ -266,22 +289,37 @@ class Live:
                 beside.write(content[whole:] + b"\n")
             os.truncate(self._path, whole)
 
-    def _read_asked(self) -> None:
-        """The questions that were given out; what was being written when the computer stopped reached nobody."""
-        if not self._asked_path.exists():
-            return
-        _, whole, rows = _whole_lines(self._asked_path)
-        if any(row[:1] != [self.planned.data["id"]] for row in rows):  # of a study that nobody has answered
-            self._asked_path.unlink()
-            return
-        os.truncate(self._asked_path, whole)
-        for line, row in enumerate(rows, start=1):
-            try:
-                _, person, seed, *numbers = row
-                key, order = (person, int(seed)), _shown([int(number) for number in numbers], self)
-            except ValueError:
-                raise DataError(f"Line {line} of {self._asked_path} is damaged; remove the file.") from None
-            self._asked.setdefault(key, {})[frozenset(order)] = list(order)
+    def _read_asked(self) -> bool:
+        """The questions that were given out, and whether some are lost: a line is damaged, or an answer has none."""
+        given: dict[tuple[str, int], dict[frozenset[int], list[int]]] = {}
+        is_damaged = False
+        if self._asked_path.exists():
+            content, whole = _content(self._asked_path)
+            lines = [line for line in content[:whole].splitlines() if line.strip()]
+            for found in map(self._asked_in, lines):
+                if found is None:
+                    is_damaged = True
+                else:
+                    key, order = found
+                    given.setdefault(key, {})[frozenset(order)] = list(order)
+            if lines and not given:  # of a study that nobody has answered
+                self._asked_path.replace(self._asked_path.with_suffix(CUT))
+                is_damaged = False
+            else:
+                os.truncate(self._asked_path, whole)  # what was being written when the computer stopped reached nobody
+        has_lost = any(not set(shown.values()) <= given.get(key, {}).keys() for key, shown in self._shown.items())
+        for key, questions in given.items():
+            self._asked.setdefault(key, {}).update(questions)
+        return is_damaged or has_lost
+
+    def _asked_in(self, line: bytes) -> tuple[tuple[str, int], tuple[int, ...]] | None:
+        """Who was asked what; None where the line is damaged or of another study. No name has a break of lines."""
+        try:
+            study, person, seed, *numbers = next(csv.reader([line.decode()]))
+            key, order = (person, int(seed)), _shown([int(number) for number in numbers], self)
+        except (ValueError, csv.Error):
+            return None
+        return (key, order) if study == self.planned.data["id"] else None
 
     # ---- what is known
 
@@ -385,11 +423,25 @@ def _line(cells: Sequence[Any]) -> bytes:
     return text.getvalue().encode()
 
 
-def _whole_lines(path: Path) -> tuple[bytes, int, list[list[str]]]:
-    """What a file holds, how many bytes of it are whole lines, and their cells."""
+def _content(path: Path) -> tuple[bytes, int]:
+    """What a file holds, and how many bytes of it are whole lines."""
     content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    return content, whole, list(csv.reader(io.StringIO(content[:whole].decode(errors="replace"), newline="")))
+    return content, content.rfind(b"\n") + 1
+
+
+def _place(address: str) -> str:
+    """What is counted as one address: of IPv6 the network, and "" for this computer or where there is none."""
+    try:
+        found = ip_address(address)
+    except ValueError:  # a socket without an address, as in tests
+        return ""
+    if isinstance(found, IPv6Address):
+        found = found.ipv4_mapped or found
+    if found.is_loopback:
+        return ""
+    if isinstance(found, IPv6Address):
+        return f"{IPv6Address(int(found) >> _OWN << _OWN)}/{_OWN}"
+    return str(found)
 
 
 def _connected(n: int, size: int, rng: np.random.Generator) -> list[frozenset[int]]:
