@@ -238,3 +238,9 @@ def test_keys_of_comparisons_are_documented():
         "order"
     ].table.shape == (9, 9)
     assert th.findings(th.paired.transitivity(CELEBRITIES())).keys()[0] == "table"
+
+
+def test_a_page_gives_small_numbers_the_decimals_that_they_need():
+    from thali.surfaces import html
+
+    assert html.cells("log_odds", [0.00087]) == ["0.00087"] and html.cells("log_odds", [0.00087, 0.5])[1] == "0.500"
