@@ -216,6 +216,8 @@ def test_given_aspects_and_tempering(data):
     assert model.kind_sizes().index.tolist() == [1, 2, 3]
     alone = th.EliminationByAspects("unique", kinds=1).fit(data, **RUN)
     assert "n_kinds" not in alone.summary().index and alone.assignment()["probability"].eq(1.0).all()
+    assert not {"features", "n_features"} & {*alone.findings().keys()}
+    assert {"features", "n_features"} <= {*model.findings().keys()}
 
 
 def test_compared_by_people_left_out(data):

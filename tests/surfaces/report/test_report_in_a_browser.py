@@ -488,7 +488,7 @@ def test_shares_move_while_typing_and_numbers_outside_the_tested_ones_have_a_wor
     page = opened(draws)
     price, word = page.locator("input[type=number]").first, page.locator(".word").first
     market = [list(product) for product in draws.first_task]
-    for typed, said in (("9", "Outside the 1 to 4 that"), ("-3", "Outside"), ("", "no number"), ("2.2", "")):
+    for typed, said in (("9", "Outside the 1 to 4 that"), ("-3", "is the sign right"), ("", "no number"), ("2.2", "")):
         price.fill(typed)  # and does not leave the field
         if typed:
             market[0][1] = float(typed)
@@ -500,6 +500,8 @@ def test_shares_move_while_typing_and_numbers_outside_the_tested_ones_have_a_wor
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
     page.locator("#market-demand[aria-busy=false]").wait_for()
     assert page.locator("#market-demand-picture circle").count() == 9
+    *ticks, _ = page.locator("#market-demand-picture text[text-anchor=middle]").all_text_contents()
+    assert ticks == ["1", "2.5", "4"]  # those that were shown, not what lies between
 
 
 def test_the_table_is_copied(opened):
@@ -584,6 +586,8 @@ def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
         )
         shown = page.locator("svg").bounding_box()["width"]
         assert drawn[0] <= drawn[1] and 300 < shown <= min(width, drawn[1])
+    shades = page.locator(".drawn").evaluate("(node) => getComputedStyle(node).backgroundAttachment")
+    assert shades.startswith("local, local, scroll, scroll")  # of which a wide picture hides none at its cut side
     page.close()
 
 

@@ -93,7 +93,7 @@ ENGLISH = {
     "independence.methods.power": "The {answers} answers were those of {people} people; the likelihood was raised to"
     " the power of one over their design effect, {effect} {source}.",
     "independence.methods.random": "Each of {people} people had weights of their own, which varied about common ones.",
-    "individuals": "Of {number} people the largest share have {options}.",
+    "individuals": "Of {number} people the option with the largest share is most often {options}.",
     "individuals.weights": "Weight of each feature for each person, if present",
     "individuals.title": "Share of each option for each person",
     "individuals.caption": "Share of each option for each person, and by the common weights.",

@@ -14,7 +14,7 @@ ENGLISH = {
     "utilities.title": "Utility of each level against the mean of its attribute, and zero-centred differences: of each"
     " person the mean range of the attributes is 100",
     "demand": "{product} would have {first_mean} % ({interval} {first_low} to {first_high}) at the {price} {first}, and"
-    " {last_mean} % ({last_low} to {last_high}) at {last}: no other share hangs more on the {price}.",
+    " {last_mean} % ({last_low} to {last_high}) at {last}: no other product's share depends more on the {price}.",
     "demand.title": "Share of each product at each {price}, the other products as they are",
     "pay": "{whose} would pay {paid} ({interval} {low} to {high}).",
     "pay.median": "The median person",
@@ -70,7 +70,7 @@ ENGLISH = {
     # multinomial and hierarchical logit
     "logit.asked": "How much do the levels of each attribute add to the utility of a product, what would people pay for"
     " them, and what share would each product of a market have?",
-    "logit.asked.people": "How much do the levels of each attribute add to the utility of each person of a product,"
+    "logit.asked.people": "How much do the levels of each attribute add to each person's utility of a product,"
     " what would people pay for them, and what share would each product of a market have?",
     "logit.population": "Tastes in the population: means, standard deviations",
     "logit.population.prior": "With {people} people and {tasks} tasks each the prior of how far people differ is felt:"

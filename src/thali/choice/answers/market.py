@@ -117,8 +117,7 @@ def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -
 
 
 def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table in which a row without any attribute is the no-choice option, where nothing else says which is; what is
-    called none, as in the data it may be, is none."""
+    """The table in which a row whose attributes are empty or called none is the no-choice option, unless marked."""
     absent = [(name, label) for name, label in scheme.none if name not in frame.columns and name not in scheme.names]
     own = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
     if not absent or len(absent) < len(scheme.none) or not own:

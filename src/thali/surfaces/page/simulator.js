@@ -48,6 +48,7 @@
         const value = input.valueAsNumber, isNumber = !Number.isNaN(value);
         input.setAttribute("aria-invalid", String(!isNumber));
         word.textContent = !isNumber ? `This is no number; the shares are those at ${one.levels[i]}.`
+          : value < 0 && least >= 0 ? `Below 0, and ${least} to ${most} were shown: is the sign right? A guess far beyond the data.`
           : value < least || value > most ? `Outside the ${least} to ${most} that were shown: a guess beyond the data.` : "";
         return isNumber;
       };
@@ -409,7 +410,7 @@
     const attribute = shortened(data.attributes[i].name), name = shortened(now[k].name), last = curve[curve.length - 1];
     const finding = `Share of ${name} by ${attribute}, all else as above: ${percent(curve[0].mean)} % at ${curve[0].x}, ` +
       `${percent(last.mean)} % at ${last.x}.`;
-    at("demand-picture").replaceChildren(drawn(curve, attribute, finding));
+    at("demand-picture").replaceChildren(drawn(curve, data.attributes[i].numbers, attribute, finding));
     at("demand-finding").textContent = `${finding} ${who.words && `Asked were ${who.words}. `}The band holds ${data.interval_words}.`;
     table(at("demand-table"), `Share of ${name}, %${of}`, [attribute, "share", data.interval],
       curve.map((point) => [String(Number(point.x.toPrecision(6))), percent(point.mean), interval(point, percent)]));
@@ -422,7 +423,7 @@
     return node;
   }
 
-  function drawn(curve, attribute, finding) {
+  function drawn(curve, shown, attribute, finding) {
     const wide = Math.min(720, Math.max(300, at("demand-picture").clientWidth)), high = 280;
     const [left, right, top, bottom] = [48, 16, 12, 46], xs = curve.map((point) => point.x);
     const [least, most] = [xs[0], xs[xs.length - 1]];
@@ -444,10 +445,12 @@
     let end = -Infinity;
     for (const point of curve) {
       node.append(svg("circle", {class: "point", cx: x(point.x), cy: y(point.mean), r: 4}));
+      if (!shown.includes(point.x)) continue; // between those that people saw
       const label = String(Number(point.x.toPrecision(6))), half = 4 * label.length;
-      if (Number(x(point.x)) - half < end + 6) continue;
-      end = Number(x(point.x)) + half;
-      node.append(svg("text", {x: x(point.x), y: high - bottom + 18, "text-anchor": "middle"}, label));
+      const at = Math.min(Number(x(point.x)), wide - half - 2);
+      if (at - half < end + 6) continue;
+      end = at + half;
+      node.append(svg("text", {x: at, y: high - bottom + 18, "text-anchor": "middle"}, label));
     }
     node.append(svg("text", {x: (left + wide - right) / 2, y: high - 8, "text-anchor": "middle"}, attribute));
     return node;
