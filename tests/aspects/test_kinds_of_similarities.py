@@ -119,6 +119,20 @@ def test_the_model_of_one_kind_has_the_judgements_of_its_members(model, data):
         assert "constant" in one.summary().index
 
 
+def test_what_kinds_do_not_use_of_the_data_is_not_shown(model, data):
+    """A sigma of the data is of means of judgements; each kind has one of single judgements."""
+    without = str(data).removesuffix(f", sigma {data.sigma:.3g}")
+    assert without != str(data) and f" {without}\n" in str(model)
+    assert th.AdditiveClustering()._in_words(data) == str(data)
+
+
+def test_the_estimate_of_a_kind_that_nobody_is_of_is_refused(model):
+    nobody, tree = model.of_kind(1), model.of_kind(1).posterior_
+    nobody.posterior_ = tree.isel(measured_pair=slice(0), missing_dims="ignore")
+    with pytest.raises(ArgumentError, match="estimate is of what people judged, and nobody is most probably of this"):
+        nobody.estimate()
+
+
 @pytest.mark.usefixtures("pictures")
 def test_findings(model):
     found = {finding.key: finding for finding in model.findings()}

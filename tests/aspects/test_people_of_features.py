@@ -8,7 +8,7 @@ import thali as th
 from thali.aspects.answers import groups, population
 from thali.aspects.draws.columns import columns_of
 from thali.aspects.findings import people as people_findings
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, Setting
 from thali.posterior.dependence import RANDOM
 from thali.posterior.view import Posterior
 
@@ -126,6 +126,7 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path,
 @pytest.mark.unit
 def test_people_are_refused_where_nothing_is_known_of_them():
     model = th.AdditiveClustering(people="random")
+    assert model._quicker(None) == Setting("people", "adjusted")
     with pytest.raises(DataError, match="do not say who answered"):
         model.fit(judges()["p0"])
     with pytest.raises(DataError, match="All answers are of one person"):

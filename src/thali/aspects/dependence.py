@@ -87,9 +87,7 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
         known = max(len(part.subjects) for part in parts)
         if asked == ADJUSTED:
             if known == 1:
-                raise DataError(
-                    "The data are of one person, and ", Setting("people", ADJUSTED), " is for several people."
-                )
+                raise of_one_person(ADJUSTED)
             raise DataError(
                 "The data do not say of every answer who gave it, and ",
                 Setting("people", ADJUSTED),
@@ -105,6 +103,13 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
     if model == ADJUSTED and counts.max() < 2.0:
         model = INDEPENDENT  # there is nothing to adjust
     return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
+
+
+def of_one_person(people: str) -> DataError:
+    """What is said of the answers of one person, where several are asked for."""
+    return DataError(
+        "All answers are of one person, and ", Setting("people", people), " is for several people; leave it out."
+    )
 
 
 def check_people(asked: Any, known: Sequence[str] = PEOPLE_MODELS) -> None:

@@ -36,7 +36,8 @@ def people_by(people: "pd.DataFrame | None", column: str) -> dict[str, np.ndarra
     if people is None or column not in known:
         has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"
         raise DataError(
-            f"There is no column {column!r} that is the same in all rows of each person; {has}.{suggest(column, known)}"
+            f"There is no column {column!r} that is the same in all rows of each person; {has}."
+            f"{suggest(column, known) or ' Give everybody one value of it, or name another column.'}"
         )
     group_of = people[column].map(as_label, na_action="ignore").to_numpy(object)
     names = dict.fromkeys(group_of[~people[column].isna()])

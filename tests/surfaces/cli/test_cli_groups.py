@@ -56,7 +56,7 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
     ("words", "sentence"),
     [
         (["people.csv", "--group", "town"], "Column 'town' holds 'a' alone; leave out --group."),
-        (["people.csv", "--group", "trial"], "no column 'trial' that is the same in all rows of each person"),
+        (["people.csv", "--group", "trial"], "in all rows of each person; known are 'sex', 'town'. Give everybody one value"),
         (["nobody.csv", "--group", "trial"], "Column 'trial' has another value in every row"),
         (["people.csv", "--weights", "free"], "these data are of one; name the column of groups by --group, or leave"),
         (["people.csv", "--group", "sex", "--sampler", "paper"], "--sampler paper knows no groups"),
@@ -216,7 +216,7 @@ def test_similarities_are_split_by_a_column(done, similar, uncompiled):
     words = ["--features", 2, "--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1]
     result = done("fit", "similar.csv", "--group", "sex", *words)
     assert "by 'sex': 2 groups: m (3 similarities), f (3 similarities); 3 objects" in result.err
-    assert "weight[m]" in result.out and "sigma[f]" in result.out
+    assert "weight[m]" in result.out and "constant[f]" in result.out  # the judgements tell sigma
 
 
 @pytest.mark.parametrize(

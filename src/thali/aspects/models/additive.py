@@ -29,7 +29,7 @@ from thali.model.sampling import Sampling, parameters_of
 from thali.model.saved import digest_of
 from thali.model.settings import Settings
 from thali.model.spec import MODEL
-from thali.posterior.dependence import ADJUSTED, Dependence
+from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
 from thali.trees.tree import Tree
 
 from ..answers.data_answers import answers_of
@@ -173,6 +173,10 @@ class OfSimilarities:
         """Whether sigma is needed, could be chosen by cross-validation, and is not known of the data."""
         return data.sigma is None
 
+    def in_words(self, data: Any) -> str:
+        """The data as a fit names them; "": as their population does."""
+        return ""
+
 
 class OfGroups(OfSimilarities):
     """Similarities of several groups."""
@@ -205,6 +209,9 @@ class OfKinds(OfSimilarities):
 
     def lacks_sigma(self, data: Any) -> bool:
         return False
+
+    def in_words(self, data: Any) -> str:
+        return data.size_in_words  # each kind has a sigma of its own
 
 
 class OfTriplets(OfSimilarities):
@@ -488,6 +495,9 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         judged = self.kinds is not None and data.kind == SIMILARITIES
         return "judgements" if judged else super()._evidence_is_of(data)
 
+    def _in_words(self, data: Any) -> str:
+        return self._of(data).in_words(data) or super()._in_words(data)
+
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
         if self.sigma is not None or not self._of(data).lacks_sigma(data):
@@ -542,6 +552,8 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
 
     def _quicker(self, data: Any) -> Setting | None:
+        if self.people == RANDOM:
+            return Setting("people", ADJUSTED)
         return None if data.kind in OF_GROUPS or self.kinds is not None else Setting("method", "map")
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
@@ -584,6 +596,8 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
 
         one_of("kind", kind, KINDS)
         tree = of_similarities(self._fitted(), "estimate")
+        if not tree["constant_data"].sizes["measured_pair"]:
+            raise ArgumentError("estimate is of what people judged, and nobody is most probably of this kind.")
         if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
             kept = self._estimates = tree, {}
         if kind not in kept[1]:

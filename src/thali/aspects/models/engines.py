@@ -44,7 +44,7 @@ class ByChains(Chains):
         sampling = model._sampling(data, checked_run(**asked))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._job_of(sampling, model._population(data).in_words(data))
+        return model._job_of(sampling, model._in_words(data))
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""

@@ -24,6 +24,7 @@ from ..answers.groups import columns_of_group, group_tree, tree_of_group
 from ..answers.kind import of_kind
 from ..answers.population import with_kappas, with_population
 from ..answers.slopes import with_slopes
+from ..dependence import of_one_person
 from ..group_state import (
     KAPPA,
     KAPPA_RATE,
@@ -142,7 +143,7 @@ class EveryPerson(SeveralGroups):
                 random, " is for people of one group, and the data are of several; leave out ", Argument("group"), "."
             )
         if len(given) < 2:
-            raise DataError("All answers are of one person, and ", random, " is for several people; leave it out.")
+            raise of_one_person(RANDOM)
         return super().data(given, convert)
 
     def in_words(self, data: Any) -> str:

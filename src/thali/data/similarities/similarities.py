@@ -406,11 +406,15 @@ class Similarities(Judged):
         return self._freeze(found.labels, *arrays, sigma, found.lowest_diagonal, answers)
 
     def __str__(self) -> str:
+        return self.size_in_words if self.sigma is None else f"{self.size_in_words}, sigma {self.sigma:.3g}"
+
+    @property
+    def size_in_words(self) -> str:
+        """How many objects, similarities and judgements."""
         possible = self.n_options * (self.n_options - 1) // 2
         of_all = "" if self.n_pairs == possible else f" of {possible:,}"
         noun = "similarity" if possible == 1 else "similarities"
-        known = "" if self.sigma is None else f", sigma {self.sigma:.3g}"
-        return f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all} {noun}{self._of_how_many()}{known}"
+        return f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all} {noun}{self._of_how_many()}"
 
     def __repr__(self) -> str:
         return f"Similarities({self})"
