@@ -395,7 +395,7 @@ def test_what_cannot_be_adjusted_is_said(name):
 REFUSED = {
     "another word": (comparisons, {"people": "clustered"}, "people must be one of None, 'independent', 'adjusted'"),
     "nobody known": (unknown, {"people": "adjusted"}, "do not say of every answer who gave it, and people='adjusted'"),
-    "one person": (lambda: comparisons(people=1), {"people": "adjusted"}, "All answers are of one person, and people='adjusted'"),
+    "one person": (lambda: comparisons(people=1), {"people": "adjusted"}, "one person, and people='adjusted'"),
     "nobody known, random": (unknown, {"people": "random"}, "do not say who"),
     "one person, random": (lambda: comparisons(people=1), {"people": "random"}, "All answers are of one person"),
     "groups, random": (lambda: {"A": comparisons(), "B": comparisons(seed=1)}, {"people": "random"}, "of one group"),

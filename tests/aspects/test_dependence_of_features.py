@@ -197,7 +197,7 @@ def test_what_is_made_of_people(name):
 def test_people_are_refused_where_nobody_is_known_or_the_method_has_none():
     adjusted = th.AdditiveClustering(people="adjusted")
     one = odd_ones(people=1)
-    with pytest.raises(DataError, match="All answers are of one person, and people='adjusted' is for several people; leave it out"):
+    with pytest.raises(DataError, match="of one person, and people='adjusted' is for several people; leave it out"):
         adjusted._dependence(one, adjusted._parts(one))
     with pytest.raises(DataError, match="do not say of every answer who gave it"):
         adjusted._dependence(th.Similarities(np.eye(3)), adjusted._parts(th.Similarities(np.eye(3))))

@@ -56,7 +56,7 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
     ("words", "sentence"),
     [
         (["people.csv", "--group", "town"], "Column 'town' holds 'a' alone; leave out --group."),
-        (["people.csv", "--group", "trial"], "in all rows of each person; known are 'sex', 'town'. Give everybody one value"),
+        (["people.csv", "--group", "trial"], "each person; known are 'sex', 'town'. Give everybody one value of it"),
         (["nobody.csv", "--group", "trial"], "Column 'trial' has another value in every row"),
         (["people.csv", "--weights", "free"], "these data are of one; name the column of groups by --group, or leave"),
         (["people.csv", "--group", "sex", "--sampler", "paper"], "--sampler paper knows no groups"),

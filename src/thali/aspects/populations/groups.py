@@ -12,7 +12,7 @@ from thali.compile.jit import kernel, scalar
 from thali.data import groups
 from thali.data.groups import Groups
 from thali.data.kinds import OF_GROUPS
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 from thali.people.columns import Covariates, covariates_of
