@@ -1,6 +1,7 @@
 """Leaderboards: worths, ranks, groups, and every source that they are read from."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -291,13 +292,15 @@ def test_covariates_of_every_source(tmp_path):
         (
             {"won": lambda t: np.where(t["winner"] == "model_a", 1, -2)},
             ["won"],
-            "Of 'won' the sign is that of the choice",
+            "By 'won' alone the choice is known in all 60 comparisons",
         ),
-        ({"won": lambda t: 1 * (t["winner"] == "model_a")}, ["won"], "Of 'won' the sign is that of the choice"),
+        ({"won": lambda t: 1 * (t["winner"] == "model_a")}, ["won"], "By 'won' alone the choice is known"),
+        ({"won": lambda t: 0.5 + (t["winner"] == "model_b")}, ["won"], "By 'won' alone the choice is known"),
+        ({"won": lambda t: t["length"].rank() + 99 * (t["winner"] == "model_a")}, ["won"], "By 'won' alone"),
         (
             {"won": lambda t: "by " + t["winner"]},
             ["won"],
-            "Of 'won=by model_b' the sign is that of the choice, or the opp",
+            "By 'won=by model_b' alone the choice is known",
         ),
         ({}, ["winner"], "is no covariate"),
         ({}, ["length", "length"], "named twice"),
@@ -306,6 +309,30 @@ def test_covariates_of_every_source(tmp_path):
 def test_bad_covariates(change, covariates, words):
     with pytest.raises(DataError, match=words):
         board_of(styled(60).assign(**change), covariates=covariates)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("ties", ["davidson", "half"])
+def test_a_column_of_the_outcome_is_refused_of_few_comparisons(ties):
+    """Of 15 with ties, and of 8; of 7 it may be chance."""
+    battles = styled(15).assign(winner=["model_a", "model_b", "model_a"] * 5)
+    battles["won"] = 1 * (battles["winner"] == "model_a")
+    battles = pd.concat([battles, battles[:3].assign(winner="tie", won=0)])
+    with pytest.raises(DataError, match="By 'won' alone the choice is known in all 15 comparisons that are no ties"):
+        board_of(battles, covariates=["won"], ties=ties)
+    assert board_of(battles[:7], covariates=["won"], ties=ties).effects is not None
+
+
+@pytest.mark.fit
+def test_a_rare_covariate_that_goes_with_every_choice_is_good_data():
+    battles = styled(600).assign(free=lambda t: 1 * (t.index < 40) * (t["winner"] == "model_a"))
+    many = int(battles["free"].sum())
+    with pytest.warns(DataWarning, match=f"'free' is not 0, in {many} of 600 comparisons .* goes with its sign"):
+        assert board_of(battles, covariates=["free"]).covariate_effects().loc["free", "low"] > 0.0
+    battles.loc[0, "winner"] = "model_b"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        board_of(battles.assign(free=1 * (battles.index < 40)), covariates=["free"])
 
 
 @pytest.mark.fit
@@ -673,9 +700,13 @@ def test_updates_of_other_comparisons():
         board.update(th.PairedComparisons.from_trials(battles, covariates=["length"]))
     battles = battles.assign(row=[*range(199), 0])
     twice = board_of(battles, id="row")
-    assert twice.data.n_comparisons == 199 and "1 answer whose identifier" in twice.note
+    assert twice.data.n_comparisons == 199 and "1 answer whose identifier was there already was left" in twice.note
     with pytest.raises(DataError, match="All 200 answers were counted before, by 'row'"):
         twice.update(battles)
+    with pytest.raises(DataError, match="The answer was counted before, by 'row'"):
+        twice.update(battles[:1])
+    with pytest.raises(DataError, match="The table has no rows"):
+        twice.update(battles[:0])
     with pytest.raises(DataError, match="'row' identifies answers and is empty in row 3"):
         twice.update(battles.assign(row=battles["row"].where(battles.index != 3)))
 
@@ -692,6 +723,36 @@ def test_an_update_takes_the_names_that_a_leaderboard_takes():
         board.update(renamed, subject="rater no", respondent="rater no")
     with pytest.raises(ArgumentError, match="There is no argument 'rater'"):
         board.update(renamed, rater="rater no")
+
+
+@pytest.mark.fit
+def test_an_update_names_what_the_leaderboard_was_made_with():
+    battles = styled(60).assign(row=range(60), turn=lambda t: t.index % 2)
+    plain, made = board_of(battles), board_of(battles, by="turn", id="row")
+    for name, column in (("by", "turn"), ("id", "row"), ("covariates", "length")):
+        with pytest.raises(ArgumentError, match=f"was made without {name}, which an update cannot add"):
+            plain.update(battles, **{name: column})
+    for name, columns, words in (("by", None, "none"), ("id", None, "none"), ("by", ["turn", "row"], "2")):
+        with pytest.raises(ArgumentError, match=f"made with 1 column in {name}, and the update names {words};"):
+            made.update(battles, **{name: columns})
+    renamed = battles.rename(columns={"row": "line", "turn": "half"}).assign(line=lambda t: t["line"] + 30)
+    new = made.update(renamed, progressbar=False, by="half", id="line")
+    assert new.data.n_comparisons == 90 and list(new.boards) == ["0", "1"]
+    data = th.PairedComparisons.from_trials(battles, covariates=["length"])
+    assert board_of(data).update(battles, progressbar=False, covariates="length").data.n_comparisons == 120
+
+
+@pytest.mark.fit
+def test_identifiers_describe_nobody():
+    battles = styled(60).assign(row=range(60), judge=lambda t: t.index % 20, sex=lambda t: t["judge"] % 2)
+    board = board_of(battles[:20], id="row")
+    assert list(board.data.answers.people.columns) == ["length", "sex"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new = board.update(battles[20:].drop(columns="length"), progressbar=False)
+    assert list(new.data.answers.people.columns) == ["sex"]
+    for named in ({"by": "row"}, {"date": "row", "since": 0}, {"covariates": "row"}):  # which are read
+        assert board_of(battles[:20], id="row", respondent="judge", **named).data.n_comparisons == 20
 
 
 @pytest.mark.fit

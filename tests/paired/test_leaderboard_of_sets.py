@@ -229,6 +229,8 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     assert twice.data.n_answers == whole.data.n_answers and "10 answers whose identifier" in twice.note
     with pytest.raises(DataError, match="All 10 answers were counted before, by 'vote'"):
         new.update(table(ROWS[:10]))
+    with pytest.raises(DataError, match="The table has no rows"):
+        new.update(table(ROWS[:10])[:0])
 
 
 def test_an_answer_is_known_or_not():

@@ -215,6 +215,8 @@ class Leaderboard(Printed):
 
         Raises
         ------
+        ArgumentError
+            If `by`, `id` or `covariates` is named that the leaderboard was made without, or is no longer.
         DataError
             If the further comparisons cannot be read, have other covariates, or are all known; if some rows of an
             answer are known and others are not; if comparisons with ties (of `ties="davidson"`), covariates or dates
@@ -256,6 +258,7 @@ class Leaderboard(Printed):
         --------
         >>> import pandas as pd, thali as th
         >>> rows = [("ant", "bee", "ant", 1), ("ant", "bee", "bee", -1), ("ant", "bee", "ant", 0)] * 9
+        >>> rows += [("ant", "bee", "bee", 1)]
         >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "length"])
         >>> board = th.leaderboard(battles, covariates=["length"])
         >>> bool(board.covariate_effects().loc["length", "low"] > 0.0)

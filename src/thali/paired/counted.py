@@ -237,15 +237,18 @@ def of_tables(columns: dict[str, Any]) -> dict[str, Any]:
     return {"respondent" if name == "subject" else name: value for name, value in columns.items()}
 
 
+def listed(names: Any) -> list[str]:
+    """The names of columns; one name, several, or None."""
+    return [names] if isinstance(names, str) else list(names or ())
+
+
 def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> Counted:
     """What is counted of whatever was given: files and data frames are read, rows that are `known` are left out."""
     from thali.reading.recognise import check_names
 
     columns = {name: value for name, value in named.items() if name not in ("covariates", "by", "id")}
-    by, covariates, identifier = (
-        [name] if isinstance(name := named[key], str) else name for key in ("by", "covariates", "id")
-    )
-    by = list(by or ())
+    covariates = None if named["covariates"] is None else listed(named["covariates"])
+    by, identifier = listed(named["by"]), listed(named["id"])
     check_names(columns, PAIRS, CHOICES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
@@ -261,7 +264,7 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
     if isinstance(source, str | Path):
         from thali.reading.counting import read_rows
 
-        besides = [*by, *(identifier or ()), *filter(None, [columns.get("respondent")])]
+        besides = [*by, *identifier, *filter(None, [columns.get("respondent")])]
         rows = read_rows(source, besides, progressbar, columns.pop("where", None), columns, (CHOICES,))
         return counted_rows(rows, by, identifier, known)
     if by or identifier:
@@ -273,11 +276,14 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
     """What is counted of the rows of a table."""
     ids, repeated = None, 0
     if identifier:
+        if not len(rows.table.frame):
+            raise DataError(f"{rows.table.file}: The table has no rows; give one with an answer or more.")
         rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
         if not len(rows.table.frame):
-            raise DataError(
-                f"{rows.table.file}: All {plural(repeated, 'answer')} were counted before, by {identifier[0]!r}."
-            )
+            all_of = "The answer was" if repeated == 1 else f"All {repeated:,} answers were"
+            raise DataError(f"{rows.table.file}: {all_of} counted before, by {identifier[0]!r}.")
+        if identifier[0] not in by:
+            rows = rows.without(identifier[0])
     data, read_as = rows.build()
     return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)
 

@@ -11,13 +11,14 @@ from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.connectivity import disconnected
+from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 from thali.inference.warn import is_quiet, warn, without_warnings
 from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .board import Leaderboard
-from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, of_tables, with_more
+from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, listed, of_tables, with_more
 from .more_votes import FIRST, more_votes
 from .plain_worths import Drawn, drawn_of
 from .pooled import check_pool, pooled
@@ -28,7 +29,7 @@ from .worths import Asked
 if TYPE_CHECKING:
     import pandas
 
-_NO_CHANCE = 20  # comparisons in which no covariate but the outcome tells every choice
+_NO_CHANCE = 8  # comparisons in which no covariate but the outcome tells every choice
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = (DAVIDSON, "half", "drop")
 
@@ -150,13 +151,14 @@ def leaderboard(
         have none.
     DataError
         If the source cannot be read as paired comparisons or choices out of sets, or best and worst are of more than
-        six; if a covariate is one of options; if answers are to be adjusted and nobody knows who gave them; or if by
-        maximum likelihood some worth or coefficient is not finite.
+        six; if a covariate is one of options, or by it alone all choices are known; if answers are to be adjusted and
+        nobody knows who gave them; or if by maximum likelihood some worth or coefficient is not finite.
 
     Warns
     -----
     DataWarning
-        If comparisons do not connect all options, or rows that were counted say that they are practice.
+        If comparisons do not connect all options, rows that were counted say that they are practice, or the choice goes
+        with a covariate wherever it is not 0.
 
     References
     ----------
@@ -202,12 +204,14 @@ class Made(NamedTuple):
         """The leaderboard."""
         board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
         if self.counted.repeated:
-            left_out = f"{plural(self.counted.repeated, 'answer')} whose identifier was there already were left out."
+            were = "was" if self.counted.repeated == 1 else "were"
+            left_out = f"{plural(self.counted.repeated, 'answer')} whose identifier was there already {were} left out."
             board = replace(board, note=f"{board.note} {left_out}")
         return replace(board, made=self)
 
     def with_more(self, more: Any, progressbar: bool, columns: dict[str, Any]) -> "Made":
         """The same of what was counted and of more, whose columns may have other names."""
+        self._check_named(columns)
         new = count(more, progressbar, self.columns | of_tables(columns), self.counted.ids)
         parts, ties = dict(self.counted.parts), self.settings["ties"]
         data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
@@ -216,6 +220,25 @@ class Made(NamedTuple):
                 parts[name] = with_more(parts[name], part, ties) if name in parts else part
         repeated = self.counted.repeated + new.repeated
         return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
+
+    def _check_named(self, columns: dict[str, Any]) -> None:
+        """Raise for columns that the leaderboard was made without, or for lack of those that it was made with."""
+        before = {name: len(listed(self.columns[name])) for name in ("by", "id")}
+        before["covariates"] = len(judgements_of(self.counted.data).covariate_names)
+        for name in before.keys() & columns.keys():
+            named = len(listed(columns[name]))
+            if named and not before[name]:
+                raise ArgumentError(
+                    "The leaderboard was made without ",
+                    Argument(name),
+                    ", which an update cannot add; make one of all answers together.",
+                )
+            if name != "covariates" and named != before[name]:
+                raise ArgumentError(
+                    f"The leaderboard was made with {plural(before[name], 'column')} in ",
+                    Argument(name),
+                    f", and the update names {named or 'none'}; name as many, in the same order, or leave it out.",
+                )
 
 
 def leaderboard_of(
@@ -235,13 +258,12 @@ def leaderboard_of(
     wanted, scale, parts = Asked(**asked), Scale.of(anchor_model), parts or {}
 
     def prepared(source: Any) -> Judgements:
-        data = wanted.of(judgements_of(source))
-        data = counting_ties(data, ties)
-        if data.covariates is not None:
-            _check_covariates(data.covariates)
-        return data
+        return counting_ties(wanted.of(judgements_of(source)), ties)
 
-    data = prepared(source)
+    whole = judgements_of(source)
+    if isinstance(whole, PairedComparisons) and whole.covariates is not None:
+        _check_covariates(whole, whole.covariates)
+    data = prepared(whole)
     scale.place(data.labels)
     if method != "maximum-likelihood" and not is_quiet():
         if message := disconnected(data.components(), data.never_judged):
@@ -306,8 +328,9 @@ def _named(part: str) -> Iterator[None]:
         raise DataError(f"{part}: ", *error.args) from None
 
 
-def _check_covariates(covariates: Covariates) -> None:
-    """Refuse covariates of options, which are part of their worths, and those that tell the outcome."""
+def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
+    """Refuse covariates of options, which are part of their worths, and those that tell all outcomes; warn of those
+    that tell the outcome wherever they are not 0."""
     leave_out = " leave them out of ", Argument("covariates"), "."
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
@@ -316,18 +339,49 @@ def _check_covariates(covariates: Covariates) -> None:
             "of the same two; fit EliminationByAspects('unique'), or",
             *leave_out,
         )
-    values, wins, losses = covariates.values, covariates.wins, covariates.losses
-    agrees, differs = ((values[each > 0.0] * sign).T for each, sign in ((wins, 1.0), (losses, -1.0)))
-    same, times = (
-        np.concatenate([agrees, differs], axis=1),
-        np.concatenate([each[each > 0.0] for each in (wins, losses)]),
-    )
-    tells = (same != 0.0).all(axis=1) | ((same != 0.0) @ times >= _NO_CHANCE)  # 1 for the winner, 0 for others
-    is_outcome = ((same >= 0.0).all(axis=1) | (same <= 0.0).all(axis=1)) & tells & (same.shape[1] > 0)
-    outcomes = [name for name, one in zip(covariates.names, is_outcome, strict=True) if one]
-    if outcomes:
+    wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
+    over = np.concatenate([covariates.values[wins], -covariates.values[losses]])  # of the chosen over the other
+    times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])
+    side = np.concatenate([covariates.pair[wins], covariates.pair[losses] + data.n_pairs])
+    if times.sum() < _NO_CHANCE:
+        return
+    lower = _one_outcome(data)
+    if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
-            f"Of {shorten(outcomes)} the sign is that of the choice, or the opposite one, wherever it is not 0, as if "
-            "it were the outcome;",
+            f"By {shorten(outcomes)} alone the choice is known in all {times.sum():,.0f} comparisons that are no ties, as"
+            " if it were the outcome;",
             *leave_out,
         )
+    for name, x in zip(covariates.names, over.T, strict=True):
+        above, below = times @ (x > 0.0), times @ (x < 0.0)
+        if min(above, below) == 0.0 and above + below >= _NO_CHANCE:
+            warn(
+                DataWarning(
+                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {times.sum():,.0f} comparisons that are no "
+                    "ties, the choice goes with its sign, or against it, so that its effect has no upper bound but by "
+                    "the prior."
+                )
+            )
+
+
+def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
+    """How often each side of each pair was chosen from a place, all comparisons in which the one, or the other, place
+    was chosen; none of them, too, and alone where either place was hardly ever chosen or nobody knows the places."""
+    every = np.concatenate([data.wins, data.losses])
+    if data.forward is None:
+        return [0.0 * every]
+    first = np.concatenate([data.forward[0], data.losses - data.forward[1]])
+    places = [first, every - first]
+    return [0.0 * every, *(places if min(each.sum() for each in places) >= _NO_CHANCE / 2 else ())]
+
+
+def _tells(over: np.ndarray, times: np.ndarray, side: np.ndarray, lower: list[np.ndarray]) -> bool:
+    """Whether a covariate is above some value whenever the one place was chosen, and not whenever the other was.
+
+    `over`: the covariate of the chosen option over the other one. Below the value are those of one outcome, `lower`.
+    """
+    for each in (over, -over):
+        low = each <= max(0.0, -each.min())  # is not above the least value that is possible if chosen first
+        if any((np.bincount(side[low], times[low], len(most)) <= most + 1e-9).all() for most in lower):
+            return True
+    return False

@@ -179,6 +179,16 @@ class Rows(NamedTuple):
         )
         return left, np.union1d(known, found), int(times.sum()) - np.unique(answer[kept]).size
 
+    def without(self, name: str) -> "Rows":
+        """The same without a column, which describes nobody, unless something else is read in it."""
+        roles = self.reading().roles
+        if roles is None:
+            return self
+        named = {each for each in self.options.values() if isinstance(each, str)}
+        if name in {*roles.all, *(roles.answer or ()), *named, *self.options.get("covariates", ())}:
+            return self
+        return self._replace(table=replace(self.table, frame=self.table.frame.drop(columns=name)))
+
     def _answers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """To which answer each row belongs, whether the same row is above it, and how often each answer is there."""
         frame = self.table.frame
