@@ -398,7 +398,11 @@ REFUSED = {
     "one person": (lambda: comparisons(people=1), {"people": "adjusted"}, "one person, and people='adjusted'"),
     "nobody known, random": (unknown, {"people": "random"}, "do not say who"),
     "one person, random": (lambda: comparisons(people=1), {"people": "random"}, "All answers are of one person"),
-    "groups, random": (lambda: {"A": comparisons(), "B": comparisons(seed=1)}, {"people": "random"}, "of one group"),
+    "groups, random": (
+        lambda: {"A": comparisons(), "B": comparisons(seed=1)},
+        {"people": "random"},
+        "are of several; give those of one.",
+    ),
     "other weights": (comparisons, {"people": "random", "weights": "free"}, "means weights='similar' of people"),
     "kinds": (comparisons, {"people": "random", "kinds": 2}, "kinds are a model of people"),
     "kinds, adjusted": (comparisons, {"people": "adjusted", "kinds": 2}, "kinds are a model of people"),
