@@ -16,6 +16,7 @@ from thali.aspects.dependence import (
     _problem_of,
     _scores_of,
     dependence_of_chains,
+    dependence_of_everybody,
     effect_of,
     effect_of_data,
     worths_of,
@@ -390,6 +391,11 @@ def test_what_cannot_be_adjusted_is_said(name):
     make, sentence = SAID[name]
     found = made_of(make(), None, "laplace")
     assert str(found.sentence) == sentence and found.warning is None and found.is_good is None
+
+
+def test_one_answer_each_hardly_tells_how_alike_people_are():
+    said = [str(dependence_of_everybody(th.Groups(of.by_subject())).sentence) for of in (once(), comparisons())]
+    assert ["hardly tell how alike people are" in sentence for sentence in said] == [True, False]
 
 
 REFUSED = {

@@ -72,7 +72,8 @@ class Dependence:
     def sentence(self) -> Message | None:
         """What was made of people; None where that is not worth a word."""
         if self.model == RANDOM:
-            return Message(f"Every person has weights of their own about common ones: {self.size}.")
+            once = "" if self.most > 1.0 else " Answers of people who answered once hardly tell how alike people are."
+            return Message(f"Every person has weights of their own about common ones: {self.size}.{once}")
         if self.by == SCORES:
             return Message(
                 f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
