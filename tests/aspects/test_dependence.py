@@ -16,6 +16,7 @@ from thali.aspects.dependence import (
     _problem_of,
     _scores_of,
     dependence_of_chains,
+    dependence_of_everybody,
     effect_of,
     effect_of_data,
     worths_of,
@@ -392,6 +393,11 @@ def test_what_cannot_be_adjusted_is_said(name):
     assert str(found.sentence) == sentence and found.warning is None and found.is_good is None
 
 
+def test_one_answer_each_hardly_tells_how_alike_people_are():
+    said = [str(dependence_of_everybody(th.Groups(of.by_subject())).sentence) for of in (once(), comparisons())]
+    assert ["hardly tell how alike people are" in sentence for sentence in said] == [True, False]
+
+
 REFUSED = {
     "another word": (comparisons, {"people": "clustered"}, "people must be one of None, 'independent', 'adjusted'"),
     "nobody known": (unknown, {"people": "adjusted"}, "do not say of every answer who gave it, and people='adjusted'"),
@@ -402,7 +408,11 @@ REFUSED = {
     ),
     "nobody known, random": (unknown, {"people": "random"}, "do not say who"),
     "one person, random": (lambda: comparisons(people=1), {"people": "random"}, "All answers are of one person"),
-    "groups, random": (lambda: {"A": comparisons(), "B": comparisons(seed=1)}, {"people": "random"}, "of one group"),
+    "groups, random": (
+        lambda: {"A": comparisons(), "B": comparisons(seed=1)},
+        {"people": "random"},
+        "are of several; give those of one.",
+    ),
     "other weights": (comparisons, {"people": "random", "weights": "free"}, "means weights='similar' of people"),
     "kinds": (comparisons, {"people": "random", "kinds": 2}, "kinds are a model of people"),
     "kinds, adjusted": (comparisons, {"people": "adjusted", "kinds": 2}, "kinds are a model of people"),

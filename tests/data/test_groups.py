@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,25 @@ def test_options_are_put_into_one_order():
 def test_pooled_comparisons_are_counted_together():
     pooled = th.Groups({"a": WOMEN, "b": WOMEN}).pooled()
     np.testing.assert_array_equal(pooled.counts, 2 * WOMEN.counts)
+
+
+@pytest.mark.parametrize(("last", "said"), [("p1", "2 names of people are"), ("p2", "1 name of a person is")])
+def test_people_in_several_groups_are_told(last, said):
+    rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": "tea", "subject": ["p0", "p1"]})
+    first, second = (
+        th.PairedComparisons.from_trials(table, "a", "b", "chosen", subject="subject")
+        for table in (rows, rows.assign(subject=["p0", last]))
+    )
+    with pytest.warns(DataWarning, match=f"{said} in several groups, such as 'p0'; they count as different people"):
+        th.Groups({"x": first, "y": second}).warn_if_unusual()
+
+
+def test_groups_of_different_people_are_not_warned_of():
+    rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": ["tea", "milk"] * 2, "subject": list("ppqq")})
+    rows["sex"] = list("ffmm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        th.Groups(th.PairedComparisons.from_trials(rows, subject="subject").by_group("sex")).warn_if_unusual()
 
 
 def test_what_is_known_of_people_has_a_row_for_each():

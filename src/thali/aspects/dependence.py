@@ -20,7 +20,16 @@ from thali.data.choices.choices import places_of_rows
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, DataError, InPython, Message, Setting
-from thali.posterior.dependence import ADJUSTED, INDEPENDENT, PEOPLE_MODELS, POWER, RANDOM, SCORES, Dependence
+from thali.posterior.dependence import (
+    ADJUSTED,
+    INDEPENDENT,
+    PEOPLE_MODELS,
+    POWER,
+    RANDOM,
+    SCORES,
+    Dependence,
+    of_one_person,
+)
 
 from .bradley_terry import AnyDensity, NormalWorths, Worths
 from .likelihoods.elimination import Elimination
@@ -103,13 +112,6 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
     if model == ADJUSTED and counts.max() < 2.0:
         model = INDEPENDENT  # there is nothing to adjust
     return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
-
-
-def of_one_person(people: str) -> DataError:
-    """What is said of the answers of one person, where several are asked for."""
-    return DataError(
-        "All answers are of one person, and ", Setting("people", people), " is for several people; leave it out."
-    )
 
 
 def check_people(asked: Any, known: Sequence[str] = PEOPLE_MODELS) -> None:

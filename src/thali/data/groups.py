@@ -1,5 +1,6 @@
 """Several groups of people who judged the same options: a mapping from the name of a group to its data."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -186,12 +187,17 @@ class Groups(Judged, Mapping[str, Any]):
         return self.data[0].together(self.data[1:], self.labels)
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all."""
+        """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all, and of
+        people in several groups."""
         if self.add_up:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
             unjudged = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
             warn(DataWarning(f"Groups judged different options: {unjudged}. What these are to them is a guess."))
+        times = Counter(name for part in self.data for name in part.subjects)
+        if twice := [name for name, number in times.items() if number > 1]:
+            who = plural(len(twice), "name") + (" of a person is" if len(twice) == 1 else " of people are")
+            warn(DataWarning(f"{who} in several groups, such as {twice[0]!r}; they count as different people."))
 
 
 def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":

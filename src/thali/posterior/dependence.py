@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thali._labels import plural, short_number
-from thali.errors import Clause, Message, Remedy
+from thali.errors import Clause, DataError, Message, Remedy, Setting
 
 INDEPENDENT, ADJUSTED, RANDOM = "independent", "adjusted", "random"
 PEOPLE_MODELS = (INDEPENDENT, ADJUSTED, RANDOM)
@@ -72,7 +72,8 @@ class Dependence:
     def sentence(self) -> Message | None:
         """What was made of people; None where that is not worth a word."""
         if self.model == RANDOM:
-            return Message(f"Every person has weights of their own about common ones: {self.size}.")
+            once = "" if self.most > 1.0 else " Answers of people who answered once hardly tell how alike people are."
+            return Message(f"Every person has weights of their own about common ones: {self.size}.{once}")
         if self.by == SCORES:
             return Message(
                 f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
@@ -111,3 +112,10 @@ def dependence_in(attributes: Mapping[Any, Any]) -> Dependence | None:
 def effect_in_words(effect: float) -> str:
     """The design effect after a comma; "" where it is not known."""
     return "" if math.isnan(effect) else f", design effect {effect:.2g}"
+
+
+def of_one_person(people: str) -> DataError:
+    """What is said of the answers of one person, where several are asked for."""
+    return DataError(
+        "All answers are of one person, and ", Setting("people", people), " is for several people; leave it out."
+    )

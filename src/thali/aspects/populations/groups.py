@@ -12,11 +12,11 @@ from thali.compile.jit import kernel, scalar
 from thali.data import groups
 from thali.data.groups import Groups
 from thali.data.kinds import OF_GROUPS
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError, InPython, Message, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 from thali.people.columns import Covariates, covariates_of
-from thali.posterior.dependence import ADJUSTED, RANDOM
+from thali.posterior.dependence import ADJUSTED, RANDOM, of_one_person
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
@@ -24,7 +24,6 @@ from ..answers.groups import columns_of_group, group_tree, tree_of_group
 from ..answers.kind import of_kind
 from ..answers.population import with_kappas, with_population
 from ..answers.slopes import with_slopes
-from ..dependence import of_one_person
 from ..group_state import (
     KAPPA,
     KAPPA_RATE,
@@ -140,7 +139,9 @@ class EveryPerson(SeveralGroups):
             given = Groups(one.by_subject(), one.people)
         elif any(len(part.subjects) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
-                random, " is for people of one group, and the data are of several; leave out ", Argument("group"), "."
+                random,
+                " is for people of one group, and the data are of several; ",
+                InPython("give those of one.", Message("leave out ", Argument("group"), ".")),
             )
         if len(given) < 2:
             raise of_one_person(RANDOM)
