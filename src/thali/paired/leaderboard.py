@@ -348,8 +348,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     lower = _one_outcome(data)
     if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
-            f"By {shorten(outcomes)} alone the choice is known in all {times.sum():,.0f} comparisons that are no ties, as"
-            " if it were the outcome;",
+            f"By {shorten(outcomes)} alone the choice is known in all {times.sum():,.0f} comparisons that are no ties, "
+            "as if it were the outcome;",
             *leave_out,
         )
     for name, x in zip(covariates.names, over.T, strict=True):
@@ -357,16 +357,15 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
         if min(above, below) == 0.0 and above + below >= _NO_CHANCE:
             warn(
                 DataWarning(
-                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {times.sum():,.0f} comparisons that are no "
-                    "ties, the choice goes with its sign, or against it, so that its effect has no upper bound but by "
-                    "the prior."
+                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {times.sum():,.0f} comparisons that are "
+                    "no ties, the choice goes with its sign, or against it, so that its effect has no upper bound but "
+                    "by the prior."
                 )
             )
 
 
 def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
-    """How often each side of each pair was chosen from a place, all comparisons in which the one, or the other, place
-    was chosen; none of them, too, and alone where either place was hardly ever chosen or nobody knows the places."""
+    """How often each side was chosen, where one place, or the other, was; none, too, and alone of unknown places."""
     every = np.concatenate([data.wins, data.losses])
     if data.forward is None:
         return [0.0 * every]
