@@ -343,12 +343,13 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     over = np.concatenate([covariates.values[wins], -covariates.values[losses]])  # of the chosen over the other
     times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])
     side = np.concatenate([covariates.pair[wins], covariates.pair[losses] + data.n_pairs])
-    if times.sum() < _NO_CHANCE:
+    decided = times.sum()
+    if decided < _NO_CHANCE:
         return
     lower = _one_outcome(data)
     if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
-            f"By {shorten(outcomes)} alone the choice is known in all {times.sum():,.0f} comparisons that are no ties, as"
+            f"By {shorten(outcomes)} alone the choice is known in all {decided:,.0f} comparisons that are no ties, as"
             " if it were the outcome;",
             *leave_out,
         )
@@ -357,7 +358,7 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
         if min(above, below) == 0.0 and above + below >= _NO_CHANCE:
             warn(
                 DataWarning(
-                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {times.sum():,.0f} comparisons that are no "
+                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {decided:,.0f} comparisons that are no "
                     "ties, the choice goes with its sign, or against it, so that its effect has no upper bound but by "
                     "the prior."
                 )
@@ -365,8 +366,10 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
 
 
 def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
-    """How often each side of each pair was chosen from a place, all comparisons in which the one, or the other, place
-    was chosen; none of them, too, and alone where either place was hardly ever chosen or nobody knows the places."""
+    """How often each side of each pair was chosen while it was shown first, and while it was shown second.
+
+    None of them, too, and alone where either place was hardly ever chosen, or nobody knows which was first.
+    """
     every = np.concatenate([data.wins, data.losses])
     if data.forward is None:
         return [0.0 * every]
@@ -376,12 +379,13 @@ def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
 
 
 def _tells(over: np.ndarray, times: np.ndarray, side: np.ndarray, lower: list[np.ndarray]) -> bool:
-    """Whether a covariate is above some value whenever the one place was chosen, and not whenever the other was.
+    """Whether a covariate is above some value in all comparisons of one outcome, and not above it in all others.
 
-    `over`: the covariate of the chosen option over the other one. Below the value are those of one outcome, `lower`.
+    `over`: the covariate of the chosen option over the other one; `lower`: see `_one_outcome`. If t is the value, it is
+    above t in one outcome, and not below -t in the other; so those between -t and t must be all of the other.
     """
     for each in (over, -over):
-        low = each <= max(0.0, -each.min())  # is not above the least value that is possible if chosen first
+        low = each <= max(0.0, -each.min())  # the least t there may be
         if any((np.bincount(side[low], times[low], len(most)) <= most + 1e-9).all() for most in lower):
             return True
     return False
