@@ -329,8 +329,7 @@ def _named(part: str) -> Iterator[None]:
 
 
 def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
-    """Refuse covariates of options, which are part of their worths, and those that tell all outcomes; warn of those
-    that tell the outcome wherever they are not 0."""
+    """Refuse covariates of options, and those that tell all outcomes; warn of those that do wherever they are not 0."""
     leave_out = " leave them out of ", Argument("covariates"), "."
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
@@ -366,10 +365,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
 
 
 def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
-    """How often each side of each pair was chosen while it was shown first, and while it was shown second.
-
-    None of them, too, and alone where either place was hardly ever chosen, or nobody knows which was first.
-    """
+    """How often each side of each pair was chosen: none of these; while it was first; while it was second."""
+    # The first alone where either place was hardly ever chosen, or nobody knows which was first.
     every = np.concatenate([data.wins, data.losses])
     if data.forward is None:
         return [0.0 * every]
@@ -379,11 +376,9 @@ def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
 
 
 def _tells(over: np.ndarray, times: np.ndarray, side: np.ndarray, lower: list[np.ndarray]) -> bool:
-    """Whether a covariate is above some value in all comparisons of one outcome, and not above it in all others.
-
-    `over`: the covariate of the chosen option over the other one; `lower`: see `_one_outcome`. If t is the value, it is
-    above t in one outcome, and not below -t in the other; so those between -t and t must be all of the other.
-    """
+    """Whether a covariate is above some value in all comparisons of one outcome, and not above it in all others."""
+    # `over` is that of the chosen option over the other: above the value t in the one outcome, not below -t in the
+    # other, so that all between -t and t must be of the other. `lower`: see `_one_outcome`.
     for each in (over, -over):
         low = each <= max(0.0, -each.min())  # the least t there may be
         if any((np.bincount(side[low], times[low], len(most)) <= most + 1e-9).all() for most in lower):
