@@ -333,6 +333,7 @@ def test_a_rare_covariate_that_goes_with_every_choice_is_good_data():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         board_of(battles.assign(free=1 * (battles.index < 40)), covariates=["free"])
+        board_of(battles.assign(far=battles["length"] + 99), covariates=["far"])
 
 
 @pytest.mark.fit

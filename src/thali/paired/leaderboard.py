@@ -329,8 +329,7 @@ def _named(part: str) -> Iterator[None]:
 
 
 def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
-    """Refuse covariates of options, which are part of their worths, and those that tell all outcomes; warn of those
-    that tell the outcome wherever they are not 0."""
+    """Refuse covariates of options, and those that tell all outcomes; warn of those that do wherever they are not 0."""
     leave_out = " leave them out of ", Argument("covariates"), "."
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
@@ -343,13 +342,14 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     over = np.concatenate([covariates.values[wins], -covariates.values[losses]])  # of the chosen over the other
     times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])
     side = np.concatenate([covariates.pair[wins], covariates.pair[losses] + data.n_pairs])
-    if times.sum() < _NO_CHANCE:
+    decided = times.sum()
+    if decided < _NO_CHANCE:
         return
     lower = _one_outcome(data)
     if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
-            f"By {shorten(outcomes)} alone the choice is known in all {times.sum():,.0f} comparisons that are no ties, "
-            "as if it were the outcome;",
+            f"By {shorten(outcomes)} alone the choice is known in all {decided:,.0f} comparisons that are no ties, as"
+            " if it were the outcome;",
             *leave_out,
         )
     for name, x in zip(covariates.names, over.T, strict=True):
@@ -357,15 +357,16 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
         if min(above, below) == 0.0 and above + below >= _NO_CHANCE:
             warn(
                 DataWarning(
-                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {times.sum():,.0f} comparisons that are "
-                    "no ties, the choice goes with its sign, or against it, so that its effect has no upper bound but "
-                    "by the prior."
+                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {decided:,.0f} comparisons that are no "
+                    "ties, the choice goes with its sign, or against it, so that its effect has no upper bound but by "
+                    "the prior."
                 )
             )
 
 
 def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
-    """How often each side was chosen, where one place, or the other, was; none, too, and alone of unknown places."""
+    """How often each side of each pair was chosen: none of these; while it was first; while it was second."""
+    # The first alone where either place was hardly ever chosen, or nobody knows which was first.
     every = np.concatenate([data.wins, data.losses])
     if data.forward is None:
         return [0.0 * every]
@@ -375,12 +376,11 @@ def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
 
 
 def _tells(over: np.ndarray, times: np.ndarray, side: np.ndarray, lower: list[np.ndarray]) -> bool:
-    """Whether a covariate is above some value whenever the one place was chosen, and not whenever the other was.
-
-    `over`: the covariate of the chosen option over the other one. Below the value are those of one outcome, `lower`.
-    """
+    """Whether a covariate is above some value in all comparisons of one outcome, and not above it in all others."""
+    # `over` is that of the chosen option over the other: above the value t in the one outcome, not below -t in the
+    # other, so that all between -t and t must be of the other. `lower`: see `_one_outcome`.
     for each in (over, -over):
-        low = each <= max(0.0, -each.min())  # is not above the least value that is possible if chosen first
+        low = each <= max(0.0, -each.min())  # the least t there may be
         if any((np.bincount(side[low], times[low], len(most)) <= most + 1e-9).all() for most in lower):
             return True
     return False
