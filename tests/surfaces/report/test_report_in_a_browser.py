@@ -66,14 +66,14 @@ def test_everybody_can_read_it(browser, tmp_path, name, width):
 # the market simulator ---------------------------------------------------------------------------------------
 
 
-def logits():
+def logits(prices=(1.0, 2.5, 4.0)):
     """A market of people with random tastes for a brand and a price, which may be any number."""
-    levels = (("A", "B", "C"), ("1", "2.5", "4"))
+    levels = (("A", "B", "C"), tuple(f"{price:g}" for price in prices))
     columns = [Columns(np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), False), Columns(np.zeros((4, 1)), True)]
     tastes = np.random.default_rng(2).normal([0.5, 1.0, -1.0], [0.5, 0.5, 0.2], (30, 9, 3))
     attributes = (
         MarketAttribute("brand", levels[0], None, may_lack=True),
-        MarketAttribute("price", levels[1], (1.0, 2.5, 4.0), takes_any=True),
+        MarketAttribute("price", levels[1], prices, takes_any=True),
     )
     return MarketDraws(attributes, logit_tastes(columns, tastes), 0.0, (None, None), ((0, 1.0), (2, 4.0)), "30 draws")
 
@@ -502,6 +502,21 @@ def test_shares_move_while_typing_and_numbers_outside_the_tested_ones_have_a_wor
     assert page.locator("#market-demand-picture circle").count() == 9
     *ticks, _ = page.locator("#market-demand-picture text[text-anchor=middle]").all_text_contents()
     assert ticks == ["1", "2.5", "4"]  # those that were shown, not what lies between
+
+
+@pytest.mark.parametrize(
+    ("prices", "asked"),
+    [
+        ((9.99, 12.49, 14.99), "9.99 10.62 11.24 11.87 12.49 13.12 13.74 14.37 14.99"),  # not 10.615
+        ((10.0, 12.0, 15.0), "10 10.6 11.3 11.9 12 12.5 13.1 13.8 14.4 15"),
+        ((200.0, 1000.0), "200 300 400 500 600 700 800 900 1000"),
+    ],
+)
+def test_prices_between_those_that_were_shown_have_no_more_decimals_than_they_need(opened, prices, asked):
+    page = opened(logits(prices))
+    page.locator("#market-demand[aria-busy=false]").wait_for()
+    found = page.locator("#market-demand-table tbody tr > :first-child").all_inner_texts()
+    assert found == asked.split()
 
 
 def test_the_table_is_copied(opened):

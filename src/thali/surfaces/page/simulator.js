@@ -6,6 +6,7 @@
   const state = {products: [], none: data.offers_none, before: null, kept: [], next: 0};
   const {people} = data; // null: there is nobody to choose
   const amount = (value) => String(Number(value.toPrecision(4)));
+  const plain = (value) => String(Number(value.toPrecision(6))); // a number of an attribute
   const {price} = data; // the place of the attribute, -1 where there is none
   let later = 0, shown = [];
 
@@ -391,8 +392,11 @@
   function asked(i) {
     const {numbers, takes_any} = data.attributes[i];
     if (!takes_any) return numbers.map((number, level) => [number, level]).sort((a, b) => a[0] - b[0]);
-    const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
-    const between = Array.from({length: 9}, (_, k) => least + (k * (most - least)) / 8);
+    const [least, most] = [Math.min(...numbers), Math.max(...numbers)], step = (most - least) / 8;
+    // As many decimals as those that were shown have, or as tell them apart: between 9.99 and 14.99 is 10.62, not 10.615.
+    const own = numbers.map((number) => (plain(number).split(".")[1] ?? "").length);
+    const decimals = Math.max(...own, Math.ceil(-Math.log10(step)), 0);
+    const between = Array.from({length: 7}, (_, k) => Number((least + (k + 1) * step).toFixed(decimals)));
     return [...new Set([...numbers, ...between])].sort((a, b) => a - b).map((number) => [number, number]);
   }
 
@@ -408,12 +412,12 @@
       now.map((one, j) => (j === k ? one.levels.map((own, n) => (n === i ? level : own)) : one.levels))), who.weights, who.kind);
     const curve = found.map((each, n) => ({x: places[n][0], ...described(each[k], data.tails, data.is_estimate)}));
     const attribute = shortened(data.attributes[i].name), name = shortened(now[k].name), last = curve[curve.length - 1];
-    const finding = `Share of ${name} by ${attribute}, all else as above: ${percent(curve[0].mean)} % at ${curve[0].x}, ` +
-      `${percent(last.mean)} % at ${last.x}.`;
+    const finding = `Share of ${name} by ${attribute}, all else as above: ${percent(curve[0].mean)} % at ${plain(curve[0].x)}, ` +
+      `${percent(last.mean)} % at ${plain(last.x)}.`;
     at("demand-picture").replaceChildren(drawn(curve, data.attributes[i].numbers, attribute, finding));
     at("demand-finding").textContent = `${finding} ${who.words && `Asked were ${who.words}. `}The band holds ${data.interval_words}.`;
     table(at("demand-table"), `Share of ${name}, %${of}`, [attribute, "share", data.interval],
-      curve.map((point) => [String(Number(point.x.toPrecision(6))), percent(point.mean), interval(point, percent)]));
+      curve.map((point) => [plain(point.x), percent(point.mean), interval(point, percent)]));
   }
 
   function svg(tag, attributes, text = "") {
@@ -446,7 +450,7 @@
     for (const point of curve) {
       node.append(svg("circle", {class: "point", cx: x(point.x), cy: y(point.mean), r: 4}));
       if (!shown.includes(point.x)) continue; // between those that people saw
-      const label = String(Number(point.x.toPrecision(6))), half = 4 * label.length;
+      const label = plain(point.x), half = 4 * label.length;
       const at = Math.min(Number(x(point.x)), wide - half - 2);
       if (at - half < end + 6) continue;
       end = at + half;
