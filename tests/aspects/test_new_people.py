@@ -15,7 +15,7 @@ from thali.aspects.answers.new_people import log_predictive_of_population, popul
 from thali.aspects.draws.columns import Columns
 from thali.aspects.draws.probabilities import probability_draws
 from thali.compile import jit
-from thali.errors import ArgumentError, DataWarning
+from thali.errors import ArgumentError, DataError, DataWarning
 from thali.posterior.store import tree_of
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -143,6 +143,16 @@ def test_bad_input(model):
         log_predictive_of_population(tree, TWO)
     with pytest.raises(ArgumentError, match="holds no common weights"):
         predicted_of_population(tree, [("x", "y")], False, None)
+
+
+@pytest.mark.parametrize(("people", "named"), [("random", "Person"), (None, "Group")])
+def test_an_error_about_one_person_calls_it_a_person(people, named):
+    rows = [("Anna", "tea", "milk", "rum", "tea"), ("Ben", "tea", "milk", "rum", "milk")]
+    frame = pd.DataFrame(rows, columns=["person", "option1", "option2", "option3", "best"])
+    data, aspects = th.Choices.from_best_worst(frame), {"tea": ["hot"], "milk": ["hot", "white"], "rum": ["strong"]}
+    model = th.EliminationByAspects(aspects, unique=False, lapse=0.0, people=people)
+    with pytest.raises(DataError, match=f"^{named} 'Anna': 'tea' was chosen where 'milk' was offered"):
+        model.fit(data if people else data.by_subject(), **RUN)
 
 
 def test_covariates_do_not_count_where_people_are_left_out():

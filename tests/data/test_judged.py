@@ -59,9 +59,26 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
             data.with_option_covariates(pd.DataFrame({"price": [1.0, 2.0, 3.0]}))
     for data in (ALIKE, TRIPLETS):
         with pytest.raises(DataError, match="do not say who answered"):
-            data.by_group("sex")
+            data.by_subject()
         with pytest.raises(DataError, match="^This needs PairedComparisons"):
             data.to_comparisons()
+
+
+def test_a_refusal_of_groups_says_nothing_untrue():
+    frame = pd.DataFrame(
+        [("Anna", "f", "tea", "milk", 0.8), ("Ben", "m", "tea", "milk", 0.6)],
+        columns=["judge", "sex", "first", "second", "similarity"],
+    )
+    judged = th.Similarities.from_frame(frame)
+    assert judged.subjects == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]  # who answered is known
+    for data in (judged, ALIKE, th.Groups(judged.by_subject(), judged.people)):
+        wanted = (
+            f"^{type(data).__name__} are not divided by a column of people; give a mapping from the name of each group"
+        )
+        with pytest.raises(DataError, match=wanted):
+            data.by_group("sex")
+    with pytest.raises(DataError, match="^These triplets do not say who answered"):
+        TRIPLETS.by_group("sex")
 
 
 def test_judges_whose_names_are_numbers_stay_the_same_people():

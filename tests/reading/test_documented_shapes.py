@@ -3,12 +3,15 @@
 import re
 import warnings
 
+import pandas as pd
 import pytest
 from places import PROJECT
 
 import thali as th
 from thali._source import Source
 from thali.data.kinds import EXPERIMENTS
+from thali.data.pairs.trials import NO_ANSWER
+from thali.data.roles import UNKNOWN_WORDS, plain
 from thali.errors import DataWarning
 from thali.model.options import EXPERIMENT, OF_TABLES
 from thali.reading.recognise import read
@@ -79,3 +82,29 @@ def test_every_shape_is_read_as_its_constructor_reads_it(header, rows, construct
         name, _, method = constructor.partition(".")
         make = getattr(getattr(th, name), method) if method else getattr(th, name)
         assert make(read_table(source)) == data
+
+
+def words_for_no_answer():
+    """The words of the table in the documentation that count as an empty cell."""
+    text = (PROJECT / "docs" / "start" / "shapes_of_tables.md").read_text(encoding="utf-8")
+    table = text[text.index("| language | no answer |") :]
+    rows = [line.strip("|").split("|") for line in table[: table.index("\n\n")].splitlines()[2:]]
+    return [word.strip() for _, words in rows for word in words.split(",")]
+
+
+def test_the_words_for_no_answer_are_those_of_the_source():
+    words, apostrophes = words_for_no_answer(), str.maketrans("", "", "'’")
+    assert {plain(word).translate(apostrophes) for word in words} - {*NO_ANSWER, "none"} == {
+        word.translate(apostrophes) for word in UNKNOWN_WORDS
+    }
+    assert {*NO_ANSWER} <= {*words}
+
+
+@pytest.mark.parametrize("word", words_for_no_answer())
+def test_a_word_for_no_answer_leaves_the_comparison_out_unless_it_is_coded(word):
+    frame = pd.DataFrame({"left": ["tea"] * 3, "right": ["milk"] * 3, "chosen": ["left", "right", word]})
+    data = th.PairedComparisons.from_trials(frame)
+    assert (data.n_answers, data.n_ties) == (2, 0)
+    if word not in NO_ANSWER:
+        data = th.PairedComparisons.from_trials(frame, coding={word: "tie"})
+        assert (data.n_answers, data.n_ties) == (3, 1)

@@ -26,8 +26,8 @@ class Groups(Judged, Mapping[str, Any]):
     Parameters
     ----------
     data : mapping
-        From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or `Triplets`; `by_group` and
-        `by_subject` make one of comparisons, choices or triplets that say who answered.
+        From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or `Triplets`. Data that say
+        who answered make one by `by_subject`, and but for similarities by `by_group`.
     people : DataFrame, optional
         Where every group is a person: a row for each, by their names.
 

@@ -169,8 +169,12 @@ class Judged(Frozen):
         )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
-        """The answers of each group of people, by a column of `people`; a DataError as `by_subject`."""
-        raise DataError(f"{type(self).__name__} do not say who answered.")
+        """The answers of each group of people, by a column of `people`; a DataError of data whose groups are given
+        apart, as of similarities, which are means over the people of a group."""
+        raise DataError(
+            f"{type(self).__name__} are not divided by a column of people; give a mapping from the name of each group"
+            " to its data."
+        )
 
     def to_comparisons(self) -> "PairedComparisons":
         """The same answers as paired comparisons; a DataError if they are none."""

@@ -256,7 +256,8 @@ AWAY = _column(roles.AWAY)
 RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
-    "What a value of the column --chosen or --result, or of columns of pairs, means.",
+    "What a value of the column --chosen or --result, or of columns of pairs, means. May be given several times: all"
+    " count, and what they do not say is recognised.",
     PAIRS,
     DATA,
     default="recognised",

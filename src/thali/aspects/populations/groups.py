@@ -4,7 +4,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -73,6 +73,7 @@ class SeveralGroups(Population):
     """
 
     weights: Any
+    noun: ClassVar[str] = "group"  # what a part of the data is called, in errors
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         found = groups_of(given, self.weights)
@@ -80,7 +81,7 @@ class SeveralGroups(Population):
         return found.mapped(convert) if isinstance(found, groups.Groups) else convert(found)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
-        return build_group_task(data, draws, tune, thin, self.weights, **parts)
+        return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         model = task.model
@@ -109,7 +110,7 @@ class SeveralGroups(Population):
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
 
         refuse_sensitivity(how)
-        return evidence_of_groups(data, self.weights, parts, how, data.data)
+        return evidence_of_groups(data, self.weights, self.noun, parts, how, data.data)
 
     def evidence_of(self, model: Any, given: Any, how: "EvidenceRun") -> "LogEvidence":
         if self.weights != COMMON:
@@ -131,6 +132,7 @@ class EveryPerson(SeveralGroups):
     weights: Any = SIMILAR
     columns: tuple[str, ...] = ()  # of people, on which their weights depend
     spread: str = ONE_SPREAD
+    noun: ClassVar[str] = "person"
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         random = Setting("people", RANDOM)
@@ -180,7 +182,7 @@ class EveryPerson(SeveralGroups):
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
         told = [data.pooled()] if data.add_up else data.data  # the counts of all, whose constant other models have
-        return evidence_of_groups(data, self.weights, parts, how, told, self._completed)
+        return evidence_of_groups(data, self.weights, self.noun, parts, how, told, self._completed)
 
     def checked(self, data: Any) -> Any:
         if any(part.covariate_names for part in data.data):
@@ -362,15 +364,18 @@ def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups)
 def evidence_of_groups(
     groups: Groups,
     weights: Any,
+    noun: str,
     parts: dict[str, Any],
     how: EvidenceRun,
     told: Sequence[Any],
     completed: Callable[[GroupTask, Groups], GroupTask] = lambda task, groups: task,
 ) -> LogEvidence:
-    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all; `completed`
-    puts into the task what the model has besides."""
+    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all; `noun`: what
+    a group is called, in errors; `completed` puts into the task what the model has besides."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
-    task = build_group_task(groups, weights=weights, **of_run, **parts | {"sampler": None, "tempering": False})
+    task = build_group_task(
+        groups, weights=weights, noun=noun, **of_run, **parts | {"sampler": None, "tempering": False}
+    )
     task = completed(task, groups)
     return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[0]
 

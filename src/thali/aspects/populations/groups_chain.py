@@ -228,8 +228,10 @@ def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     return groups.pooled() if weights == COMMON else groups
 
 
-def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> GroupTask:
-    """Check everything and put it into the form that the chains read."""
+def build_group_task(
+    groups: Groups, draws: int, tune: int, thin: Any, weights: Any, noun: str = "group", **parts: Any
+) -> GroupTask:
+    """Check everything and put it into the form that the chains read; `noun`: what a group is called, in errors."""
     if parts["sampler"] == "paper":
         raise ArgumentError(
             Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
@@ -238,7 +240,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
         try:
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:
-            raise DataError(f"Group {name!r}: ", error) from None
+            raise DataError(f"{noun.capitalize()} {name!r}: ", error) from None
     if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MAX_TEMPERED:
         parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
