@@ -606,6 +606,44 @@ def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
     page.close()
 
 
+FEATURES = pd.DataFrame(
+    {
+        "probability": [0.98, 0.4],
+        "mcse": [0.001, 0.02],
+        "weight": [0.292, 0.026],
+        "low": [0.28, 0.012],
+        "high": [0.302, 0.045],
+        "members": [("lion", "wolf", "German shepherd", "whale"), ("tiger", "house cat")],
+    }
+)
+KINDS = pd.DataFrame(
+    {
+        "sample_share": [0.803, 0.197],
+        "sample_share_low": [0.533, 0.0],
+        "sample_share_high": [1.0, 0.467],
+        "population_share": [0.767, 0.233],
+        "population_share_low": [0.482, 0.021],
+        "population_share_high": [0.979, 0.518],
+        "P(occupied)": [1.0, 0.84],
+        "people": [15, 0],
+    },
+    index=pd.Index(["1", "2"], name="kind"),
+)
+
+
+@pytest.mark.parametrize(("table", "width", "last"), [(FEATURES, 390, "members"), (KINDS, 820, "people")])
+def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
+    table.attrs["interval"] = 0.89
+    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(title="Rows")
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_content(rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), "")))
+    head = page.locator("thead th").last
+    assert head.inner_text() == last
+    place, room = head.bounding_box(), page.locator(".scroll").bounding_box()
+    assert place["x"] + place["width"] <= room["x"] + room["width"] + 0.5
+    page.close()
+
+
 def test_folded_tables_are_printed_whole(browser):
     table = pd.DataFrame({"x": np.arange(40.0)})
     section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(title="Rows")
