@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import thali as th
@@ -72,14 +75,22 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 
 # whose compiled code no other test of the default suite needs: they are met behind `long`
 RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
-RARE_ENDS += "choice kinds", "similarity kinds", "triplet kinds"
-RARE = tuple(name for name in _SPECIAL if name.rpartition(", ")[2] in RARE_ENDS)
+RARE_ENDS += "choice kinds", "similarity kinds", "triplet kinds", "columns of judges"
 _PEOPLE = Smallest(
     partial(th.EliminationByAspects, aspects="unique", method="laplace"),
     smallest._answered_pairs,
     smallest._DRAWS,
     smallest._first_pair,
 )
+
+
+def _aged_judges():
+    """A list of what people whose age is known say of four objects."""
+    rng = np.random.default_rng(5)
+    rows = [(f"p{k}", 20 + 10 * k, a, b, rng.random()) for k in range(4) for a, b in combinations("abcd", 2)]
+    return (th.Similarities.from_frame(pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"])),)
+
+
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
 TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
 TINY["elimination-by-aspects, random people"] = Tiny(
@@ -89,12 +100,20 @@ TINY["elimination-by-aspects, random people"] = Tiny(
     smallest._first_pair,
     pictures=("individuals", "scores", "segments", "n_features", "trace"),
 )
+TINY["additive-clustering, columns of judges"] = Tiny(
+    partial(th.AdditiveClustering, people="random", respondents=["age"]),
+    _aged_judges,
+    smallest._CHAINS,
+    smallest._worths,
+    pictures=_OF_GROUPS,
+)
 TINY["hierarchical-logit, attention by age"] = Tiny(
     partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
     smallest._aged_experiments,
     smallest._CHAINS,
     smallest._first_tasks,
 )
+RARE = tuple(name for name in TINY if name.rpartition(", ")[2] in RARE_ENDS)
 
 
 @cache

@@ -16,6 +16,7 @@ WITHOUT = {
     "product-classes": {"loo", "plot_loo_pit", "psense_summary"},
     "additive-clustering, triplets": {"plot_loo_pit"},
     "elimination-by-aspects, random people": {"psense_summary"},
+    "additive-clustering, columns of judges": {"psense_summary"},
 }
 # ArviZ from 1.0 on draws no forest of arrays without elements: the shared features of models that have none.
 NO_FOREST = {"elimination-by-aspects, laplace", "elimination-by-aspects, people"}

@@ -18,7 +18,7 @@ from thali.posterior.store import to_inference_data
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
 # of groups and of kinds of people, and of people themselves, there are no prior densities
-_SEVERAL = "groups", "kinds", "random people"
+_SEVERAL = "groups", "kinds", "random people", "columns of judges"
 DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
 WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]  # its draws lack the passing part of the values
 _FITTED = {}

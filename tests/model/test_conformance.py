@@ -56,6 +56,8 @@ SIZE_OF = {  # of the data of `TINY`
     CLASSES: "20 rows, 2 covariates, 2 classes",
     "random people": "4 people: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
     "3 options",
+    "columns of judges": "4 people: p0 (6 similarities), p1 (6 similarities), p2 (6 similarities), "
+    "p3 (6 similarities); 4 objects",
 }
 _KINDS = {  # by the end of a row's name
     "triplets": TRIPLETS,
@@ -68,6 +70,7 @@ _KINDS = {  # by the end of a row's name
     "similarity kinds": "similarity kinds",
     "triplet kinds": TRIPLETS,
     "random people": "random people",
+    "columns of judges": "columns of judges",
 }
 
 
