@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from experiment_data import simulated
+from scipy.special import expit
 
 import thali as th
+from thali.choice.answers.logits import level_differences, means_of_neighbours
 from thali.choice.coding import coding_of
 from thali.choice.logits.hierarchical_draws import reported
 from thali.errors import DataError
@@ -122,3 +124,33 @@ def test_product_classes_need_levels(values):
 @pytest.mark.parametrize("how", [{"linear": "price"}, {"knots": {"price": 2}}])
 def test_whole_numbers_that_are_taken_as_such_are_not_refused(how):
     assert fitted(th.MultinomialLogit, th.ChoiceExperiment.from_frame(frame(WHOLE)), **how).converged_
+
+
+def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
+    """Two numbers that no two products share, and on which hangs what a brand is worth; against a sum over all."""
+    rng, rows = np.random.default_rng(1), simulated(people=30, tasks=12, seed=3)
+    rows = rows.assign(price=rng.uniform(5, 25, len(rows)), weight=rng.uniform(1, 2, len(rows)))
+    data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])
+    interactions = [("price", "brand"), ("weight", "brand")]
+    coding = th.MultinomialLogit(linear=["price", "weight"], interactions=interactions).fit(data)._chooser().coding
+    ((few, weight, nests),) = level_differences(coding, data, None, [(data.attributes.index("brand"), 0, 1)])
+    assert len(few) == 256 and (nests == -1).all()
+    brand, taste = data.attributes.index("brand"), rng.normal(size=len(coding.names))
+    one, other = (coding.cells(data.products)[data.row_product] for _ in range(2))
+    one[:, brand], other[:, brand] = 1.0, 0.0
+    utility = (coding.rows(one) - coding.rows(other)) @ taste
+    assert utility.std() > 1.0
+    assert weight @ (few @ taste) == pytest.approx(utility.mean(), abs=1e-12)
+    assert weight @ expit(few @ taste) == pytest.approx(expit(utility).mean(), abs=2e-4)
+
+
+def test_neighbours_are_of_one_nest():
+    rng = np.random.default_rng(2)
+    rows = np.column_stack([rng.normal(size=(900, 3)), rng.integers(-1, 2, 900)])
+    weight = rng.integers(1, 4, 900).astype(float)
+    few, own = means_of_neighbours(rows, weight, 64)
+    assert len(few) == 48 and set(few[:, -1]) == {-1.0, 0.0, 1.0}
+    for nest in (-1, 0, 1):
+        there, of_few = rows[:, -1] == nest, few[:, -1] == nest
+        assert own[of_few].sum() == weight[there].sum()
+        np.testing.assert_allclose(own[of_few] @ few[of_few], weight[there] @ rows[there], atol=1e-9)

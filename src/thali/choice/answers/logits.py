@@ -43,6 +43,7 @@ _BLOCK = 2**21  # utilities computed at a time
 _NEW = 1_024  # about so many new people are drawn in each draw
 _OCCASIONS = 2**14  # of all people together, on which errors of products are drawn
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
+_MAX_DIFFERENCES = 256  # between two levels, as products have them, over which choices are averaged
 _MIN_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
 _STEP = 1e-4  # of the delta method, in standard errors
 
@@ -391,7 +392,11 @@ class LogitChooser(Chooser):
 def level_differences(
     coding: "Coding", data: "ChoiceExperiment", nesting: "Nesting | None", pairs: Sequence[tuple[int, int, int]]
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Of each pair the columns of the one less those of the other, all else as in the data, weights and nests."""
+    """Of each pair the columns of the one less those of the other, all else as in the data, weights and nests.
+
+    Where attributes interact these are others in other products: beside numbers that no two products share, as many as
+    there are products. Of many, those that are near to each other become one.
+    """
     products, counts = coding.cells(data.products), np.bincount(data.row_product)
     numbers = [part.numbers for part in coding.parts]
     for attribute, *levels in pairs:
@@ -409,7 +414,28 @@ def level_differences(
         change = np.column_stack([coding.rows(one) - coding.rows(two), nest])
         rows, place = np.unique(change, axis=0, return_inverse=True)
         weight = np.bincount(place.ravel(), counts[there])
+        if len(rows) > _MAX_DIFFERENCES:
+            rows, weight = means_of_neighbours(rows, weight, _MAX_DIFFERENCES)
         yield rows[:, :-1], weight / weight.sum(), rows[:, -1].astype(np.int64)
+
+
+def means_of_neighbours(rows: np.ndarray, weight: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means of rows that are near to each other, about so many, and their weights; only rows with one last cell meet.
+
+    Rows are halved, each half is, and so on, at the middle of the column in which they are furthest apart.
+    """
+    scaled = rows[:, :-1] / np.where((spread := rows[:, :-1].std(axis=0)) > 0.0, spread, 1.0)
+    parts = [np.flatnonzero(rows[:, -1] == last) for last in np.unique(rows[:, -1])]
+    while 2 * len(parts) <= most:
+        halves = []
+        for part in parts:
+            widest = np.ptp(scaled[part], axis=0).argmax()
+            halves += np.array_split(part[np.argsort(scaled[part, widest], kind="stable")], 2)
+        parts = [half for half in halves if len(half)]
+    of_parts = np.array([weight[part].sum() for part in parts])
+    means = np.array([weight[part] @ rows[part] for part in parts]) / of_parts[:, None]
+    means[:, -1] = [rows[part[0], -1] for part in parts]
+    return means, of_parts
 
 
 def _best(utility: np.ndarray) -> np.ndarray:
