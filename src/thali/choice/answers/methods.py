@@ -388,8 +388,8 @@ class ChoiceAnswers:
         .. math:: P(u_n(x \text{ with } b) > u_n(x \text{ with } a)) + \tfrac12 P(\text{tie}), \qquad x \text{ of the
             design}
 
-        Of a logit whose attributes interact, x whose difference of utility is about the same count as one, so that there
-        are 256 of them at most.
+        Of a logit whose attributes interact, products in which the two levels differ by about the same count as one, so
+        that they are 256 at most.
 
         Parameters
         ----------
