@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.aspects.answers.individuals import of_everybody, population_table
+from thali.errors import ArgumentError
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
@@ -44,7 +45,7 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     Raises
     ------
     ArgumentError
-        If people have no weights of their own.
+        If people have no weights of their own, or weights of features and not of options.
 
     Examples
     --------
@@ -54,11 +55,19 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['milk', 'tea']
     """
+    tree = None
     if is_table(model):
         table = model
     else:
         tree = of_everybody(posterior_of(model), "plots.individuals")
-        table, population = model.individuals(), population_table(tree)
+        table = model.individuals()
+    if "option" not in table.index.names:
+        raise ArgumentError(
+            "plots.individuals draws shares of options, and these people have weights of features; plots.group_weights"
+            " draws those of a model."
+        )
+    if tree is not None:
+        population = population_table(tree)
     shares = table["mean"].unstack("option")
     middle = shares.mean() if population is None else population["mean"]
     options = middle.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
