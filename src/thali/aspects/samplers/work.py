@@ -57,9 +57,9 @@ FEWER = 0.6  # columns beside unique weights
 # or more have: of real similarities 9 to 12 of 16 objects, 17 of 36, 31 of 60, of simulated ones 8 to 12 of any number;
 # of triplets 12 of 20 objects, 15 of 30, 16 of 38.
 LEVELS_AN_OBJECT, MOST_LEVELS = 0.4, 20.0
-# Levels for the root of the product of groups and options, at least those of the beginning: with 12 options 8, 8, 14, 16,
-# 22 of 2, 4, 8, 16, 30 groups, with 30 options 11 and 22 of 2 and 8. Columns grow with the root of the number of groups:
-# with 12 options there are 6, 14, 17, 34, 37 on average over the levels, where a group alone is expected to have 5.
+# Levels for the root of the product of groups and options, at least those of the beginning: with 12 options 8, 8, 14,
+# 16, 22 of 2, 4, 8, 16, 30 groups, with 30 options 11 and 22 of 2 and 8. Columns grow with the root of the number of
+# groups: with 12 options 6, 14, 17, 34, 37, a mean over the levels, where a group alone is expected to have 5.
 LEVELS_OF_GROUPS = 1.3
 # Columns of similarities, a mean over the levels: cold ones of real tables have many, hot ones few (at temperature 1,
 # at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11; phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3,
