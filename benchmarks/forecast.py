@@ -17,7 +17,6 @@ import defaults
 import numpy as np
 
 from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.work import levels
 
 
 class Caught(Exception):
@@ -68,7 +67,7 @@ def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
     taken = (time.process_time() - half) / (chain.sweeps - sweep_of_half)
     forecast = sampling.forecast.sweep
     if isinstance(chain, Chain):  # of which levels that are still to come are forecast, and not there yet
-        forecast *= len(chain.task.temperatures) / levels(chain.task)
+        forecast *= len(chain.task.temperatures) / chain.task.levels()
     return Sweeps(forecast, taken)
 
 

@@ -209,9 +209,52 @@ def test_judgements_of_kinds_are_looked_at_when_people_move_and_not_column_by_co
 
 
 @pytest.mark.unit
-def test_groups_take_as_much_as_their_options_and_kinds_as_their_people():
-    _, data = comparisons(8, np.random.default_rng(0))
-    two, four = (
-        th.EliminationByAspects()._task(th.Groups(dict.fromkeys(names, data)), 1, 0, None) for names in ("ab", "abcd")
+def test_groups_take_as_much_as_their_options_columns_and_levels():
+    _, data = comparisons(12, np.random.default_rng(0))
+    two, eight, many = (
+        th.EliminationByAspects()._task(th.Groups({str(g): data for g in range(groups)}), 1, 0, None)
+        for groups in (2, 8, 30)
     )
-    assert four.seconds_of_sweep() == pytest.approx(2.0 * two.seconds_of_sweep(), rel=0.2)
+    usual = two.prior.usual_columns(12)
+    assert (two.levels(), eight.levels(), many.levels()) == (8.0, pytest.approx(1.3 * 96**0.5), 1.0)
+    assert [task.columns() / usual for task in (two, eight, many)] == pytest.approx([2**0.5, 8**0.5, 30**0.5])
+    heavier = (eight.levels() * (eight.columns() + 1.0)) / (two.levels() * (two.columns() + 1.0))
+    assert eight.seconds_of_sweep() == pytest.approx(4.0 * heavier * two.seconds_of_sweep())
+    fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0])
+    known = fixed._task(th.Groups(dict.fromkeys("abcd", data)), 1, 0, None)
+    assert (known.levels(), known.columns()) == (2.0, 4.0)
+
+
+def of_groups(number):
+    """Of so many groups, who know the same aspects and weigh them differently."""
+    rng = np.random.default_rng(number)
+    features, groups = rng.random((12, 5)) < 0.3, {}
+    for name in range(number):
+        weights, rows = rng.gamma(2.0, 0.5, 5), []
+        for i, j in (sorted(rng.permutation(12)[:2]) for _ in range(2_000)):
+            better, worse = (features[i] & ~features[j]) @ weights, (features[j] & ~features[i]) @ weights
+            rows.append((i, j) if rng.random() < (better + 0.3) / (better + worse + 0.6) else (j, i))
+        groups[str(name)] = th.PairedComparisons.from_pairs(rows, labels=list(range(12)))
+    return th.Groups(groups)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [2, 4, 8, 20])
+def test_forecast_beside_the_columns_and_levels_of_groups(number):
+    model = th.EliminationByAspects()
+    assert 0.5 < counted(model._task(of_groups(number), SWEEPS, SWEEPS, 1)) < 2.0
+
+
+@pytest.mark.fit
+def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
+    _, data = comparisons(8, np.random.default_rng(0))
+    model = th.EliminationByAspects(tempering=[1.0, 2.0])
+    run = checked_run(None, 100, 2, 1, 1, 1, False, None, None)
+    sampling = replace(model._sampling(th.Groups({"a": data, "b": data}), run), bound=1_000)
+    chains = sampling.chains(10, np.random.SeedSequence(1))
+    for chain in chains:
+        chain.run_to(chain.total)
+    task = chains[0].task
+    columns = np.mean([chain.states.whole[:, 0, COLUMNS] for chain in chains])  # the same for all groups
+    times = (columns + 1.0) / (task.columns() + 1.0)
+    assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)

@@ -21,7 +21,7 @@ from ..samplers.groups import empty_group_record
 from ..samplers.record import ChainDraws, Record, chain_draws
 from ..samplers.task import LEVELS, build_task
 from ..samplers.tempering import narrow_gaps, swap_rates
-from ..samplers.work import seconds_in_groups
+from ..samplers.work import columns_of_groups, levels_of_groups, seconds_in_groups, times_heavier
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -74,15 +74,23 @@ class GroupTask:
 
     def seconds_of_sweep(self) -> float:
         """Seconds of the processor that a sweep of a chain is expected to take."""
-        return seconds_in_groups(self, len(self.make_caches))
+        return seconds_in_groups(self)
+
+    def levels(self) -> float:
+        """How many temperatures a chain is expected to have after tuning."""
+        return levels_of_groups(self)
+
+    def columns(self) -> float:
+        """How many columns its states are expected to have."""
+        return columns_of_groups(self)
 
     def with_short_run(self, progressbar: bool) -> "GroupTask":
         """The task: nothing is counted before."""
         return self
 
     def times_heavier(self, chains: Sequence["GroupChain"]) -> float:
-        """Columns of groups are not counted: those that were expected."""
-        return 1.0
+        """How many times longer a sweep takes than was expected; of persons, whose time hardly tells, as long."""
+        return 1.0 if self.model.persons else times_heavier(self, chains)
 
     def first_draws(self, chains: int) -> int:
         """The draws of each of so many chains after which a run of unknown length is looked at first."""

@@ -115,7 +115,7 @@ class KindTask(GroupTask):
 
     def seconds_of_sweep(self) -> float:
         """Seconds of the processor that a sweep of a chain is expected to take."""
-        return seconds_in_groups(self, len(self.make_caches), len(self.people.start) - 1)
+        return seconds_in_groups(self, len(self.people.start) - 1)
 
 
 class KindChain(GroupChain):

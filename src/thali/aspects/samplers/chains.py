@@ -61,6 +61,18 @@ class Task:
 
         return seconds_of_sweep(self)
 
+    def levels(self) -> float:
+        """How many temperatures a chain is expected to have after tuning."""
+        from .work import levels
+
+        return levels(self)
+
+    def columns(self) -> float:
+        """How many columns its states are expected to have."""
+        from .work import columns_of
+
+        return columns_of(self)
+
     def with_short_run(self, progressbar: bool) -> "Task":
         """The task, with what a short run tells of its levels and columns."""
         from .work import with_short_run

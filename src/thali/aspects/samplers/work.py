@@ -6,6 +6,7 @@ are tuned: real tables of sixty objects have five times as many as simulated one
 objects they are counted before, in a short run.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,10 +18,11 @@ from thali.inference.progress import Progress
 from ..likelihoods.pair_blocks import Pairs
 from ..likelihoods.pair_covariates import PairsWithCovariates
 from ..likelihoods.pair_sets import PairSets
-from ..likelihoods.residuals import Ratings
+from ..likelihoods.residuals import Judgements, Ratings
 from ..likelihoods.sets import Sets
 from ..state import COLUMNS, NO_UNIQUE
 from . import recommended
+from .tempering import MAX_TEMPERATURES
 
 if TYPE_CHECKING:
     from .chains import Chain, Task
@@ -39,8 +41,15 @@ OF_PAIRS, OF_SETS, OF_TRIPLETS = Cost(1.7, 170.0), Cost(6.0, 200.0), Cost(3.4, 8
 ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.57, 82.0)
 CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
 OF_SIMILARITIES = {recommended.conjugate: CONJUGATE, recommended.conjugate_together: TOGETHER}
-OF_GROUPS = Cost(2.0, 140.0, 85.0)
-OF_PERSONS, OF_PERSONS_WITH_SETS = Cost(15.0, 250.0), Cost(80.0, 250.0)  # groups of one person
+OF_GROUPS = Cost(1.1, 45.0, 85.0)
+OF_PERSONS = {  # groups of one person
+    Pairs: Cost(8.0, 130.0),
+    PairsWithCovariates: Cost(8.0, 130.0),
+    PairSets: Cost(8.0, 130.0),
+    Judgements: Cost(2.0, 20.0),
+    Sets: Cost(80.0, 250.0),
+}
+OF_OTHER_PERSONS = Cost(15.0, 250.0)
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
 OF_JUDGEMENT = 5.0  # the same for each judgement of people of kinds, whose sums alone are looked at column by column
 FEWER = 0.6  # columns beside unique weights
@@ -48,6 +57,10 @@ FEWER = 0.6  # columns beside unique weights
 # or more have: of real similarities 9 to 12 of 16 objects, 17 of 36, 31 of 60, of simulated ones 8 to 12 of any number;
 # of triplets 12 of 20 objects, 15 of 30, 16 of 38.
 LEVELS_AN_OBJECT, MOST_LEVELS = 0.4, 20.0
+# Levels for the root of the product of groups and options, at least those of the beginning: with 12 options 8, 8, 14,
+# 16, 22 of 2, 4, 8, 16, 30 groups, with 30 options 11 and 22 of 2 and 8. Columns grow with the root of the number of
+# groups: with 12 options 6, 14, 17, 34, 37, a mean over the levels, where a group alone is expected to have 5.
+LEVELS_OF_GROUPS = 1.3
 # Columns of similarities, a mean over the levels: cold ones of real tables have many, hot ones few (at temperature 1,
 # at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11; phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3,
 # 16; faces 21, 7, 12), while simulated ones of 8 to 60 objects have 5 to 8 on all.
@@ -109,12 +122,13 @@ def seconds(task: "Task", columns: float) -> float:
     return levels(task) * (columns + 1.0) * each / 1e9
 
 
-def times_heavier(task: "Task", chains: Sequence["Chain"]) -> float:
+def times_heavier(task: Any, chains: Sequence["Chain"]) -> float:
     """How many times as many columns the replicas of tuned chains have as was forecast; 1 while there are no draws."""
     if any(chain.recorded == 0 for chain in chains):
         return 1.0
-    counted = sum(float((chain.states.whole[:, COLUMNS] + 1).sum()) for chain in chains) / len(chains)
-    return counted / (levels(task) * (columns_of(task) + 1.0))
+    columns = [chain.states.whole[..., COLUMNS] + 1.0 for chain in chains]  # of each level, and each of its groups
+    counted = sum(each.mean(axis=tuple(range(1, each.ndim))).sum() for each in columns) / len(chains)
+    return float(counted) / (task.levels() * (task.columns() + 1.0))
 
 
 def levels(task: "Task") -> float:
@@ -127,18 +141,31 @@ def levels(task: "Task") -> float:
     return given
 
 
-def seconds_in_groups(task: Any, groups: int, people: int = 0) -> float:
+def levels_of_groups(task: Any) -> float:
+    """The same for a chain of groups."""
+    given = float(len(task.temperatures))
+    if not task.lengthens:
+        return given
+    return min(max(given, LEVELS_OF_GROUPS * math.sqrt(task.n_groups * task.n_options)), float(MAX_TEMPERATURES))
+
+
+def columns_of_groups(task: Any) -> float:
+    """How many columns the state of a chain of groups is expected to have."""
+    found = float(task.prior.usual_columns(task.n_options))
+    return found * math.sqrt(task.n_groups) if task.prior.is_infinite and not task.model.persons else found
+
+
+def seconds_in_groups(task: Any, people: int = 0) -> float:
     """Seconds of a sweep of all groups, or of all kinds and the people who may be of them."""
-    columns, numbers = task.prior.usual_columns(task.n_options), numbers_in(task.model.likelihood)
-    cost = OF_GROUPS
+    groups, numbers, cost = task.n_groups, numbers_in(task.model.likelihood), OF_GROUPS
     if task.model.persons:
-        cost = OF_PERSONS_WITH_SETS if isinstance(task.model.likelihood, Sets) else OF_PERSONS
+        cost = OF_PERSONS.get(type(task.model.likelihood), OF_OTHER_PERSONS)
     moving, persons = OF_KINDS * (people > 0), cost.person * people
     if isinstance(task.model.likelihood, Ratings):
-        moving, persons = moving + len(task.temperatures) * OF_JUDGEMENT * numbers, 0.0
+        moving, persons = moving + task.levels() * OF_JUDGEMENT * numbers, 0.0
         numbers = groups * task.n_options**2
     each = cost.number * numbers + groups * (cost.option * task.n_options + persons)
-    return (len(task.temperatures) * (columns + 1.0) * each + moving) / 1e9
+    return (task.levels() * (task.columns() + 1.0) * each + moving) / 1e9
 
 
 def columns_of(task: "Task") -> float:
