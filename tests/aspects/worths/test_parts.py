@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import beta, gamma, kstest, norm
+from scipy.stats import beta, gamma, halfnorm, kstest, norm
 from test_worth_draws import simulated
 
 import thali as th
@@ -52,10 +52,10 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     bend = [(down[1] - up[1])[:, 0] / 2e-5 for up, down in zip(*ends, strict=True)]
     np.testing.assert_allclose(curvature_at(density, point[:, 0], spreads).dense(), bend, atol=1e-7)
     logs = np.array([-1.0, 0.0, 0.4])
-    of_kappa = gamma(2.0, scale=10.0).logpdf(np.exp(-2.0 * logs)) + np.log(2.0) - 2.0 * logs
-    np.testing.assert_allclose(density.log_spread_prior(1, logs), of_kappa, rtol=1e-12)
+    of_spread = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
+    np.testing.assert_allclose(density.log_spread_prior(1, logs), of_spread, rtol=1e-12)
     given = density.log_spread_given(points[:, [0, 0, 0]], 1)(logs)
-    each = [density.log_priors(point, Spreads.of(None, np.exp(log)))[0] for log in logs] + of_kappa
+    each = [density.log_priors(point, Spreads.of(None, np.exp(log)))[0] for log in logs] + of_spread
     np.testing.assert_allclose(given - given[0], each - each[0], rtol=1e-10)
 
 
@@ -134,12 +134,28 @@ def test_laplace_is_near_the_chains():
     marginal = Marginal(density)
     one = worths_and_kappa(density, *marginal.draws(np.random.default_rng(1), 4000))
     other = worths_and_kappa(density, *chains.run(density, None, None, 3, marginal=marginal))
-    for a, b, tolerance in zip(one, other, (0.06, 0.07, 0.2), strict=True):
+    for a, b, tolerance in zip(one, other, (0.08, 0.1, 0.2), strict=True):  # of few choices a tenth narrower
         np.testing.assert_allclose(a, b, atol=tolerance)
 
 
+def test_parts_that_agree_are_found_to_agree():
+    """Ten thousand comparisons a pair and part, as expected if all parts have the same worths."""
+    log_worths, parts = np.array([0.6, 0.1, -0.7]), 4
+    first, second = (np.tile(each, parts) for each in ([0, 0, 1], [1, 2, 2]))
+    wins = 1e4 * expit(log_worths[first] - log_worths[second])
+    none, part_of = np.zeros((len(first), 0)), np.repeat(np.arange(parts), 3)
+    made = Rows(first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False)
+    points, spreads = Marginal(Parts(made, 3, parts)).draws(np.random.default_rng(1), 1000)
+    assert np.quantile(spreads.drift, 0.95) < 0.06
+
+
 @pytest.mark.long
-def test_chains_agree_with_groups_that_are_similar():
+def test_chains_agree_with_groups_that_are_similar(monkeypatch):
+    def of_kappa(density, k, log):
+        """Gamma(2, rate .1), the prior of kappa of groups."""
+        return gamma(2.0, scale=10.0).logpdf(np.exp(-2.0 * log)) + np.log(2.0) - 2.0 * log
+
+    monkeypatch.setattr(Parts, "log_spread_prior", of_kappa)
     density = of_tables()
     means, sds, kappa = worths_and_kappa(density, *chains.run(density, None, None, 3))
     model = th.EliminationByAspects("unique", weights="similar", lapse=0.0)
@@ -153,7 +169,7 @@ def test_chains_agree_with_groups_that_are_similar():
 
 def prior_draws(density, rng, count):
     """Points of the prior, and their s."""
-    kappa = rng.gamma(2.0, 10.0, count)
+    kappa = np.abs(rng.normal(0.0, 0.5, count)) ** -2.0
     points = rng.normal(size=(density.size, count))
     points[density.common] = np.log(rng.standard_exponential((density.n_options, count)))
     ratios = np.log(rng.gamma(kappa, 1.0 / kappa, (density.n_periods, density.n_options, count)))

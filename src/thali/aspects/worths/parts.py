@@ -8,19 +8,18 @@ from thali.inference.numerics.bordered import Bordered
 
 from .density import Density, Rows, Spreads, diagonals
 
-_SHAPE, _RATE = 2.0, 0.1  # of the prior of kappa
-
 
 class Parts(Density):
-    r"""The density of log worths L of options in parts, and of the log m of common ones, the worths of groups that are
-    "similar" (`EliminationByAspects(weights="similar")`).
+    r"""The density of log worths L of options in parts, and of the log m of common ones: the worths of groups that are
+    "similar" (`EliminationByAspects(weights="similar")`), but for the prior of s.
 
     .. math::
         e^{L_{gi}} = e^{m_i} r_{gi}, \qquad e^{m_i} \sim \mathrm{Gamma}(1, 1), \qquad
-        r_{gi} \sim \mathrm{Gamma}(\kappa, \kappa), \qquad \kappa = s^{-2} \sim \mathrm{Gamma}(2, \text{rate } .1)
+        r_{gi} \sim \mathrm{Gamma}(\kappa, \kappa), \qquad \kappa = s^{-2}, \quad s \sim \mathrm{HalfNormal}(.5)
 
     nu and the coefficients of covariates are common. The number of a row's period is that of its part, and s takes the
-    place of the drift; a point holds m behind all else.
+    place of the drift, whose prior it has: that of those groups hardly lets parts be as alike as many comparisons may
+    show. A point holds m behind all else.
     """
 
     is_normal = False
@@ -66,11 +65,6 @@ class Parts(Density):
         of_common = np.exp(point[self.common]) + bend.sum(axis=0)
         corner = np.diag(np.append(self._corner(point, spreads), of_common))
         return Bordered(diagonals(bend), np.zeros((periods - 1, n)), border, corner)
-
-    def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
-        """The log prior density of log s, from that of kappa."""
-        log_kappa = -2.0 * log_spread
-        return _SHAPE * (np.log(_RATE) + log_kappa) - _RATE * np.exp(log_kappa) + np.log(2.0)
 
     def log_spread_given(self, points: np.ndarray, k: int) -> Callable[[np.ndarray], np.ndarray]:
         log_ratios = self.log_ratios(points)
