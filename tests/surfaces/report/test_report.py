@@ -262,6 +262,14 @@ def test_features_that_are_hardly_there_are_not_named():
     assert "a and b (probability .90" in (said := most_probable(pd.DataFrame(found), "aspect")) and "c" not in said[30:]
 
 
+def test_features_that_are_rather_there_and_not_named_are_counted():
+    members = [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d"), ("a", "b", "c"), ("b", "d")]
+    found = pd.DataFrame({"members": members, "probability": [1.0, 1.0, 0.99, 0.98, 0.5, 0.4], "weight": 1.0})
+    said = most_probable(found, "feature")
+    assert said.endswith("b and c (probability .99, weight 1); and 2 others with probability .5 or more.")
+    assert "others" not in most_probable(found[:3], "feature")
+
+
 def of_one(section):
     """A report of nothing but that section."""
     return Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")

@@ -4,6 +4,7 @@ ENGLISH = {
     # features
     "features": "The most probable {word}s that several share: {named}.",
     "features.one": "{members} (probability {probability}, weight {weight})",
+    "features.more": "; and {more} with probability .5 or more",
     "features.none": "No {word} that several share is present often enough to be named.",
     "features.title": "{Word}s, their weights and who has them",
     "features.matched": "Features of different draws with similar owners are taken for one.",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import plural
 from thali.errors import DataError, Message
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import FULL, MISSES, Finding, Picture, finding
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 _NAMED = 3
+_RATHER_THERE = 0.5  # probability from which on features that are not named are counted
 _READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")  # columns that people read
 
 
@@ -64,10 +66,12 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
 
 def most_probable(features: Any, word: str) -> str:
     """A sentence about the features that several share; "" if none is worth naming."""
-    shared = features[features["members"].map(len) > 1].head(_NAMED)
+    shared = features[features["members"].map(len) > 1]
     shared = shared[shared["probability"] >= _WORTH_NAMING] if len(shared) else shared
     if not len(shared):
         return ""
+    unnamed = int((shared["probability"].iloc[_NAMED:] >= _RATHER_THERE).sum())
+    more = phrase(ENGLISH, "features.more", more=plural(unnamed, "other")) if unnamed else ""
     named = "; ".join(
         str(
             phrase(
@@ -78,9 +82,9 @@ def most_probable(features: Any, word: str) -> str:
                 weight=number(row["weight"]),
             )
         )
-        for row in shared.to_dict("records")
+        for row in shared.head(_NAMED).to_dict("records")
     )
-    return str(phrase(ENGLISH, "features", word=word, named=named))
+    return str(phrase(ENGLISH, "features", word=word, named=f"{named}{more}"))
 
 
 def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
