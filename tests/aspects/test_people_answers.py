@@ -181,7 +181,8 @@ def test_reach_is_found(monkeypatch):
     assert "reach" not in of_three.findings()
 
 
-def test_reach_says_where_people_differ_more_about_some_options_than_one_spread_tells(recwarn):
+@pytest.mark.fit
+def test_reach_and_the_check_say_where_people_differ_more_about_some_options_than_one_spread_tells(recwarn):
     rng = np.random.default_rng(6)
     weights = rng.gamma(2.0, 0.5, (60, 80, 4))  # kappa is 2
     even = of_people(compared(80), weights)
@@ -195,6 +196,10 @@ def test_reach_says_where_people_differ_more_about_some_options_than_one_spread_
     with pytest.warns(EstimateWarning, match=r"more about '(?:tea|milk|beer|wine)' than about .* spread='each'"):
         uneven.reach(2)
     assert f"about {OPTIONS[2]} than about {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
+    assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
+    found = uneven.findings()["check"]
+    assert found.verdict is False and found.headline.startswith("People differ more about some options")
+    assert "p = 0.0164" in str(found.notes[-2]) and "segments are drawn to those" in str(found.notes[-1])
 
 
 # scores --------------------------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def spread_of_options(tree: "xarray.DataTree", random_seed: Any) -> Spread | Non
         spread += both[0]
         as_unlike += int(both[1].std() >= both[0].std())
     labels = labels_of(tree)
-    return Spread(as_unlike / len(draws), labels[int(spread.argmax())], labels[int(spread.argmin())])
+    return Spread((as_unlike + 1) / (len(draws) + 1), labels[int(spread.argmax())], labels[int(spread.argmin())])
 
 
 def labels_of(tree: "xarray.DataTree") -> list[str]:

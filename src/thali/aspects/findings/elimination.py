@@ -250,7 +250,7 @@ _FIRST_OF_PEOPLE = (
 )
 _LAST_OF_PEOPLE = (
     people.parameters,
-    check,
+    people.check_of_people,
     people.unusual_people,
     summary,
     data,

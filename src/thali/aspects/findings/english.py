@@ -53,6 +53,9 @@ ENGLISH = {
     "parameters.log_likelihood": "Log-likelihood of all the data, no constant left out: {value}.",
     "parameters.lapse": "Lapse, the probability of a blind choice, fixed at {lapse:g}.",
     "check.title": "Each observed proportion and its predictive interval, the worst first",
+    "check.uneven": "Weights of everybody, their scores, ranks and segments are drawn to those of options about which"
+    " people agree more. {setting} learns of each option how much people differ.",
+    "check.uneven.headline": "People differ more about some options than about others, which the model does not know.",
     "check.caption": "Observed proportions against what the model predicts.",
     # methods of papers
     "methods.luce": "Choices were modelled by the choice rule of {source}, with a Gamma(1, 1) prior on the worth of"

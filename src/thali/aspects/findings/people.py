@@ -1,5 +1,6 @@
 """What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
 from ..populations.groups import EACH_SPREAD
 from .english import ENGLISH
+from .features import check
 from .groups import parameter_notes
 from .scores import scores_finding
 
@@ -152,11 +154,25 @@ def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
     if is_each(model):
         return ()
     note = phrase(ENGLISH, "reach.one_spread", setting=Setting("spread", EACH_SPREAD))
+    return (*_uneven(model, settings), note)
+
+
+def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
+    """That people differ more about some options than by one kappa for all; nothing where the weights do not show it."""
     spread = spread_of_options(model.posterior_, settings.random_seed)
     if spread is None or spread.p_value > UNEVEN:
-        return (note,)
-    facts = {"most": spread.most, "least": spread.least, "p": number(spread.p_value)}
-    return (phrase(ENGLISH, "reach.uneven", **facts), note)
+        return ()
+    return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def check_of_people(model: Any, settings: Settings) -> Finding | None:
+    """Which observed proportions the model misses, and whether people differ as much about each option."""
+    found, uneven = check(model, settings), _uneven(model, settings)
+    if found is None or not uneven:
+        return found
+    notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=Setting("spread", EACH_SPREAD)))
+    return replace(found, notes=notes, verdict=False, headline=ENGLISH["check.uneven.headline"])
 
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
