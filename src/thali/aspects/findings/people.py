@@ -158,7 +158,7 @@ def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
 
 
 def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
-    """That people differ more about some options than by one kappa for all; nothing where the weights do not show it."""
+    """That people differ more about some options than by one kappa for all; nothing where weights do not show it."""
     spread = spread_of_options(model.posterior_, settings.random_seed)
     if spread is None or spread.p_value > UNEVEN:
         return ()
