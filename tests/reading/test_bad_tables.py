@@ -33,7 +33,7 @@ REFUSED = [
         "games.csv",
         "home,away,result\nx,y,0.75\ny,x,0.25\n",
         "Column 'result' holds '0.75' in row 2, which is none of its two options ('x', 'y'), H, D, A, 1, X, 2 or 1, 0, "
-        "-1 or a word for a tie; mend it, or say what it means by coding.",
+        "-1 or a word for a tie; mend it, or say what it means by coding (missing: it is no answer).",
     ),
     (
         "trials.csv",
@@ -58,14 +58,14 @@ REFUSED = [
         "trials.csv",
         "left,right,choice\ntea,milk,leftt\nmilk,tea,left\n",
         "Column 'choice' holds 'leftt' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer). "
         "Did you mean 'left'?",
     ),
     (
         "trials.csv",
         "left,right,choice\ntea,milk,Tea\nmilk,tea,tea\n",
         "Column 'choice' holds 'Tea' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer). "
         "Did you mean 'tea'?",
     ),
     (
@@ -77,7 +77,7 @@ REFUSED = [
         "trials.csv",
         "left,right,choice\ntea,milk,60%\nmilk,tea,40%\n",
         "Column 'choice' holds '60%' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer).",
     ),
     (
         "trials.csv",
@@ -147,7 +147,7 @@ REFUSED = [
         "arena.csv",
         "model_a,model_b,winner\nx,y,model_c\n",
         "Column 'winner' holds 'model_c' in row 2, which is none of its two options ('x', 'y'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer). "
         "Did you mean 'model_b'?",
     ),
     (
@@ -230,7 +230,7 @@ REFUSED = [
         "wide.csv",
         "tea:milk,tea:milk2\ntea,x\nmilk,y\nmilk,y\n",
         "Column 'tea:milk2' holds 'x' in row 2, which is neither 'tea' nor 'milk2', a code such as 1 and 2 nor a "
-        "word for a tie; mend it, or say what it means by coding.",
+        "word for a tie; mend it, or say what it means by coding (missing: it is no answer).",
     ),
     (
         "ranks.csv",
@@ -454,7 +454,7 @@ REFUSED = [
         "league.csv",
         "home,away,result\nHull,Stoke,W\nHull,Stoke,Q\n",
         "Column 'result' holds 'Q' in row 3, which is none of its two options ('Hull', 'Stoke'), H, D, A, 1, X, 2 "
-        "or 1, 0, -1 or a word for a tie; mend it, or say what it means by coding.",
+        "or 1, 0, -1 or a word for a tie; mend it, or say what it means by coding (missing: it is no answer).",
     ),
     (
         "league.csv",
@@ -465,7 +465,7 @@ REFUSED = [
         "wide.csv",
         "tea:milk,tea:water\ntea,tea\n>,tea\ntea,tea\n",
         "Column 'tea:milk' holds '>' in row 3, which is neither 'tea' nor 'milk', a code such as 1 and 2 nor a "
-        "word for a tie; mend it, or say what it means by coding.",
+        "word for a tie; mend it, or say what it means by coding (missing: it is no answer).",
     ),
     (
         "odd.csv",

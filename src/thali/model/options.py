@@ -261,7 +261,7 @@ CODING = Option(
     PAIRS,
     DATA,
     default="recognised",
-    metavar="VALUE=first|second|tie",
+    metavar="VALUE=first|second|tie|missing",
 )
 OPTION = _column(roles.OPTION, "rankings", ", beside --rank")
 RANK = _column(roles.RANK, "rankings")

@@ -103,7 +103,7 @@ def test_a_coding_says_all_that_it_has_to():
         ValueError, match="Column 'choice' holds 'j' in row 1, of which coding does not say what it means"
     ):
         th.PairedComparisons.from_trials(frame, coding={"f": "first"})
-    with pytest.raises(ValueError, match="coding must give first, second or tie for each value; got 'left'"):
+    with pytest.raises(ValueError, match="coding must give first, second, tie or missing for each value; got 'left'"):
         th.PairedComparisons.from_trials(frame, coding={"f": "left", "j": "second"})
 
 
@@ -120,7 +120,16 @@ def test_a_coding_adds_to_what_is_recognised():
         made("left,right,choice\ntea,milk,x\ntea,milk,rum\ntea,milk,tea\n", coding={"x": "tie"})
 
 
-@pytest.mark.parametrize("word", ["weiß nicht", "Don't know", "dk", "keine Angabe"])
+def test_a_coding_names_what_is_no_answer():
+    rows = "tea,milk,1\ntea,milk,-99\nmilk,tea,1\ntea,milk,2\n"
+    data, sentence = made("left,right,choice\n" + rows, coding={-99: "missing"})
+    assert counted(data) == (1, 2, 0) and "; 1 row without an answer ('-99') left out: " in sentence
+    frame = pd.DataFrame({"tea>milk": ["tea", "refused", "milk"], "tea>rum": ["rum", "tea", "tea"]})
+    data = th.PairedComparisons.from_wide(frame, coding={"refused": "missing"})
+    assert data.n_comparisons == 5
+
+
+@pytest.mark.parametrize("word", ["weiß nicht", "Don't know", "dk", "keine Angabe", "k. A."])
 def test_who_does_not_know_says_nothing(word):
     data, sentence = made(f"left,right,choice\ntea,milk,left\ntea,milk,\ntea,milk,{word}\ntea,milk,gleich\n")
     assert counted(data) == (1, 0, 1) and f"; 2 rows without an answer ('{word}') left out: " in sentence.replace(

@@ -261,7 +261,7 @@ def from_trials(
     people : list of str, optional
         Which columns describe the people, and become `people`. None: all that are constant within everybody.
     coding : mapping, optional
-        What the values of `chosen` mean: {value: "first", "second" or "tie"}.
+        What the values of `chosen` mean: {value: "first", "second", "tie" or "missing", no answer}.
     labels, weights
         As in `from_frame`.
 
@@ -389,8 +389,8 @@ def from_wide(
     frame : DataFrame
         Empty cells were not answered. Other columns become `people`.
     coding : mapping, optional
-        What the values of the cells mean: {value: "first", "second" or "tie"}. None: the label of the option
-        chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a warning).
+        What the values of the cells mean: {value: "first", "second", "tie" or "missing", no answer}. None: the
+        label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a warning).
     subject : str, optional
         Column of who answered. None: recognised, else every row is a subject.
     count : str, optional

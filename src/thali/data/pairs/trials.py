@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 FIRST, SECOND, TIE = 1.0, -1.0, 0.0
 _MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE}
+_MISSING = "missing"  # what a coding calls a value that is no answer
 _GAME = {"h": FIRST, "home": FIRST, "w": FIRST, "win": FIRST, "heim": FIRST, "a": SECOND, "away": SECOND, "l": SECOND}
 _GAME |= {"loss": SECOND}
 _TIED_GAME = ("d", "x")
@@ -75,8 +76,10 @@ def decoded(
     texts = ["" if value in NO_ANSWER else as_label(value) for value in values]
     labels = [pd.factorize(frame[name]) for name in sides]
     known = {as_label(value) for _, values in labels for value in values}
+    coding, missing = without_missing(coding)
     coded = {} if coding is None else meanings(coding)
     unknown = {text for text in texts if plain(text) in UNKNOWN_WORDS and text not in (*known, *coded)}
+    unknown |= missing & set(texts)
     texts = ["" if text in unknown else text for text in texts]
     others = ["" if text in coded else text for text in texts]
     found = _found(codes, texts, coded, "by the coding given")
@@ -131,12 +134,20 @@ def _recognised(
     raise _unreadable(frame, sides, chosen, unread, set(texts), game, count)
 
 
+def without_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
+    """What a coding says of answers, None for nothing, and the texts that it calls missing."""
+    given = coding or {}
+    missing = {as_label(value) for value, word in given.items() if word == _MISSING}
+    return {value: word for value, word in given.items() if word != _MISSING} or None, missing
+
+
 def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
     """What each text means by a coding {value: "first", "second" or "tie"}."""
     meaning = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
-            raise DataError(Argument("coding"), f" must give first, second or tie for each value; got {word!r}.")
+            wanted = " must give first, second, tie or missing for each value"
+            raise DataError(Argument("coding"), f"{wanted}; got {word!r}.")
         meaning[as_label(value)] = _MEANINGS[word]
     return meaning
 
@@ -235,7 +246,7 @@ def _unreadable(
         f"Column {chosen!r} holds {text!r} in row {frame.index[row]}{further}, which is none of "
         f"its two options ({shorten(options)}), {words} or a word for a tie; mend it, or say what it means by ",
         Argument("coding"),
-        f".{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
+        f" (missing: it is no answer).{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
     )
 
 

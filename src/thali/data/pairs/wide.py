@@ -15,7 +15,7 @@ from ..answers import Who, who_answered
 from ..columns import count_column
 from ..people import people_table
 from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, plain
-from .trials import FIRST, SECOND, TIE, Outcomes, meanings
+from .trials import FIRST, SECOND, TIE, Outcomes, meanings, without_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,8 +246,9 @@ def _outcomes(
 
     cells = [pd.factorize(frame[name]) for name in pairs]
     texts = [[as_label(value) for value in values] for _, values in cells]
+    coding, missing = without_missing(coding)
     known_words = {*meanings(coding or {}), *(label for pair in pairs.values() for label in pair)}
-    unknown = {text for each in texts for text in each if plain(text) in UNKNOWN_WORDS} - known_words
+    unknown = {text for each in texts for text in each if plain(text) in UNKNOWN_WORDS} - known_words | missing
     texts_found = {text for each in texts for text in each if text} - unknown
     by_text, how = _code(texts_found, pairs, coding)
     outcome, left_out = np.full((len(frame), len(pairs)), np.nan), 0
@@ -266,7 +267,7 @@ def _outcomes(
                     f"Column {name!r} holds {text!r} in row {row}, which is neither {pair[0]!r} nor {pair[1]!r}, a "
                     "code such as 1 and 2 nor a word for a tie; mend it, or say what it means by ",
                     Argument("coding"),
-                    ".",
+                    " (missing: it is no answer).",
                 )
         outcome[:, k] = np.array([*(known[text] for text in own), np.nan])[codes]
     said = f"; {plural(left_out, 'answer')} {shorten(sorted(unknown))} left out" if left_out else ""
