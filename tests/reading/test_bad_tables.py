@@ -58,14 +58,16 @@ REFUSED = [
         "trials.csv",
         "left,right,choice\ntea,milk,leftt\nmilk,tea,left\n",
         "Column 'choice' holds 'leftt' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer). "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by "
+        "coding (missing: it is no answer). "
         "Did you mean 'left'?",
     ),
     (
         "trials.csv",
         "left,right,choice\ntea,milk,Tea\nmilk,tea,tea\n",
         "Column 'choice' holds 'Tea' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer). "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by "
+        "coding (missing: it is no answer). "
         "Did you mean 'tea'?",
     ),
     (
@@ -77,7 +79,8 @@ REFUSED = [
         "trials.csv",
         "left,right,choice\ntea,milk,60%\nmilk,tea,40%\n",
         "Column 'choice' holds '60%' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer).",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by "
+        "coding (missing: it is no answer).",
     ),
     (
         "trials.csv",
@@ -147,7 +150,8 @@ REFUSED = [
         "arena.csv",
         "model_a,model_b,winner\nx,y,model_c\n",
         "Column 'winner' holds 'model_c' in row 2, which is none of its two options ('x', 'y'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding (missing: it is no answer). "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by "
+        "coding (missing: it is no answer). "
         "Did you mean 'model_b'?",
     ),
     (
