@@ -390,7 +390,8 @@ def from_wide(
         Empty cells were not answered. Other columns become `people`.
     coding : mapping, optional
         What the values of the cells mean: {value: "first", "second", "tie" or "missing", no answer}. None: the
-        label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a warning).
+        label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a
+        warning).
     subject : str, optional
         Column of who answered. None: recognised, else every row is a subject.
     count : str, optional
