@@ -446,17 +446,8 @@ TIE_WORDS += ("cannotdecide", "egal", "keine", "keiner", "beide", "aucun", "aucu
 TIE_WORDS += ("ninguno", "ninguna", "ambos", "=", "05", "0,5")
 # And that nothing is said of them, as by an empty cell.
 UNKNOWN_WORDS = ("dontknow", "don'tknow", "don’tknow", "idontknow", "idon'tknow", "idon’tknow", "dk", "unsure")
-UNKNOWN_WORDS += (
-    "notsure",
-    "noanswer",
-    "weissnicht",
-    "ichweissnicht",
-    "keineangabe",
-    "ka",
-    "keineantwort",
-    "nesaitpas",
-)
-UNKNOWN_WORDS += ("jenesaispas", "nosabe", "nolose")
+UNKNOWN_WORDS += ("notsure", "noanswer", "weissnicht", "ichweissnicht", "keineangabe", "ka", "keineantwort")
+UNKNOWN_WORDS += ("nesaitpas", "jenesaispas", "nosabe", "nolose")
 
 _READ = tuple(role for role in ROLES if role not in (TRIAL, RESPONSE_TIME, GOALS))
 ROLE_NAMES = {role.name: role for role in reversed(ROLES)}
