@@ -197,6 +197,7 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
         uneven.reach(2)
     assert f"about {OPTIONS[2]} than about {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
     assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
+    assert str(even.findings()["ranks"].notes[-1]).startswith("Ranks are by the weights common to everybody")
     found = uneven.findings()["check"]
     assert found.verdict is False and found.headline.startswith("People differ more about some options")
     assert "p = 0.0164" in str(found.notes[-2]) and "segments are drawn to those" in str(found.notes[-1])

@@ -1,5 +1,6 @@
 """What elimination by aspects finds out."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,6 +99,13 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
         picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
     )
+
+
+@finding("ranks", "Which options do people prefer?")
+def ranks_of_people(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """The ranks of the options by the weights that are common to everybody."""
+    found = ranks(model, settings)
+    return None if found is None else replace(found, notes=(*found.notes, ENGLISH["ranks.common"]))
 
 
 def best_sentence(table: Any) -> str:
@@ -242,7 +250,7 @@ _FIRST_OF_PEOPLE = (
     asked(lambda model: ENGLISH["independence.asked"]),
     aspects,
     n_features,
-    ranks,
+    ranks_of_people,
     option_scores,
     people.respondent_effects,
     people.individuals,

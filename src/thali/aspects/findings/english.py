@@ -34,6 +34,8 @@ ENGLISH = {
     "ranks.title": "Rank of the options by the weight of all their aspects",
     "ranks.caption": "Rank of each option by the weight of all its aspects, and its interval: on average {best} has"
     " {first}, {worst} {last}.",
+    "ranks.common": "Ranks are by the weights common to everybody, which are means of people's weights: an option that"
+    " some prefer by far and others hardly at all may rank high by them, and not by everybody's scores or shares.",
     "unique_weights.title": "Weight of what each option has alone, and its share of their sum",
     "choice_probabilities.title": "Observed proportions beside predicted probabilities",
     "choice_probabilities.caption": "Observed proportions against predicted probabilities: the closer to the diagonal,"
