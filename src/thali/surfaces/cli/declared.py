@@ -42,7 +42,7 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
+            help="A table (CSV, TSV, Excel, Parquet or JSON Lines) of paired comparisons (a square count matrix, row chosen over"
             " column, or one comparison a line), of choices out of sets (one alternative of an occasion a line), of"
             " similarities (a symmetric square, or one pair a line), of"
             " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
@@ -459,7 +459,7 @@ def leaderboard(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Comparisons of two (CSV, TSV, Excel or Parquet of any length): the log of an arena (model_a, model_b,"
+            help="Comparisons of two (CSV, TSV, Excel, Parquet or JSON Lines of any length): the log of an arena (model_a, model_b,"
             " winner), winners and losers, results of games, a square of counts; or rankings, choices out of sets, the"
             " best and the worst of sets; or the name of a bundled data set."
             " Several files are put together; the first may be the leaderboard.nc of an earlier run.",
