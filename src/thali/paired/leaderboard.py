@@ -76,9 +76,9 @@ def leaderboard(
     source : str, path, DataFrame, PairedComparisons or Choices
         A file (CSV, TSV, Excel, Parquet or JSON Lines; large ones but of JSON are read in batches, and only
         counts are kept), a data frame of pandas, polars or whatever has the Arrow interface, or data: the log of an
-        arena (model_a, model_b, winner), winners and losers, results of games, a square of counts, and whatever else `thali fit` reads as pairs; or
-        rankings, choices out of sets, the best and the worst of sets of at most six. These have neither ties nor
-        covariates nor periods; their judges are those who answered.
+        arena (model_a, model_b, winner), winners and losers, results of games, a square of counts, and whatever else
+        `thali fit` reads as pairs; or rankings, choices out of sets, the best and the worst of sets of at most six.
+        These have neither ties nor covariates nor periods; their judges are those who answered.
     ties : {"davidson", "half", "drop"}
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
     method : {"laplace", "mcmc", "maximum-likelihood"}
