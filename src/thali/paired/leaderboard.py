@@ -218,8 +218,8 @@ class Made(NamedTuple):
         with without_warnings():  # which all comparisons together gave
             for name, part in new.parts.items():
                 parts[name] = with_more(parts[name], part, ties) if name in parts else part
-        repeated = self.counted.repeated + new.repeated
-        return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
+        repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
+        return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as, files))
 
     def _check_named(self, columns: dict[str, Any]) -> None:
         """Raise for columns that the leaderboard was made without, or for lack of those that it was made with."""

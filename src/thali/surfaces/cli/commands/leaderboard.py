@@ -117,6 +117,6 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
         counted = count(name, True, named)
     else:
         data, read_as = load_pairs(name, wanted)
-        counted = Counted(data, {}, None, 0, read_as)
+        counted = Counted(data, {}, None, 0, read_as, (Path(name).name,))
     notify(f"{name}: {counted.read_as}")
     return Made(counted, how, named)
