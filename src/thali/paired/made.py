@@ -36,8 +36,8 @@ _SENTENCES = {
     "learned": "a HalfNormal(0.5) prior on {name}",
     "dates": "Only comparisons {dates} counted.",
     "pool": "The log worths of the boards of parts varied about common ones.",
-    "intervals": "Intervals are central {interval}s; two options are told apart if the probability of their order is .95 or"
-    " more.",
+    "intervals": "Intervals are central {interval}s; two options are told apart if their order has a probability of .95"
+    " or more.",
 }
 
 
@@ -165,8 +165,8 @@ def _given(board: Leaderboard) -> dict[str, Any]:
     if board.made is None:
         return {}
     given = board.made.settings | board.made.columns
-    seed = given["random_seed"]
-    return given | {"random_seed": seed if isinstance(seed, int) else None, "lapse": given.get("lapse") or None}
+    left_out = {"lapse": not given.get("lapse"), "random_seed": not isinstance(given["random_seed"], int)}
+    return {name: value for name, value in given.items() if not left_out.get(name)}
 
 
 def _as_text(value: Any) -> str:
