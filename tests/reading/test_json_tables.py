@@ -9,7 +9,7 @@ import pytest
 import thali as th
 from thali.data import kinds
 from thali.errors import DataError
-from thali.reading import counting
+from thali.reading import counting, json_rows
 from thali.reading.recognise import read
 from thali.reading.table import Source, load, read_table
 
@@ -102,6 +102,16 @@ def test_damaged_files(text, message):
     with pytest.raises(DataError) as error:
         read_table(source(text))
     assert str(error.value).startswith(f"log.jsonl: {message}")
+
+
+@pytest.mark.unit
+def test_keys_that_differ_from_row_to_row_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(json_rows, "MAX_CELLS", 10)
+    assert read_table(source(in_lines([{"a": 1, "b": 2}] * 30 + [{"a": 1}] * 30))).shape == (60, 2)
+    with pytest.raises(
+        DataError, match=r"Line \d+ makes \d+ columns of the keys so far, nearly all"
+    ):
+        read_table(source("".join(f'{{"{k}":1}}\n' for k in range(100))))
 
 
 @pytest.mark.unit

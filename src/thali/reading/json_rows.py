@@ -10,9 +10,9 @@ from typing import Any
 from thali._labels import one_spelling, plural, shorten
 from thali.errors import DataError
 
-from .cells import MISSING, Cells, decoded
+from .cells import MAX_CELLS, MISSING, Cells, decoded
 
-ENDINGS = (".jsonl", ".ndjson", ".json")
+_ENDINGS = (".jsonl", ".ndjson", ".json")
 _OBJECT = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)')  # how no header of separated values begins
 _HEAD = 1 << 10  # bytes by which that is seen
 _EXPECTED = 'expected is an object a line, such as {"winner": "tea", "loser": "milk"}, or an array of objects'
@@ -20,12 +20,8 @@ _EXPECTED = 'expected is an object a line, such as {"winner": "tea", "loser": "m
 
 def is_json(name: str, content: bytes) -> bool:
     """Whether a file is such a table, by its name or its first signs."""
-    return Path(name).suffix.lower() in ENDINGS or begins_as_json(content)
-
-
-def begins_as_json(content: bytes) -> bool:
-    """Whether a file begins with an object of JSON, or an array of these."""
-    return _OBJECT.match(decoded(content[:_HEAD].removeprefix(BOM_UTF8))) is not None
+    begin = decoded(content[:_HEAD].removeprefix(BOM_UTF8))  # which may end within a letter
+    return Path(name).suffix.lower() in _ENDINGS or _OBJECT.match(begin) is not None
 
 
 def json_cells(content: bytes) -> tuple[Cells, dict[str, bool]]:
@@ -38,14 +34,22 @@ def json_cells(content: bytes) -> tuple[Cells, dict[str, bool]]:
     is_array = text.lstrip().startswith("[")
     columns: dict[str, list[Any]] = {}
     lines: list[int] = []
+    gaps = 0
     for line, record in _of_array(text) if is_array else _of_lines(text):
         for key, value in record.items():
             try:
                 columns[key].append(value)
             except KeyError:
                 columns[key] = [*[None] * len(lines), value]
+                gaps += len(lines)
         lines.append(line)
+        if gaps > max(MAX_CELLS, len(text)):
+            raise DataError(
+                f"Line {line} makes {plural(len(columns), 'column')} of the keys so far, nearly all cells of which are "
+                "empty; give every object the same keys."
+            )
         if len(record) < len(columns):
+            gaps += len(columns) - len(record)
             for column in columns.values():
                 if len(column) < len(lines):
                     column.append(None)
