@@ -565,7 +565,8 @@ def test_bad_parts(by, words):
 def test_what_is_found_of_covariates_and_parts(monkeypatch):
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    assert found.keys() == ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair"]
+    answers = ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair"]
+    assert found.keys() == [*answers, "data", "methods"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"length by {odds:.3g}" in str(found["covariates"].sentence)
     assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)

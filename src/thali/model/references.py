@@ -154,6 +154,12 @@ REFERENCES = {
         "Piironen, J., & Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other "
         "shrinkage priors. Electronic Journal of Statistics, 11, 5018–5051.",
     ),
+    "plackett1975": Reference(
+        "Plackett",
+        1975,
+        "Plackett, R. L. (1975). The analysis of permutations. Journal of the Royal Statistical Society C, 24, "
+        "193–202.",
+    ),
     "polson2013": Reference(
         "Polson, Scott & Windle",
         2013,

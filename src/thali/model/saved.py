@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .base import Model
 
 IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model that has draws, and one without
+BOARD = "leaderboard.nc"  # what `thali leaderboard --out` calls a leaderboard
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
 _MAX_TEXT = 1 << 24  # characters of an array of text that any file may ask for
 _ANSWER = "thali_answer"  # attribute of a file that holds no model
@@ -96,7 +97,7 @@ def load(path: Any, verify: bool = True) -> Any:
     Parameters
     ----------
     path : str or path
-        The file, or the folder of `thali fit --out` that it stands in.
+        The file, or the folder of `thali fit --out`, or `thali leaderboard --out`, that it stands in.
     verify : bool
         Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A file that is damaged
         can keep the HDF5 library busy for ever, so pass False only for one that another program rewrote.
@@ -156,8 +157,8 @@ def _answer(tree: "xarray.DataTree", path: Any) -> Any:
 
 
 def model_in(folder: Any) -> Path | None:
-    """The file of the model in a folder that `thali fit --out` wrote; None if there is none."""
-    return next((file for name in IN_FOLDER if (file := Path(folder) / name).is_file()), None)
+    """The file of the model, or leaderboard, in a folder that `--out` named; None if there is none."""
+    return next((file for name in (*IN_FOLDER, BOARD) if (file := Path(folder) / name).is_file()), None)
 
 
 def _found(tree: "xarray.DataTree") -> dict[str, Any]:

@@ -228,6 +228,7 @@ class Counted(NamedTuple):
     ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
     repeated: int  # answers that were left out, because one with their identifier was there
     read_as: str = ""  # how a table was read
+    files: tuple[str, ...] = ()  # the tables, by the names of their files
 
 
 def of_tables(columns: dict[str, Any]) -> dict[str, Any]:
@@ -285,7 +286,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
         if identifier[0] not in by:
             rows = rows.without(identifier[0])
     data, read_as = rows.build()
-    return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)
+    return Counted(data, parts_by(by, rows.by), ids, repeated, read_as, (rows.table.file,))
 
 
 def parts_by(by: Sequence[str], divided: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from thali.model.finding import FULL, Finding, Findings, Picture, finding
 from thali.model.wording import probability
 from thali.posterior.surely import CERTAIN, surely
 
+from . import made
 from .board import Leaderboard
 from .more_votes import CHANCES, FIRST, needed
 from .worths import FEW
@@ -35,7 +36,11 @@ def shorten_words(words: list[str]) -> str:
 def findings_of(board: Leaderboard) -> Findings:
     """The findings of a leaderboard."""
     return Findings(
-        board, (leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair)
+        board,
+        (
+            *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
+            *(made.data, made.methods, made.independence),
+        ),
     )
 
 
@@ -101,7 +106,8 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     first = board.table.index[:FIRST].tolist()
     these = {2: "two", 3: "three"}[len(first)]
     if table.loc[0].min() == 1.0:
-        return Finding(f"Yes: the first {these} ({shorten(first)}) are told apart.")
+        headline = f"The first {these} are told apart."
+        return Finding(f"Yes: the first {these} ({shorten(first)}) are told apart.", verdict=True, headline=headline)
     sure = [
         f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
@@ -129,6 +135,8 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         table=table,
         shown=table.loc[sorted(shown)],
         notes=(note,),
+        verdict=False,
+        headline=f"The first {these} are not told apart yet.",
     )
 
 

@@ -74,11 +74,11 @@ def leaderboard(
     Parameters
     ----------
     source : str, path, DataFrame, PairedComparisons or Choices
-        A file (CSV, TSV, Excel or Parquet; large ones are read in batches, and only counts are kept), a data frame of
-        pandas, polars or whatever has the Arrow interface, or data: the log of an arena (model_a, model_b, winner),
-        winners and losers, results of games, a square of counts, and whatever else `thali fit` reads as pairs; or
-        rankings, choices out of sets, the best and the worst of sets of at most six. These have neither ties nor
-        covariates nor periods; their judges are those who answered.
+        A file (CSV, TSV, Excel, Parquet or JSON Lines; large ones but of JSON are read in batches, and only
+        counts are kept), a data frame of pandas, polars or whatever has the Arrow interface, or data: the log of an
+        arena (model_a, model_b, winner), winners and losers, results of games, a square of counts, and whatever else
+        `thali fit` reads as pairs; or rankings, choices out of sets, the best and the worst of sets of at most six.
+        These have neither ties nor covariates nor periods; their judges are those who answered.
     ties : {"davidson", "half", "drop"}
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
     method : {"laplace", "mcmc", "maximum-likelihood"}
@@ -218,8 +218,8 @@ class Made(NamedTuple):
         with without_warnings():  # which all comparisons together gave
             for name, part in new.parts.items():
                 parts[name] = with_more(parts[name], part, ties) if name in parts else part
-        repeated = self.counted.repeated + new.repeated
-        return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
+        repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
+        return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as, files))
 
     def _check_named(self, columns: dict[str, Any]) -> None:
         """Raise for columns that the leaderboard was made without, or for lack of those that it was made with."""

@@ -19,6 +19,7 @@ from thali.inference.progress import Progress
 from thali.inference.warn import warn
 
 from .cells import Cells, separator_of
+from .json_rows import is_json
 from .practice import Marked, marked, says_practice
 from .recognise import recognise
 from .shape import Reading
@@ -421,7 +422,7 @@ def _batches_of(path: Path) -> _Batches | None:
         return None
     if head.startswith(b"PAR1"):
         return _of_parquet(path)
-    return None if b"\x00" in head or head.startswith(b"PK") else _of_text(path, head)
+    return None if b"\x00" in head or head.startswith(b"PK") or is_json(path.name, head) else _of_text(path, head)
 
 
 def _of_parquet(path: Path) -> _Batches | None:

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, Excel and Parquet."""
+"""Tables from files: CSV, TSV, Excel, Parquet and JSON."""
 
 import io
 import re
@@ -32,6 +32,7 @@ from .cells import (
     refuse_header_again,
     text_cells,
 )
+from .json_rows import is_json, json_cells
 from .square import Square, square_of
 from .where import Where
 
@@ -341,7 +342,7 @@ def _integers(content: bytes) -> list[tuple[int, str]]:
     return found
 
 
-# Tables from files: CSV, TSV, Excel and Parquet -----------------------------------------------------------------------
+# Tables from files: CSV, TSV, Excel, Parquet and JSON -----------------------------------------------------------------
 
 
 _NO_EXCEL = "This is no Excel workbook, whatever its name says, and no table as text; save it as .xlsx or CSV."
@@ -420,11 +421,13 @@ class Table:
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """A table from a CSV, TSV, Excel or Parquet file.
+    """A table from a CSV, TSV, Excel, Parquet or JSON file.
 
     The kind of file, its encoding, separator and decimal comma are recognised from its content. A column is
     numeric if all its cells are numbers or empty ("", "NA", "-", "."); numbers with leading zeros ("001") are
-    names, and so is "NA" in a column of names. Excel: the first sheet that holds anything.
+    names, and so is "NA" in a column of names. Excel: the first sheet that holds anything. JSON: an object a line or
+    an array of objects, in which quoted numbers are text, `null` and absent keys are empty cells, and columns with
+    lists or objects are left out.
 
     Parameters
     ----------
@@ -494,6 +497,9 @@ def load(path: str | Path | Source) -> Table:
             return text_table(preflib_cells(content), name)
         if Path(name).suffix.lower() == CHO:
             return text_table(cho_cells(content), name)
+        if is_json(name, content):
+            cells, texts = json_cells(content)
+            return text_table(cells, name, texts)
         try:
             return text_table(text_cells(content), name)
         except DataError as error:

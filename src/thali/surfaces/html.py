@@ -20,6 +20,7 @@ from thali._digits import by_itself, decimals_of_small, written
 from thali._page import markup, policy
 from thali.errors import IncompleteWarning, Words
 from thali.model.common_findings import has_draws
+from thali.model.data_facts import Facts
 from thali.model.finding import ANSWERS, CHAPTERS, DATA, METHODS, MISSES, PAGE, STATISTICS, Finding, Findings, Picture
 from thali.model.references import cited_in
 from thali.model.registry import spec_of
@@ -111,10 +112,12 @@ def document_of(model: "Model", findings: Findings, command: str, words: Words, 
     return _document(list(findings.of(PAGE)), words, facts, run, made_by(_date(model)), cover)
 
 
-def document_of_answer(findings: Findings, command: str, words: Words, cover: Cover) -> Document:
-    """The report of anything else that has findings."""
-    run = Section(SETTINGS, facts=versions(), code=command)
-    return _document(list(findings.of(PAGE)), words, (), run, made_by(), cover)
+def document_of_answer(
+    findings: Findings, command: str, words: Words, cover: Cover, about: str = "", settings: Facts = ()
+) -> Document:
+    """The report of anything else that has findings; `about`: what it is of, `settings`: those it was made with."""
+    run = Section(SETTINGS, facts=(*settings, *versions()), code=command)
+    return _document(list(findings.of(PAGE)), words, (about,) if about else (), run, made_by(), cover)
 
 
 def _document(

@@ -15,6 +15,7 @@ from thali.model.base import Model
 from thali.model.finding import Findings
 from thali.model.settings import USUAL, Settings
 from thali.paired import findings as of_leaderboard
+from thali.paired import made
 from thali.paired.board import Leaderboard
 
 from .figures import Figures
@@ -192,6 +193,9 @@ def _document(what: Any, command: str, words: Words, settings: Settings, cover: 
     if isinstance(what, Model):
         what._require_fitted()
         return document_of(what, findings_of(what, settings), command, words, cover)
+    if isinstance(what, Leaderboard):
+        command = command or made.as_python(what)
+        return document_of_answer(findings_of(what), command, words, cover, about(what), made.settings_of(what))
     return document_of_answer(findings_of(what), command, words, cover)
 
 
@@ -203,5 +207,7 @@ def findings_of(what: Any, settings: Settings = USUAL) -> Findings:
 
 
 def about(what: Any) -> str:
-    """What an answer is of, where it is one of a model."""
+    """What an answer is of, where it is one of a model or a leaderboard."""
+    if isinstance(what, Leaderboard):
+        return made.in_words(what)
     return fit_in_words(what) if isinstance(what, Model) else ""

@@ -137,3 +137,13 @@ def test_what_runs_is_not_copied(client, children_here, monkeypatch):
     monkeypatch.setattr("thali.surfaces.app.runs.Runs.state", lambda self, study, name: "running")
     found = client.post(f"/api{address}/ticket", json={"what": "folder"})
     assert found.status_code == 409 and "stop it first" in found.json()["problem"]
+
+
+def test_a_log_of_json_is_dropped(client, children_here):
+    rows = [row.split(",") for row in DRINKS.decode().splitlines()]
+    log = [{"winner": winner, "loser": loser, "times": int(times)} for winner, loser, times in rows[1:]]
+    address = client.drop("drinks.jsonl", "\n".join(map(json.dumps, log)).encode())
+    other = client.drop("drinks.csv", DRINKS)
+    assert client.study(address).data_name == "data.jsonl" and ".jsonl" in client.page("/home")
+    said = "'winner' chosen over 'loser', counted by 'times'"
+    assert all(said in Page(client.page(each)).text for each in (address, other))

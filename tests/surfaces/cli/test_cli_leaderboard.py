@@ -21,6 +21,7 @@ def test_the_table_is_that_of_python(done, folder):
     assert board.note in result.out
     assert [line.split()[0] for line in result.out.splitlines()[3:6]] == list(board.table.index)
     assert sorted(path.name for path in (folder / "results").iterdir()) == [
+        "command.json",
         "leaderboard.csv",
         "leaderboard.json",
         "leaderboard.nc",
@@ -116,3 +117,39 @@ def test_judges_and_periods(done, folder):
     )
     assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
+
+
+@pytest.mark.fit
+def test_the_report_now_and_later(done, refused, folder):
+    pytest.importorskip("matplotlib")
+    how = "--ties", "half", "--method", "maximum-likelihood"
+    cover = "--title", "Teas", "--author", "Ann"
+    told = done("leaderboard", "battles.csv", *how, "--out", "results", "--report", "now.html", *cover)
+    assert "wrote the report to now.html." in told.err
+    done("report", "results")
+    now, later = ((folder / name).read_text("utf-8") for name in ("now.html", "results/report.html"))
+    assert now == later and "<title>Teas</title>" in now and "Ann" in now
+    assert "thali leaderboard battles.csv --title Teas --author Ann --ties half --method maximum-likelihood" in now
+    assert isinstance(th.load(folder / "results"), type(th.load(folder / "results" / "leaderboard.nc")))
+    done("report", "results/leaderboard.nc", "--out", "file.html")
+    assert "is first" in (folder / "file.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--title", "Teas"], "--title is of the report; name its file with --report."),
+        (["--report", "no/x.html"], "there is no folder"),
+        (["--report", "."], "it is a folder"),
+    ],
+)
+def test_a_report_that_cannot_be_is_refused_first(refused, options, message):
+    assert message in refused("leaderboard", "not_there.csv", *options)
+
+
+@pytest.mark.fit
+def test_a_log_of_json(done, folder):
+    frame = pd.read_csv(folder / "battles.csv")
+    frame.to_json(folder / "battles.jsonl", orient="records", lines=True)
+    how = "--method", "maximum-likelihood"
+    assert done("leaderboard", "battles.jsonl", *how).out == done("leaderboard", "battles.csv", *how).out

@@ -13,7 +13,7 @@ from thali.model.registry import spec_of
 from thali.model.segment_findings import segment_makers, segmented, segments_once
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
-from thali.posterior.dependence import POWER, RANDOM, SCORES
+from thali.posterior.dependence import POWER, RANDOM, SCORES, Dependence
 from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
@@ -40,8 +40,8 @@ ODD = 0.01  # share of simulated people whose answers are as improbable, from wh
 @finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
 def independence(model: Any, settings: Settings) -> Finding | None:
     """What was made of the answers of the same people."""
-    found = Posterior(model.posterior_).dependence
-    if found is None or (sentence := found.sentence) is None:
+    dependence = Posterior(model.posterior_).dependence
+    if dependence is None or (found := verdict_of(dependence)) is None:
         return None
     spec = spec_of(model)
     assert spec is not None
@@ -49,14 +49,25 @@ def independence(model: Any, settings: Settings) -> Finding | None:
     learned = isinstance(model.get_params()[features], str | int | Tree) and bool(
         model.posterior_["posterior"]["n_features"].any()
     )
-    notes = (phrase(ENGLISH, "independence.aspects", features=features),) if found.by == POWER and learned else ()
+    notes = (phrase(ENGLISH, "independence.aspects", features=features),) if dependence.by == POWER and learned else ()
+    return replace(found, notes=notes)
+
+
+def verdict_of(found: Dependence) -> Finding | None:
+    """Whether intervals hold for other people; None where that is not worth a word."""
+    if (sentence := found.sentence) is None:
+        return None
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
-    return Finding(sentence, notes=notes, verdict=found.is_good, headline=headline)
+    return Finding(sentence, verdict=found.is_good, headline=headline)
 
 
 def modelled_people(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of them; nothing where nobody knew who answered."""
-    found = Posterior(model.posterior_).dependence
+    return said_of(Posterior(model.posterior_).dependence)
+
+
+def said_of(found: Dependence | None) -> tuple[Text, ...]:
+    """The same of what is known of them."""
     if found is None or found.number < 2:
         return ()
     facts = {"people": f"{found.number:,}", "answers": f"{found.answers:,.15g}", "effect": f"{found.effect:.2g}"}

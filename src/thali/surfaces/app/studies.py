@@ -37,7 +37,8 @@ TOOK = "fit.took"  # the seconds of the fit so far
 TOOK_TO_COMPARE = "compare.took"  # those of a comparison, and of how many models
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
 RUNS = (*QUEUED_RUNS, LOOK, TEST)
-ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
+ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".jsonl", ".ndjson", ".json")
+ENDINGS += (".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
 _LONGEST = 200  # characters of a title
 # What a file must hold to be of use.

@@ -42,7 +42,7 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
+            help="A table (CSV, TSV, Excel, Parquet, JSON Lines) of paired comparisons (a square count matrix, row over"
             " column, or one comparison a line), of choices out of sets (one alternative of an occasion a line), of"
             " similarities (a symmetric square, or one pair a line), of"
             " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
@@ -125,7 +125,7 @@ def report(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder that --out of thali fit or compare named, or a file that save wrote.",
+            help="The folder that --out of thali fit, compare or leaderboard named, or a file that save wrote.",
             show_default=False,
         ),
     ],
@@ -138,7 +138,7 @@ def report(
     author: Author = "",
     question: Question = "",
 ) -> None:
-    """Write a report of a fit or a comparison: one HTML file, to mail and to print."""
+    """Write a report of a fit, a comparison or a leaderboard: one HTML file, to mail and to print."""
     with plain_messages() as terminal:
         from .commands.report import run_report
 
@@ -459,9 +459,9 @@ def leaderboard(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Comparisons of two (CSV, TSV, Excel or Parquet of any length): the log of an arena (model_a, model_b,"
-            " winner), winners and losers, results of games, a square of counts; or rankings, choices out of sets, the"
-            " best and the worst of sets; or the name of a bundled data set."
+            help="Comparisons of two (CSV, TSV, Excel, Parquet, JSON Lines of any length): the log of an arena"
+            " (model_a, model_b, winner), winners and losers, results of games, a square of counts; or rankings,"
+            " choices out of sets, the best and the worst of sets; or the name of a bundled data set."
             " Several files are put together; the first may be the leaderboard.nc of an earlier run.",
             show_default=False,
         ),
@@ -474,14 +474,18 @@ def leaderboard(
             " files can be added to.",
         ),
     ] = None,
+    report: _Report = None,
+    title: Title = "",
+    author: Author = "",
+    question: Question = "",
     **typed: Any,
 ) -> None:
     """Rank options by comparisons of two, or rankings: worths, intervals of ranks, groups that cannot be told apart."""
     from .commands.leaderboard import run_leaderboard
 
-    with plain_messages(OptionWords(LEADERBOARD)):
+    with plain_messages(OptionWords(LEADERBOARD)) as terminal:
         given = {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
-        run_leaderboard(data, given, out)
+        run_leaderboard(terminal, data, given, out, report, {"title": title, "author": author, "question": question})
 
 
 def ask(

@@ -12,7 +12,6 @@ import typer
 from thali._labels import plural
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
-from thali.inference.files import check_place
 from thali.inference.jobs import read_index
 from thali.model.finding import TEXT
 from thali.model.options import OF_TABLES
@@ -29,7 +28,7 @@ from ..options import by_word, given_of_table
 from ..values import value_of
 from .asked import OWN, Asked, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
-from .report import UNTITLED, write_report
+from .report import UNTITLED, check_report, write_report
 
 
 def run_fit(
@@ -61,10 +60,7 @@ def run_fit(
     for option, folder in (("--out", out), ("--slides", slides)):
         if folder is not None:
             check_folder(folder, option)
-    if page is not None:
-        check_place(page.absolute())
-    elif named := next((name for name, text in cover.items() if text), ""):
-        raise ArgumentError(f"--{named} is of the report; name its file with --report.")
+    check_report(page, cover)
     found = find_data(data_name)
     if asked is None:
         asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)

@@ -124,7 +124,8 @@ def as_typed(name: str, arguments: Mapping[str, Any]) -> str:
     options = cover | {"model": given.get("model_name"), "models": given.get("models")}
     options |= given.get("own", {}) | given.get("typed", {})
     words = [part for word, value in options.items() for part in _as_typed(word.replace("_", "-"), value)]
-    return shlex.join(["thali", name, *([given["data_name"]] if "data_name" in given else []), *words])
+    tables = given.get("data_names", [given["data_name"]] if "data_name" in given else [])
+    return shlex.join(["thali", name, *tables, *words])
 
 
 def _as_typed(word: str, value: Any) -> list[str]:

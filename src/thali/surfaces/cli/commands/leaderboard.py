@@ -1,16 +1,20 @@
 """`thali leaderboard`: rank options by comparisons of two."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Argument, DataError
 
+from ...figures import Figures
 from ...text import text_of
-from ..boundary import OptionWords, notify
+from ..boundary import OptionWords, Terminal, notify
 from ..files import check_folder, write_findings
 from ..loading import load_pairs
 from ..options import LEADERBOARD
 from ..values import value_of
+from .jobs import COMMAND, as_typed, noted
+from .report import UNTITLED, check_report, write_report
 
 if TYPE_CHECKING:
     from thali.paired.board import Leaderboard
@@ -23,21 +27,35 @@ _ASKED = ("judges", "judge_sd", "judge_bias", "period", "drift", "since", "until
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
 
-def run_leaderboard(names: list[str], typed: dict[str, Any], out: Path | None) -> None:
-    """Print the leaderboard of files, and write it with its pictures."""
+def run_leaderboard(
+    terminal: Terminal,
+    names: list[str],
+    typed: dict[str, Any],
+    out: Path | None,
+    page: Path | None = None,
+    cover: dict[str, str] = UNTITLED,
+) -> None:
+    """Print the leaderboard of files, and write it with its pictures, and its report."""
+    from thali.model.saved import BOARD
     from thali.paired.board import as_json, as_netcdf
     from thali.paired.findings import findings_of
 
     wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
     if out is not None:
         check_folder(out)
+    check_report(page, cover)
     board = _board(names, wanted)
     findings = findings_of(board)
+    command = {"data_names": names, "typed": typed, "cover": cover}
     try:
-        if out is not None:
-            others = {"leaderboard.json": as_json(board), f"leaderboard{_BOARD}": bytes(as_netcdf(board))}
-            drawn = write_findings(findings, out, others=others)
-            notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
+        with Figures() as figures:
+            if out is not None:
+                others = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
+                others[COMMAND] = json.dumps(noted("leaderboard", command)).encode()
+                drawn = write_findings(findings, out, others=others, figures=figures)
+                notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
+            if page is not None:
+                write_report(board, page, as_typed("leaderboard", command), terminal, figures=figures, cover=cover)
     finally:  # a full disk must not cost the answer
         print(text_of(findings, OptionWords(LEADERBOARD)))
 
@@ -99,6 +117,6 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
         counted = count(name, True, named)
     else:
         data, read_as = load_pairs(name, wanted)
-        counted = Counted(data, {}, None, 0, read_as)
+        counted = Counted(data, {}, None, 0, read_as, (Path(name).name,))
     notify(f"{name}: {counted.read_as}")
     return Made(counted, how, named)

@@ -1,9 +1,9 @@
-"""`thali report`: one HTML file about the results of a fit or a comparison."""
+"""`thali report`: one HTML file about the results of a fit, a comparison or a leaderboard."""
 
 from pathlib import Path
 from typing import Any
 
-from thali.errors import DataError
+from thali.errors import ArgumentError, DataError
 from thali.inference.files import atomic_write, check_place
 from thali.model.registry import spec_of
 from thali.model.settings import USUAL, Settings
@@ -11,10 +11,19 @@ from thali.model.settings import USUAL, Settings
 from ..boundary import Terminal, notify
 from ..files import check_folder, write_slides
 from ..loading import Found, find_data
+from ..options import LEADERBOARD
 from .asked import asked_of
 from .jobs import COVER, JOB, as_typed, command_of
 
 UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
+
+
+def check_report(page: Path | None, cover: dict[str, str]) -> None:
+    """Refuse a report that cannot be written, and words of the cover of none, before anything long is computed."""
+    if page is not None:
+        check_place(page.absolute())
+    elif named := next((name for name, text in cover.items() if text), ""):
+        raise ArgumentError(f"--{named} is of the report; name its file with --report.")
 
 
 def run_report(
@@ -69,18 +78,22 @@ def write_report(
     figures: Any = None,
     cover: dict[str, str] = UNTITLED,
 ) -> None:
-    """Write the report of a fitted model or of the table of a comparison; `figures`: those that are drawn already."""
+    """Write the report of a fitted model, a comparison or a leaderboard; `figures`: those that are drawn already."""
+    from thali.paired.board import Leaderboard
+
     from ...html import Cover
     from ...report import page_of
 
     if (spec := spec_of(what)) is not None:
         terminal.know(spec.options)
+    elif isinstance(what, Leaderboard):
+        terminal.know(LEADERBOARD)
     atomic_write(file, page_of(what, command, terminal.words, settings, figures, Cover(**cover)))
     notify(f"wrote the report to {file}.")
 
 
 def _results(results: Path) -> Any:
-    """The model, or the table of a comparison."""
+    """The model, the leaderboard, or the table of a comparison."""
     from thali.comparison.merge import OF_KIND, table_of_job
     from thali.inference.jobs import read_index
     from thali.model.saved import load, model_in
@@ -91,6 +104,6 @@ def _results(results: Path) -> Any:
     if index is not None and index["stamp"]["kind"] in OF_KIND:
         return table_of_job(results / JOB)
     raise DataError(
-        f"There are no results in '{results}'; give the folder that --out of thali fit or compare named, or a file that"
-        " save wrote."
+        f"There are no results in '{results}'; give the folder that --out of thali fit, compare or leaderboard named,"
+        " or a file that save wrote."
     )
