@@ -35,7 +35,7 @@ _SENTENCES = {
     "known": "{name} = {value:g}",
     "learned": "a HalfNormal(0.5) prior on {name}",
     "dates": "Only comparisons {dates} counted.",
-    "pool": "The log worths of the boards of parts varied about common ones.",
+    "pool": "The worths of the boards of parts were common ones times Gamma(1/s², 1/s²) variables, with {spread}.",
     "intervals": "Intervals are central {interval}s; two options are told apart if their order has a probability of .95"
     " or more.",
 }
@@ -120,7 +120,7 @@ def _varying(data: Judgements, chosen: dict[str, Any]) -> tuple[Text, ...]:
     dates = [f"{word} {chosen[key]}" for key, word in (("since", "since"), ("until", "until")) if chosen[key]]
     if dates:
         sentences.append(phrase(_SENTENCES, "dates", dates=" and ".join(dates)))
-    return (*sentences, *([_SENTENCES["pool"]] if chosen["pool"] else []))
+    return (*sentences, *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if chosen["pool"] else []))
 
 
 def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
