@@ -108,9 +108,7 @@ def test_damaged_files(text, message):
 def test_keys_that_differ_from_row_to_row_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(json_rows, "MAX_CELLS", 10)
     assert read_table(source(in_lines([{"a": 1, "b": 2}] * 30 + [{"a": 1}] * 30))).shape == (60, 2)
-    with pytest.raises(
-        DataError, match=r"Line \d+ makes \d+ columns of the keys so far, nearly all"
-    ):
+    with pytest.raises(DataError, match=r"Line \d+ makes \d+ columns of the keys so far, nearly all"):
         read_table(source("".join(f'{{"{k}":1}}\n' for k in range(100))))
 
 
