@@ -28,10 +28,12 @@ from thali.choice.logits.hierarchical_draws import (
 )
 from thali.choice.logits.hierarchical_fit import sampling_of
 from thali.choice.logits.hierarchical_sweep import Chain, Prior, problem_of
+from thali.choice.logits.spec import HIERARCHICAL
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import checked_run, run_chains
 from thali.inference.seeds import streams
 from thali.people.columns import Covariates, covariates_of
+from thali.surfaces.cli.boundary import OptionWords
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
@@ -185,6 +187,7 @@ def test_a_prior_that_is_felt_is_said(fitted):
     (note,) = fitted[0].findings()["population"].notes
     assert str(note).startswith("With 80 people and 9 tasks each the prior of how far people differ is felt: half its")
     assert "scale=0.5, would make sd[" in str(note)
+    assert "its size, --prior-scale 0.5, would make sd[" in note.render(OptionWords(HIERARCHICAL.options))
 
 
 def test_tastes_keep_their_signs():
