@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import is_numbered
 from thali._labels import display_width
-from thali.model.columns import COLUMNS, heading
+from thali.model.columns import COLUMNS, MONTE_CARLO, heading
 from thali.posterior.interval import INTERVAL, interval_name
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -
             columns.append([low if low in _NONE and low == high else f"{low} to {high}" for low, high in ends])
             is_text.append(False)
         elif not (name != _low_of(name) and _low_of(name) in columns_of):
-            head.append(heading(name))
+            head.append(heading(name, table.attrs.get(MONTE_CARLO, False)))
             columns.append(cells(name, values))
             is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
     return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)

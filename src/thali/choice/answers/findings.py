@@ -270,7 +270,7 @@ def demand(model: Any, settings: Settings) -> Finding | None:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
     table = table[["product", *table.columns.drop("product")]]
-    table.attrs.update(interval=settings.ci, attribute=settings.price)
+    table.attrs.update(chooser.facts(settings.ci), attribute=settings.price)
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _steepest(parts, settings)
     return Finding(sentence, title=title, table=table, rows=None, picture=Picture("demand", title, (table,)))
