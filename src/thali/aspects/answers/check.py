@@ -259,8 +259,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
         by_each = f" by each {table.attrs[EACH]}" if EACH in table.attrs else ""
         return (
             f"The check says nothing here: {of.met}{by_each} fewer than {MIN_MEAN_COUNT:g} times on average, so that"
-            " nearly every interval holds all proportions that could have been observed. Collect more choices of each, or"
-            " ask how well choices left out are predicted (thali compare)."
+            " nearly every interval holds all proportions that could have been observed. Collect more choices of each,"
+            " or ask how well choices left out are predicted (thali compare)."
         )
     missed = table[table["missed"]]
     count = f"{len(missed):,}" if len(missed) else "None"
