@@ -135,9 +135,8 @@ def test_segments_that_draws_do_not_agree_on_are_not_claimed():
     alike = of_people(compared(12), np.random.default_rng(5).gamma(20.0, 1 / 20.0, (30, 12, 4)))
     for asked in (None, 3):
         found = alike.findings(segments=asked)["segment_sizes"]
-        assert str(found.sentence).startswith(
-            "The respondents make no clear segments, but differ by degrees (stability"
-        )
+        assert str(found.sentence).startswith("No clear segments can be told (stability ")
+        assert "differ by degrees, or their answers are too few. Grouped all the same, they would" in found.sentence
         assert (found.picture is None) == (asked is None)
     assert of_two_segments().findings()["segment_sizes"].picture is not None
 
@@ -411,6 +410,7 @@ def test_a_check_names_the_person_of_what_it_misses():
     weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
     table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
     assert set(table["group"]) == {"p0", "p1", "p2"}
+    assert "pairs were compared by each person fewer than 2 times on average" in check_sentence(table)
     table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
     assert f"{table['group'][0]}: tea over wine (observed 1.00, " in check_sentence(table)
 

@@ -243,3 +243,27 @@ def test_a_page_gives_small_numbers_the_decimals_that_they_need():
     from thali.surfaces import html
 
     assert html.cells("log_odds", [0.00087]) == ["0.00087"] and html.cells("log_odds", [0.00087, 0.5])[1] == "0.500"
+
+
+def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is():
+    """A slope of a price by its interval or its standard error, and both of them; other rows as they were."""
+    from thali.surfaces import html
+
+    columns = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk"]
+    drawn = [[3.531, 0.222, 3.183, 3.893, 0.0038, 3368.0], [-0.01072, 0.00049, -0.01149, -0.00994, 0.0000087, 3236.0]]
+    table = pd.DataFrame(drawn, ["inside", "price"], columns)
+    printed = [["inside", "3.531", "0.222", "3.183 to 3.893", "0.0038", "3,368"]]
+    printed += [["price", "-0.0107", "0.00049", "-0.0115 to -0.0099", "0.000009", "3,236"]]
+    assert readable(table, cells).rows == printed
+    assert readable(table, html.cells).rows[1] == printed[1]
+    table = pd.DataFrame(
+        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "se", "z"]
+    )
+    assert readable(table, cells).rows == [
+        ["inside", "2.655", "0.163", "16.281"],
+        ["price", "-0.0089", "0.00047", "-18.842"],
+    ]
+    table.attrs["monte_carlo"] = True  # which says nothing of how sure the data are
+    assert readable(table, cells).rows[1] == ["price", "-0.009", "0.000", "-18.842"]
+    shares = pd.DataFrame({"share": [0.3, 0.095], "share_low": [0.28, 0.089], "share_high": [0.32, 0.101]}, ["a", "b"])
+    assert readable(shares, cells).rows == [["a", "0.300", "0.280 to 0.320"], ["b", "0.095", "0.089 to 0.101"]]

@@ -8,7 +8,9 @@ if TYPE_CHECKING:
 
 _ENDS = {"_lb": "_low", "_ub": "_high"}
 _OTHERS = {"lower": "low", "upper": "high"}
-_ERRORS = {"_mcse": "MC error", "_se": "std. error"}
+MONTE_CARLO = "monte_carlo"  # in attrs: whether errors that are called se are those of draws, rather than of data
+_OF_DRAWS, _OF_DATA = "MC error", "std. error"
+_ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
 _PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
 _ARVIZ = re.compile(r"^eti\d+(_lb|_ub)$")
 
@@ -26,8 +28,8 @@ PROBABILITY, WEIGHT = "probability", "of the total weight, or relative weight"
 COLUMNS = {
     "mean": Column(error="mcse_mean"),
     "probability": Column(unit=PROBABILITY, error="mcse"),
-    "mcse": Column("MC error"),
-    "mcse_mean": Column("MC error"),
+    "mcse": Column(_OF_DRAWS),
+    "mcse_mean": Column(_OF_DRAWS),
     "ess_bulk": Column("ess_bulk", "draws"),
     "ess_tail": Column("ess_tail", "draws"),
     "r_hat": Column("r_hat"),
@@ -43,7 +45,7 @@ COLUMNS = {
     "p_value": Column("p", PROBABILITY),
     "utility": Column(unit="utility", error="std_error"),
     "estimate": Column(error="std_error"),
-    "std_error": Column("std. error"),
+    "std_error": Column(_OF_DATA),
     "effect": Column("preferred", PROBABILITY, "se"),
     "importance": Column(unit="share", error="se"),
     "range_share": Column("part of ranges", "share", "range_se"),
@@ -51,7 +53,7 @@ COLUMNS = {
     "people_sd": Column("sd of people"),
     "zero_centred": Column("zero-centred", "mean range 100", decimals=1),
     "zero_centred_sd": Column("its sd of people", decimals=1),
-    "se": Column("std. error"),
+    "se": Column(_OF_DATA),
     "more_votes": Column(decimals=0),
     "more": Column(unit="units of the covariate"),
     "odds_low": Column(unit="factor of the odds"),
@@ -84,8 +86,9 @@ COLUMNS = {
     "difference": Column("to best", "as the score", "difference_se"),
     "together": Column(unit="nats a choice", error="together_se"),
     "log_evidence": Column(unit="nats", error="standard_error"),
-    "standard_error": Column("std. error", "nats"),
+    "standard_error": Column(_OF_DRAWS, "nats"),
     "log_bayes_factor": Column("log BF of best", "nats", "log_bayes_factor_se"),
+    **dict.fromkeys(("log_bayes_factor_se", "p_se"), Column(_OF_DRAWS)),
 }
 
 
@@ -113,10 +116,11 @@ def _plain_end(name: str) -> str:
     return _OTHERS.get(name, name)
 
 
-def heading(name: str) -> str:
-    """How a column is headed."""
-    known = COLUMNS.get(name)
+def heading(name: str, monte_carlo: bool = False) -> str:
+    """How a column is headed; `monte_carlo`: in a table whose errors are those of draws."""
+    known, end = COLUMNS.get(name), next((each for each in _ERRORS if name.endswith(each)), None)
     if known is not None and known.heading:
-        return known.heading
-    end = next((each for each in _ERRORS if name.endswith(each)), None)
-    return name.replace("_", " ") if end is None else _ERRORS[end]
+        found = known.heading
+    else:
+        found = name.replace("_", " ") if end is None else _ERRORS[end]
+    return _OF_DRAWS if monte_carlo and found == _OF_DATA else found

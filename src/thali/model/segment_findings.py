@@ -16,8 +16,8 @@ _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments
 SENTENCES = {
     "sizes": "Grouped by what they prefer, the respondents make {number} (stability {stability}): {shares}. {how}",
-    "sizes.low": "The respondents make no clear segments, but differ by degrees (stability {stability}). Grouped all"
-    " the same, they would make {number}: {shares}. {how}",
+    "sizes.low": "No clear segments can be told (stability {stability}): the respondents differ by degrees, or their"
+    " answers are too few. {instead}Grouped all the same, they would make {number}: {shares}. {how}",
     "sizes.how": "Stability is the adjusted Rand index of the segments of a draw with the assignment (1: all draws"
     " agree, 0: as chance does).",
     "sizes.title": "Segments of the respondents, and what each prefers more than everybody",
@@ -53,13 +53,15 @@ def segments_once(settings: Settings, people: Callable[[Any], int], usual: Any =
     return segments
 
 
-def segment_makers(settings: Settings, segments: SegmentsOf, besides: tuple[Besides, ...] = ()) -> tuple[Maker, ...]:
+def segment_makers(
+    settings: Settings, segments: SegmentsOf, besides: tuple[Besides, ...] = (), instead: Text = ""
+) -> tuple[Maker, ...]:
     """The makers of segments: a terminal shows those that were asked for; `besides`: what else is found of them, by the
-    model."""
+    model; `instead`: what else there is where they cannot be told."""
     asked = settings.segments is not None
     place = BRIEF if asked else SHOWN
     makers = (
-        ("segment_sizes", "Which segments do the respondents make?", place, partial(_sizes, asked)),
+        ("segment_sizes", "Which segments do the respondents make?", place, partial(_sizes, asked, instead)),
         ("segment_profiles", "What does each segment prefer?", place, _profiles),
         ("segment_numbers", "How many segments are there?", place, _numbers),
         ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
@@ -83,13 +85,14 @@ def _about(
     return None if found is None else make(model, found)
 
 
-def _sizes(asked: bool, model: Any, found: Segments) -> Finding:
+def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
     """The segments and how stable they are; those that are not clear have a picture if they were asked for."""
     is_clear = found.stability >= _CLEAR
     shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
-    facts = {"number": plural(len(found), "segment"), "shares": shares, "stability": number(found.stability)}
+    facts: dict[str, Any] = {"number": plural(len(found), "segment"), "shares": shares, "how": SENTENCES["sizes.how"]}
+    facts |= {"stability": number(found.stability)} | ({} if is_clear else {"instead": instead})
     return Finding(
-        phrase(SENTENCES, "sizes" if is_clear else "sizes.low", how=SENTENCES["sizes.how"], **facts),
+        phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
         title=SENTENCES["sizes.title"],
         table=found.sizes,
         shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],

@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from thali._described import printable
-from thali._digits import by_itself, decimals_of_small, written
+from thali._digits import by_itself, decimals_of_cells, written
 from thali._page import markup, policy
 from thali.errors import IncompleteWarning, Words
 from thali.model.common_findings import has_draws
@@ -212,10 +212,10 @@ def _date(model: Any) -> str:
 # Numbers in a table that people read ----------------------------------------------------------------------------------
 
 
-def cells(column: str, values: list[Any]) -> list[str]:
-    """The cells of the column of that name."""
-    more = decimals_of_small(column, values)
-    return [cell(column, value, more) for value in values]
+def cells(column: str, values: list[Any], least: Sequence[int] = ()) -> list[str]:
+    """The cells of the column of that name, with so many decimals at least where three would say too little."""
+    decimals = decimals_of_cells(column, values, least)
+    return [cell(column, value, each) for value, each in zip(values, decimals, strict=True)]
 
 
 def cell(column: str, value: Any, decimals: int | None = None) -> str:

@@ -3,20 +3,32 @@
 Its columns as plain text are `align`.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from thali._described import is_numbered
+from thali._digits import DECIMALS, decimals_of_figure, with_two_digits
 from thali._labels import display_width
-from thali.model.columns import COLUMNS, heading
+from thali.model.columns import COLUMNS, MONTE_CARLO, heading
 from thali.posterior.interval import INTERVAL, interval_name
 
 if TYPE_CHECKING:
     import pandas
 
 
+_WIDTH = 3.2  # of an 89 % interval, in standard errors
 _NONE = ("-", "–")  # cells of what is missing
-Cells = Callable[[str, list[Any]], list[str]]  # the texts of the values of the column of that name
+_ERRORS = ("sd", "se", "std_error", "mcse", "mcse_mean")  # columns that say how sure the one before them is
+
+
+class Cells(Protocol):
+    """The texts of the values of the column of that name, with so many decimals at least of each."""
+
+    def __call__(self, column: str, values: list[Any], least: Sequence[int] = (), /) -> list[str]:
+        """The texts."""
+        ...
 
 
 class Readable(NamedTuple):
@@ -43,21 +55,23 @@ def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -
             is_text.append(True)
     columns_of = [str(name) for name in frame.columns]
     whole = [_whole(frame.iloc[:, place].tolist()) for place in range(len(columns_of))]
+    least = _least_decimals(columns_of, whole, table.attrs.get(MONTE_CARLO, False))
     for place, name in enumerate(columns_of):
         values = whole[place]
         base = _high_of(name)
         if base in columns_of and name != base:  # the lower end, which takes both
-            both = (name, values), (base, whole[columns_of.index(base)])
+            other = columns_of.index(base)
+            both = (name, values, least[place]), (base, whole[other], least[other])
             around = columns_of[place - 1] if name == "low" and place else name  # such as a rating without decimals
             known = COLUMNS.get(around)
             alike = known is not None and known.decimals is not None
-            ends = zip(*(cells(around if alike else end, numbers) for end, numbers in both), strict=True)
+            ends = zip(*(cells(around if alike else end, *those) for end, *those in both), strict=True)
             head.append(_interval_heading(name, columns_of, place, level))
             columns.append([low if low in _NONE and low == high else f"{low} to {high}" for low, high in ends])
             is_text.append(False)
         elif not (name != _low_of(name) and _low_of(name) in columns_of):
-            head.append(heading(name))
-            columns.append(cells(name, values))
+            head.append(heading(name, table.attrs.get(MONTE_CARLO, False)))
+            columns.append(cells(name, values, least[place]))
             is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
     return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)
 
@@ -66,6 +80,58 @@ def _whole(values: list[Any]) -> list[Any]:
     """The values, without decimals where all of them are whole numbers."""
     is_whole = all(isinstance(value, float) and value.is_integer() for value in values)
     return [int(value) for value in values] if is_whole else values
+
+
+class _Figure(NamedTuple):
+    """The columns of a number, of the ends of its interval and of its errors, by their places."""
+
+    numbers: list[int]
+    ends: list[int]
+    errors: list[int]
+
+
+def _least_decimals(names: list[str], columns: list[list[Any]], monte_carlo: bool) -> list[list[int]]:
+    """How many decimals each number deserves for what its row says of how sure it is; column by column."""
+    least = [[DECIMALS] * len(values) for values in columns]
+    for figure in _figures(names):
+        of_data = [place for place in figure.errors if not (monte_carlo or "mcse" in names[place])]
+        if any(
+            name in COLUMNS and COLUMNS[name].decimals is not None for name in map(names.__getitem__, figure.numbers)
+        ):
+            continue
+        for row in range(len(columns[0])) if figure.ends or of_data else ():
+            numbers, ends, errors = ([_number(columns[place][row]) for place in places] for places in figure)
+            width = ends[1] - ends[0] if ends else _WIDTH * _number(columns[of_data[0]][row])
+            decimals = decimals_of_figure([*numbers, *ends], width)
+            for place in (*figure.numbers, *figure.ends):
+                least[place][row] = decimals
+            for place, error in zip(figure.errors, errors, strict=True):
+                is_small = decimals > DECIMALS and 0.0 < error < 1.0
+                least[place][row] = max(decimals, with_two_digits(error)) if is_small else decimals
+    return least
+
+
+def _number(value: Any) -> float:
+    """A number of a table; NaN for everything else."""
+    return float(value) if isinstance(value, Real) else math.nan
+
+
+def _figures(names: list[str]) -> list[_Figure]:
+    """The figures of a table: errors and ends are of the column that they name, or of the one before them."""
+    found: dict[str, _Figure] = {}
+    last = ""
+    for place, name in enumerate(names):
+        own, partner = name, (_high_of(name) if _high_of(name) != name else _low_of(name))
+        is_end, is_error = partner != name and partner in names, name in _ERRORS or name.endswith(("_se", "_mcse"))
+        if is_end:
+            own = last if name in ("low", "high") else name.replace("_low", "", 1).replace("_high", "", 1)
+        elif is_error:
+            stem = name.removesuffix("_mcse").removesuffix("_se")
+            own = stem if stem in names and stem != name else last
+        else:
+            last = name
+        found.setdefault(own, _Figure([], [], []))[1 if is_end else 2 if is_error else 0].append(place)
+    return list(found.values())
 
 
 def _labels(cells: Cells, name: str, values: list[Any]) -> list[str]:

@@ -1,13 +1,13 @@
 """Findings in a terminal: plain text, aligned, names never cut off."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from thali._digits import decimals_of_small, in_a_column
+from thali._digits import decimals_of_cells, in_a_column
 from thali.errors import Words
 from thali.model.columns import COLUMNS
 from thali.model.finding import TEXT, Finding, Findings
@@ -82,10 +82,10 @@ def _table(found: Finding) -> Iterable[str]:
     return lines
 
 
-def cells(column: str, values: list[Any]) -> list[str]:
-    """The cells of the column of that name: three decimals, more where all numbers are small."""
-    more = decimals_of_small(column, values)
-    return [_cell(column, value, more) for value in values]
+def cells(column: str, values: list[Any], least: Sequence[int] = ()) -> list[str]:
+    """The cells of the column of that name: three decimals, more where all numbers or those of a row are small."""
+    decimals = decimals_of_cells(column, values, least)
+    return [_cell(column, value, each) for value, each in zip(values, decimals, strict=True)]
 
 
 def _cell(column: str, value: Any, decimals: int | None) -> str:

@@ -9,9 +9,12 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.answers.findings import winner
+from thali.choice.answers.findings import answers_of, winner
 from thali.choice.product_classes.findings import _to_read
 from thali.errors import ArgumentError, DataError, IncompleteWarning
+from thali.model import segment_findings
+from thali.model.settings import Settings
+from thali.surfaces.cli.boundary import OptionWords
 from thali.surfaces.readable import readable
 from thali.surfaces.text import cells
 
@@ -179,6 +182,16 @@ def test_slides_of_something_else_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match="There are findings of fitted models.*got int"):
         th.report.slides(5, tmp_path / "slides")
     assert not (tmp_path / "slides").exists()
+
+
+def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes(classes, monkeypatch):
+    monkeypatch.setattr(segment_findings, "_CLEAR", 2.0)  # as if draws did not agree on them
+    _, makers = answers_of(Settings(segments=2))  # of a model that does not
+    (sizes,) = (maker(classes, Settings(segments=2)) for maker in makers if maker.key == "segment_sizes")
+    said, own = (found.sentence for found in (sizes, classes.findings(segments=2)["segment_sizes"]))
+    assert "are too few. LatentClassLogit looks for classes of people itself. Grouped all the same" in str(said)
+    assert "are too few. latent-class-logit looks for" in said.render(OptionWords([]))
+    assert "are too few. Grouped all the same" in own
 
 
 def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):

@@ -28,10 +28,14 @@ from thali.choice.logits.hierarchical_draws import (
 )
 from thali.choice.logits.hierarchical_fit import sampling_of
 from thali.choice.logits.hierarchical_sweep import Chain, Prior, problem_of
+from thali.choice.logits.spec import HIERARCHICAL
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import checked_run, run_chains
 from thali.inference.seeds import streams
 from thali.people.columns import Covariates, covariates_of
+from thali.surfaces.cli.boundary import OptionWords
+from thali.surfaces.readable import readable
+from thali.surfaces.text import cells
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
@@ -185,6 +189,22 @@ def test_a_prior_that_is_felt_is_said(fitted):
     (note,) = fitted[0].findings()["population"].notes
     assert str(note).startswith("With 80 people and 9 tasks each the prior of how far people differ is felt: half its")
     assert "scale=0.5, would make sd[" in str(note)
+    assert "its size, --prior-scale 0.5, would make sd[" in note.render(OptionWords(HIERARCHICAL.options))
+
+
+def test_errors_of_draws_are_headed_as_such(fitted):
+    """The tables have the columns that those of an estimate have, where the errors are those of a sample of people."""
+    model, train, _ = fitted
+    market = pd.DataFrame({"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}, ["A", "B"])
+    keys = ["market_shares", "attribute_importance", "utilities", "willingness_to_pay", "demand"]
+    for each, said, other in (
+        (model, "MC error", "std. error"),
+        (th.MultinomialLogit().fit(train), "std. error", "MC error"),
+    ):
+        found = each.findings(market=market)
+        for key in keys:
+            head = readable(found[key].to_read, cells).head
+            assert said in head and other not in head, (key, head)
 
 
 def test_tastes_keep_their_signs():

@@ -14,6 +14,7 @@ from thali.choice.product_classes.reports.class_table import class_name, class_t
 from thali.data.experiments.design import Design, design_of
 from thali.data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
+from thali.model.columns import heading
 
 FREE = (Attribute("colour", ("red", "blue", "green"), "given"), Attribute("size", ("s", "m"), "given"))
 
@@ -115,6 +116,7 @@ def test_opposite_values_of_one_class_cancel():
     members = [[1, 0, 0, 1, 0]] * 2
     draws = single([(0, np.log(3.0)), (1, np.log(1.0))], members=members, monotone=(0, 0), offset=(0, 3, 5))
     table = class_table(draws, design(EVERY))
+    assert heading("importance_se", table.attrs["monte_carlo"]) == "MC error"  # by the differences between chains
     assert table["class"].tolist() == ["colour = red & size = s"]
     assert table[["liked", "importance", "share"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
 

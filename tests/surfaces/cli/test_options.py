@@ -1,15 +1,18 @@
 """The options of the command line are those of the models: each stands in one spec, and says what the model does."""
 
+import ast
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 import typer
 
-from thali.errors import ArgumentError
+from thali.errors import Argument, ArgumentError
 from thali.model.registry import SPECS
 from thali.model.spec import FIT, MODEL
 from thali.surfaces.cli import app
+from thali.surfaces.cli.boundary import OptionWords
 from thali.surfaces.cli.models import TYPED, model_implied, model_named
 from thali.surfaces.cli.options import by_word
 from thali.surfaces.cli.values import value_of
@@ -36,6 +39,21 @@ def test_an_option_is_an_argument_and_shows_its_default(spec, option):
         assert option.default == argument.default
     if isinstance(argument.default, tuple) and argument.default:
         assert value_of(option, option.default) == argument.default
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("spec", TYPED, ids=[spec.name for spec in TYPED])
+def test_a_mention_of_an_argument_is_its_own_option(spec):
+    """At the command line; in Python it is the argument. No message of the model has the argument for the option."""
+    words, renamed = OptionWords(spec.options), {each.passed for each in spec.options if each.passed != each.name}
+    for option in spec.options:
+        named, alike = Argument(option.name, option.passed), [each for each in spec.options if each.name == option.name]
+        assert named.render(words) == f"--{alike[0].word}" and str(named) == option.passed
+    file = Path(inspect.getfile(spec.load()))
+    sources = sorted(file.parent.glob("*.py")) if renamed else ()
+    calls = [call for each in sources for call in ast.walk(ast.parse(each.read_text())) if isinstance(call, ast.Call)]
+    named = {call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)}
+    assert not named & renamed
 
 
 @pytest.mark.parametrize("word", by_word())

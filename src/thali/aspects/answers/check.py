@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PAIR, TIED, MOST_SIMILAR = "pair", "pair with ties", "pair of triplets"
 MEMBER, ANSWER, SIMILARITY = "member of a set", "option that is named", "similarity"
 ROWS = "rows"  # the key in `attrs` of a table
+EACH = "each"  # likewise: what its column group is, a group or a person
 
 
 class Checked(NamedTuple):
@@ -255,10 +256,11 @@ def check_sentence(table: "pandas.DataFrame") -> str:
         )
     of = checked_in(table)
     if math.isnan(table.attrs["p_value"]):
+        by_each = f" by each {table.attrs[EACH]}" if EACH in table.attrs else ""
         return (
-            f"The check says nothing here: {of.met} fewer than {MIN_MEAN_COUNT:g} times on average, so that nearly "
-            "every interval holds all proportions that could have been observed. Collect more choices of each, or ask "
-            "how well choices left out are predicted (thali compare)."
+            f"The check says nothing here: {of.met}{by_each} fewer than {MIN_MEAN_COUNT:g} times on average, so that"
+            " nearly every interval holds all proportions that could have been observed. Collect more choices of each,"
+            " or ask how well choices left out are predicted (thali compare)."
         )
     missed = table[table["missed"]]
     count = f"{len(missed):,}" if len(missed) else "None"

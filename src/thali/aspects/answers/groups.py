@@ -22,6 +22,7 @@ from thali.posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of, flat
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats
+from .check import EACH
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 from .kind import of_data, of_kind
 
@@ -410,6 +411,7 @@ def group_check_table(
     found.attrs = first | {
         "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
         "p_values": p_values,
+        EACH: "person" if Posterior(tree).has_individuals else "group",
         "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
     }
     return found

@@ -188,6 +188,9 @@ ENGLISH = {
     "kinds": "The answers come from {number} of the {most} kinds that there may be (probability {probability}).",
     "kinds.each": "Kind {kind} has {sample} % of the people who answered, and {population} % of the population that"
     " they are a sample of ({interval} {low} to {high}); {prefers}.",
+    "kinds.shares": "The share of the sample counts whole people, and so do the ends of its interval, which may leave"
+    " out the mean. The quantities kind_share[1], kind_share[2], ... are those of the largest kind of each draw, of the"
+    " second largest, ..., whoever is of it.",
     "kinds.liked": "the best mean ranks have {liked}",
     "kinds.alike": "most alike are {pairs}",
     "kinds.many": "there are too many pairs to rank them",

@@ -60,13 +60,15 @@ def _kinds(model: Any, prefers: "Callable[[Any], Text]") -> Finding:
     numbers = sizes.attrs["n_kinds"]
     likeliest = max(numbers, key=numbers.get)
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
-    notes = []
+    notes: list[Text] = []
     for kind, row in sizes.iterrows():
         low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(), "low": low, "high": high}
         prefer = prefers(model.of_kind(kind))
         notes.append(phrase(ENGLISH, "kinds.each", kind=kind, prefers=prefer, **shares, **ends))
+    if len(sizes) > 1:
+        notes.append(ENGLISH["kinds.shares"])
     return Finding(
         phrase(ENGLISH, "kinds", **how),
         title=ENGLISH["kinds.title"],

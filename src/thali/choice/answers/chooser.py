@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._arguments import between
+from thali.model.columns import MONTE_CARLO
 
 if TYPE_CHECKING:
     import pandas
@@ -132,6 +133,10 @@ class Chooser:
     def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """Standard errors of the figures reported for values (draws, quantities), from the chains of their draws."""
         raise NotImplementedError
+
+    def facts(self, ci: float) -> dict[str, Any]:
+        """What the attrs of a table with intervals and errors say of both."""
+        return {"interval": ci, **({} if self.is_estimate else {MONTE_CARLO: True})}
 
 
 def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:

@@ -45,7 +45,7 @@ def level_effects(
             "at_bound": one_sided & (low < _AT_BOUND),
         }
     )
-    table.attrs["interval"] = ci
+    table.attrs.update(chooser.facts(ci))
     return table
 
 
@@ -120,7 +120,7 @@ def attribute_importance(
             **(spread_of_people(decided, ci) if chooser.has_individuals else {}),
         }
     )
-    table.attrs["interval"] = ci
+    table.attrs.update(chooser.facts(ci))
     return table.sort_values("range_share", ascending=False, kind="stable", ignore_index=True)
 
 

@@ -67,6 +67,7 @@ ENGLISH = {
     "market.asked": "the one that was asked for",
     "market.scenario": "scenario {scenario}",
     "check.title": "Numbers that describe the choices, and the interval of their replicates; the worst first",
+    "segments.latent": "{model} looks for classes of people itself. ",
     # multinomial and hierarchical logit
     "logit.asked": "How much do the levels of each attribute add to the utility of a product, what would people pay for"
     " them, and what share would each product of a market have?",

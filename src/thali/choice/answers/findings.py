@@ -10,7 +10,7 @@ import numpy as np
 from thali._labels import as_label
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError, ModelName, Setting
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import FILE, FULL, MAX_ROWS, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
@@ -270,7 +270,7 @@ def demand(model: Any, settings: Settings) -> Finding | None:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
     table = table[["product", *table.columns.drop("product")]]
-    table.attrs.update(interval=settings.ci, attribute=settings.price)
+    table.attrs.update(chooser.facts(settings.ci), attribute=settings.price)
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _steepest(parts, settings)
     return Finding(sentence, title=title, table=table, rows=None, picture=Picture("demand", title, (table,)))
@@ -451,10 +451,16 @@ def individual_zero_centred(model: Any, settings: Settings) -> Finding | None:
 # segments -----------------------------------------------------------------------------------------------------
 
 
-def answers_of(settings: Settings, usual: Any = None) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
-    """The makers of first findings, with the simulator, and those of segments; `usual`: their number otherwise."""
+_LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit"))
+
+
+def answers_of(
+    settings: Settings, usual: Any = None, instead: Text = _LATENT
+) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
+    """The makers of first findings, with the simulator, and those of segments; `usual`: their number otherwise;
+    `instead`: what else there is where they cannot be told."""
     segments = segments_once(settings, lambda model: len(model._data_of_fit().respondents), usual)
-    return (*FIRST, simulator(segments)), segment_makers(settings, segments)
+    return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
 
 
 SEGMENTED = segmented("how often each person prefers a level to the other levels of its attribute")

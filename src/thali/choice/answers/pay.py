@@ -108,7 +108,7 @@ def willingness_to_pay(
     notes = _about_the_price(fewer, prices, weights, ci, ends)
     notes += _about_amounts(table, prices, limit, is_established=not notes)
     _give(notes)
-    table.attrs.update(interval=ci, price=price, notes=tuple(notes))
+    table.attrs.update(chooser.facts(ci), price=price, notes=tuple(notes))
     if attends is not None:
         table.attrs["attends"] = float(attends.mean(axis=0) @ weights / weights.sum())
     return table

@@ -59,7 +59,7 @@ def market_shares(
     for name, values in named.items():
         columns |= spread(chooser, name, values, ci)
     table = Table(columns, index=index)
-    table.attrs["interval"] = ci
+    table.attrs.update(chooser.facts(ci))
     if how.actual is not None:
         table.attrs["notes"] = [ENGLISH["shares.known"]]
     return table
@@ -131,7 +131,7 @@ def demand(
             "probability_best": best_of(chooser, profit),
         }
     table = Table(columns)
-    table.attrs.update(interval=ci, product=label, attribute=attribute)
+    table.attrs.update(chooser.facts(ci), product=label, attribute=attribute)
     return table
 
 
@@ -243,7 +243,7 @@ def best_products(
     table = Table(
         rows, columns=["line", *space.names, name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
     )
-    table.attrs.update(interval=ci, lines=len(lines), tried=len(search.known))
+    table.attrs.update(chooser.facts(ci), lines=len(lines), tried=len(search.known))
     return table
 
 

@@ -70,7 +70,7 @@ def elasticities(
         table[name] = column
     if change is None and all(low < now < high for now, low, high in steps.values()):
         table = table.drop(columns=["from", "to"])
-    table.attrs.update(interval=ci, attribute=attribute)
+    table.attrs.update(chooser.facts(ci), attribute=attribute)
     return table
 
 
@@ -163,5 +163,5 @@ def source_of_volume(
     for name in ("lost", "source"):
         columns |= spread(chooser, name, named_values[name], ci)
     table = Table(columns, index=pd.Index([market.labels[k] for k in others], name="product"))
-    table.attrs.update(interval=ci, new=[market.labels[k] for k in added], won=float(centre(chooser, won)[0]))
+    table.attrs.update(chooser.facts(ci), new=[market.labels[k] for k in added], won=float(centre(chooser, won)[0]))
     return table

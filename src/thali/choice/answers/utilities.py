@@ -58,7 +58,7 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
             **({"zero_centred_sd": scaled.std(axis=0)} if differs else {}),
         }
     )
-    table.attrs["interval"] = ci
+    table.attrs.update(chooser.facts(ci))
     return table
 
 

@@ -21,7 +21,7 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
     """The makers of the findings."""
     held = set(model.membership_.to_numpy().argmax(axis=1))  # whose classes are the segments, if each holds somebody
     usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
-    answers, segments = answers_of(settings, usual)
+    answers, segments = answers_of(settings, usual, instead="")
     return (*_FIRST, *answers, *segments, *_LAST)
 
 

@@ -136,7 +136,7 @@ def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
     tasks = number(tree["observed_data"]["chosen"].size / people)
     facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(smaller.argmax())]}
     share = f"{100 * smaller.max():.0f}"
-    setting = Setting("scale", float(f"{0.5 * prior.scale:.3g}"))
+    setting = Setting("prior_scale", float(f"{0.5 * prior.scale:.3g}"), passed="scale")
     return (phrase(ENGLISH, "logit.population.prior", setting=setting, share=share, **facts),)
 
 

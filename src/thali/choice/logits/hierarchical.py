@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._arguments import between, one_of, positive
 from thali._described import Facts
-from thali.errors import ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.chains import Run, checked_run
 from thali.inference.warn import is_quiet
 from thali.model.prior_sample import PriorSample
@@ -326,7 +326,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         from .hierarchical_sweep import Prior
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
-        scale = positive("scale", self._prior_scale(), "the prior size of a variance among people")
+        size = Argument("prior_scale", passed="scale")
+        scale = positive(size, self._prior_scale(), "the prior size of a variance among people")
         df = p + 3.0 if self.df is None else positive("df", self.df, "a number of degrees of freedom")
         if df < p + 2:
             raise ArgumentError(f"df must be {p + 2} or more for {p} coefficients; got {self.df!r}.")
@@ -419,7 +420,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
         own, was = self.attention(ci).shares, self._prior_scale()
         usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
-        other = usual if scale is None else positive("scale", scale, "the prior size of a variance among people")
+        size = Argument("attention_scale", passed="scale")
+        other = usual if scale is None else positive(size, scale, "the prior size of a variance among people")
         data = self._data_of_fit()
         if data is None:
             raise DataError("The other fit needs the data of this one, which the file of the model could not hold.")

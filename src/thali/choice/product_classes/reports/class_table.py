@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import proportion
+from thali.model.columns import MONTE_CARLO
 
 from ...answers.chooser import standard_error
 
@@ -205,7 +206,7 @@ def class_table(
             "importance": mean[rest].sum(),
             "importance_se": standard_error(importance[rest].sum(axis=0, keepdims=True))[0],
         }
-    table.attrs.update(draws=count, groups=groups, classes=len(order))
+    table.attrs.update({MONTE_CARLO: True}, draws=count, groups=groups, classes=len(order))
     return table
 
 
