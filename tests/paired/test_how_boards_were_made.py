@@ -41,7 +41,7 @@ HOW = {
     "known judges": ({"judges": True, "judge_sd": 0.3}, ["and tau = 0.3."]),
     "periods": ({**DATED, "drift": 0.1}, ["one period (month) to the next as Normal(0, s²), with s = 0.1."]),
     "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 counted."]),
-    "parts": ({"by": "language", "pool": True}, ["boards of parts were common ones times Gamma", "HalfNormal(0.5) prior on s"]),
+    "parts": ({"by": "language", "pool": True}, ["boards of parts were common ones times Gamma"]),
     "lapse": ({"lapse": 0.02}, ["at random was fixed at 0.02"]),
 }
 

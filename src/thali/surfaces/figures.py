@@ -17,6 +17,7 @@ _MARGIN = 0.05  # inches around what is drawn
 _UNDATED = {"png": None, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
 KINDS = tuple(_UNDATED)
 _DOTS = 150
+_DIGITS = 9  # of the place of axes, as a share of the figure, and of its part that is drawn on, in inches
 
 
 class Drawable(Protocol):
@@ -71,6 +72,7 @@ class Figures:
         import matplotlib
         import numpy as np
         from matplotlib import pyplot
+        from matplotlib.transforms import Bbox
 
         from thali import plots
 
@@ -81,10 +83,13 @@ class Figures:
                 figure = np.ravel(picture.draw(plots))[0].figure
                 figure.draw_without_rendering()
                 box = figure.get_tightbbox().padded(_MARGIN)
+                box = Bbox(box.get_points().round(_DIGITS))
             except BaseException:
                 for number in set(pyplot.get_fignums()) - before:
                     pyplot.close(number)
                 raise
             figure.set_layout_engine(None)
+            for axes in figure.axes:  # the layout of several differs in its last digits, by where they lie in memory
+                axes.set_position(np.round(axes.get_position(original=True).bounds, _DIGITS))
             self._drawn[id(picture)] = picture, figure, box
         return self._drawn[id(picture)][1:]
