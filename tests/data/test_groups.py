@@ -106,6 +106,14 @@ def test_copies_are_equal_and_nothing_changes():
     assert "2 groups: women (22 comparisons), men (6 comparisons); 4 options" in repr(groups)
 
 
+def test_many_of_the_same_size_are_not_listed():
+    data = th.PairedComparisons([[0, 2], [1, 0]], ["a", "b"])
+    alike = th.Groups({str(k): data for k in range(7)})
+    assert str(alike) == "7 groups of 3 comparisons each; 2 options"
+    other = th.Groups({**alike, "x": th.PairedComparisons([[0, 2], [2, 0]], ["a", "b"])})
+    assert str(other).startswith("8 groups: 0 (3 comparisons), 1 (3 comparisons), ") and "3 more; 2" in str(other)
+
+
 def _answers(kind):
     """Answers of four people of two groups; those of the second group know other options, too."""
     rng = np.random.default_rng(3)

@@ -110,10 +110,14 @@ class Groups(Judged, Mapping[str, Any]):
         return self.in_words(plural(len(self), "group"))
 
     def in_words(self, several: str) -> str:
-        """What they are, such as "3 groups", which, and of how many options."""
-        sizes = [f"{name} ({part.answers_in_words})" for name, part in self.items()]
+        """What they are, such as "3 groups", which, and of how many options; not which if many are of the same size."""
+        options = plural(self.n_options, self.data[0].option_word)
+        answers = [part.answers_in_words for part in self.data]
+        if len(self) > 6 and len(set(answers)) == 1:
+            return f"{several} of {answers[0]} each; {options}"
+        sizes = [f"{name} ({size})" for name, size in zip(self.names, answers, strict=True)]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{several}: {', '.join(shown)}; {plural(self.n_options, self.data[0].option_word)}"
+        return f"{several}: {', '.join(shown)}; {options}"
 
     def __repr__(self) -> str:
         return f"Groups({self})"
