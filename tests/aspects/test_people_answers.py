@@ -324,6 +324,7 @@ def test_scores_are_found_where_the_best_and_the_worst_were_named():
     found = model.findings(segments=2)
     assert found["option_scores"].sentence.startswith("Highest scores: ")
     assert found["option_scores"].sentence.endswith("an average option would have 25.")
+    assert found["option_scores"].shown["score"].is_monotonic_decreasing
     assert "with 3 others of average worth" in found["option_scores"].notes[0]
     assert found["segment_scores"].table.index.names == ["segment", "option"]
     assert "segment 2 " in found["segment_scores"].sentence

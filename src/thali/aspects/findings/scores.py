@@ -45,4 +45,7 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     notes = (phrase(ENGLISH, "option_scores.by" if none is None else "option_scores.none.by", others=size, none=none),)
     scale = phrase(ENGLISH, "option_scores.sum" if none is None else "option_scores.anchor", none=none)
     named_scale = str(phrase(ENGLISH, title, scale=scale))
-    return Finding(sentence, title=named_scale, table=table, picture=picture if fits else None, notes=notes)
+    shown = table.sort_values("score", ascending=False, kind="stable") if is_of_all else None
+    return Finding(
+        sentence, title=named_scale, table=table, shown=shown, picture=picture if fits else None, notes=notes
+    )
