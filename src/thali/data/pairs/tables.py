@@ -432,7 +432,7 @@ def from_wide(
         named = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
         found = WideColumns(named, "named", subject, count)
     else:
-        found = wide_columns(frame, given)
+        found = wide_columns(frame, given, coding)
     if found is None:
         raise DataError(
             f"None of the columns {shorten([str(name) for name in frame.columns], 12)} is called like a pair, "

@@ -49,14 +49,19 @@ class WideColumns(NamedTuple):
         return {*self.pairs, self.subject, self.count}
 
 
-def wide_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> WideColumns | None:
-    """The columns of pairs by their names, or by what they hold; None if there are none."""
+def wide_columns(
+    frame: "pd.DataFrame", given: Mapping[str, str | None], coding: Mapping[Any, str] | None = None
+) -> WideColumns | None:
+    """The columns of pairs by their names, or by what they hold besides what is coded; None if there are none."""
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
     subject = given.get("subject") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
     rest = [name for name in names if name not in (subject, count)]
-    texts = {name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - {""} for name in rest}
+    known = {"", *map(as_label, coding or ())}
+    texts = {
+        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - known for name in rest
+    }
     for order, found in (
         ("named", _by_labels(rest)),
         ("named", _by_two_numbers(rest)),

@@ -399,7 +399,7 @@ def match_wide(
     given = {"subject": respondent, "count": count}
     for name in filter(None, given.values()):
         column(table.frame, name)
-    found = wide_columns(table.frame, given)
+    found = wide_columns(table.frame, given, coding)
     if found is None:
         return None
     how = f"a column a pair, {shorten(list(found.pairs), 3)}"
@@ -431,7 +431,7 @@ WIDE = Shape(
     match_wide,
     expected=(
         "a subject a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
-        "-1 and 0 for a tie, or the label chosen"
+        "-1 and 0 for a tie, or the label chosen, or values of its own that a coding names"
     ),
     roles=(RESPONDENT, COUNT),
     settings=("coding", "weights"),
