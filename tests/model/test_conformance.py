@@ -50,7 +50,7 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
     CHOICES: "3 options, 3 sets of 2 to 3, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
-    "similarity kinds": "4 objects, 6 similarities of 4 judgements each, sigma 0.181",
+    "similarity kinds": "4 objects, 6 similarities of 4 judgements each",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
