@@ -14,6 +14,7 @@ from thali.posterior.surely import CERTAIN, surely
 
 from . import made
 from .board import Leaderboard
+from .counted import listed
 from .more_votes import CHANCES, FIRST, needed
 from .worths import FEW
 
@@ -278,8 +279,7 @@ def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
     """A sentence about comparisons whose cell of a column that divides them is empty."""
     if board.made is None:
         return ()
-    by = board.made.columns["by"]
-    columns = [by] if isinstance(by, str) else list(by)
+    columns = listed(board.made.columns["by"])
     left = dict.fromkeys(columns, board.data.n_answers)
     for name, part in board.boards.items():
         own = [column for column in columns if len(columns) == 1 or name.startswith(f"{column} ")]

@@ -12,6 +12,7 @@ from thali.inference.seeds import streams
 from thali.posterior.dependence import RANDOM
 from thali.posterior.interval import TAILS
 
+from .counted import listed
 from .plain_worths import DRAWS, Drawn
 from .worths import Asked
 
@@ -23,7 +24,7 @@ def check_pool(pool: Any, by: Any, asked: Asked, method: str, people: Any) -> No
     """Refuse what pooling says nothing of."""
     if not pool:
         return
-    columns = [by] if isinstance(by, str) else list(by or ())
+    columns = listed(by)
     if len(columns) != 1:
         got = "none" if not columns else " and ".join(map(repr, columns))
         raise ArgumentError(
