@@ -112,7 +112,7 @@ def reached_by(tree: "xarray.DataTree", none: Any = None) -> tuple[np.ndarray, l
 
 
 class Spread(NamedTuple):
-    """Whether one kappa tells how people differ about every option."""
+    """That one kappa does not tell how people differ about every option."""
 
     p_value: float  # that by one kappa options would be as unlike
     most: str  # about which people differ most
@@ -124,13 +124,14 @@ def has_spreads(tree: "xarray.DataTree") -> bool:
     return Posterior(tree).feature_kappas is not None
 
 
-def spread_of_options(tree: "xarray.DataTree", random_seed: Any) -> Spread | None:
+def uneven_spread(tree: "xarray.DataTree", random_seed: Any) -> Spread | None:
     r"""How unlike people's spreads of the options are, beside weights that are drawn anew with the kappa of each draw.
 
     .. math:: T = \operatorname{sd}_i \operatorname{sd}_n \ln w_{ni}, \qquad p = P(T(w^\text{new}) \ge T(w))
 
     The weights w were drawn with that kappa as their prior, so that p is too near to .5 where people said little.
-    None where each option has a kappa, or what people weigh is more than the options alone.
+    None where one kappa may tell how people differ, each option has one, or what people weigh is more than the options
+    alone.
     """
     seen = Posterior(tree)
     own, common, kappa = seen.group_unique, seen.common_unique_weights, seen.kappa
@@ -148,7 +149,10 @@ def spread_of_options(tree: "xarray.DataTree", random_seed: Any) -> Spread | Non
         spread += both[0]
         as_unlike += int(both[1].std() >= both[0].std())
     labels = labels_of(tree)
-    return Spread((as_unlike + 1) / (len(draws) + 1), labels[int(spread.argmax())], labels[int(spread.argmin())])
+    p_value = (as_unlike + 1) / (len(draws) + 1)
+    if p_value > UNEVEN:
+        return None
+    return Spread(p_value, labels[int(spread.argmax())], labels[int(spread.argmin())])
 
 
 def labels_of(tree: "xarray.DataTree") -> list[str]:

@@ -18,7 +18,7 @@ from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
-from ..answers.individuals import UNEVEN, has_spreads, population_table, spread_of_options
+from ..answers.individuals import has_spreads, population_table, uneven_spread
 from ..answers.kind import of_kind
 from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
@@ -170,8 +170,8 @@ def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
 
 def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
     """That people differ more about some options than by one kappa for all; nothing where weights do not show it."""
-    spread = spread_of_options(model.posterior_, settings.random_seed)
-    if spread is None or spread.p_value > UNEVEN:
+    spread = uneven_spread(model.posterior_, settings.random_seed)
+    if spread is None:
         return ()
     return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
 

@@ -141,14 +141,14 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         """
         from thali.people.reach import reach_table
 
-        from ..answers.individuals import UNEVEN, of_everybody, reached_by, spread_of_options
+        from ..answers.individuals import of_everybody, reached_by, uneven_spread
         from ..populations.groups import EACH_SPREAD
 
         tree = of_everybody(self._fitted(), "reach")
         reaches, labels = reached_by(tree, none)
         table = reach_table(reaches, labels, size, top, random_seed)
-        spread = spread_of_options(tree, random_seed)
-        if spread is not None and spread.p_value <= UNEVEN:
+        spread = uneven_spread(tree, random_seed)
+        if spread is not None:
             warn(
                 EstimateWarning(
                     f"People differ more about {spread.most!r} than about {spread.least!r}, and by one spread of all"
