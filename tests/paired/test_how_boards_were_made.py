@@ -1,13 +1,24 @@
 """What a report says of a leaderboard besides its answers: data, methods, settings, references, how to repeat it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import thali as th
+from thali.aspects.worths import chains
+from thali.aspects.worths.laplace import Marginal
+from thali.errors import PYTHON, DataError
 from thali.model.finding import DATA, METHODS, PAGE, STATISTICS, TEXT
+from thali.paired.counted import judgements_of
 from thali.paired.made import as_python, settings_of
+from thali.paired.worths import BY_CHAINS, Asked, agreement_of, posed
+from thali.posterior.verdict import verdict_of
 from thali.report import report
+from thali.surfaces.cli.boundary import OptionWords
+from thali.surfaces.cli.options import LEADERBOARD
+from thali.surfaces.text import text_of
 
 pytestmark = pytest.mark.fit
 
@@ -124,3 +135,83 @@ def test_what_is_known_of_the_making_is_on_the_page_alone():
     }.items()
     assert not {each.key for each in found.of(TEXT)} & {"data", "methods", "independence"}
     assert found["votes"].verdict is False and found["votes"].headline == "The first three are not told apart yet."
+
+
+# Chains ---------------------------------------------------------------------------------------------------------------
+
+
+def differing(row):
+    """The verdict on chains that differ in one of many quantities."""
+    rows = {
+        name: {"sd": 1.0, "r_hat": 1.3 if name == row else 1.0, "ess_bulk": 900.0, "ess_tail": 900.0} for name in ROWS
+    }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    frame.attrs.update(chains=4, draws=20_000)
+    return verdict_of(frame, BY_CHAINS)
+
+
+ROWS = ("log_worth[A]", "judge_sd")
+
+
+def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path):
+    board = made(by="language")
+    assert "verdict" not in th.findings(board)
+    with pytest.raises(DataError, match=r"made without chains; set leaderboard\(method='mcmc'\)"):
+        board.verdict()
+    board = replace(board, of_chains=differing("judge_sd"))
+    found = th.findings(board)["verdict"]
+    assert found.verdict is False and found.headline == "The chains do not agree yet." and not board.verdict().agrees
+    said = "R-hat of judge_sd is 1.300 (wanted: at most 1.01); {} needs no chains."
+    assert said.format("method='laplace'") in found.sentence.render(PYTHON)
+    assert said.format("--method laplace") in text_of(th.findings(board), OptionWords(LEADERBOARD))
+    assert "the largest: 1.300" in " ".join(th.findings(board)["methods"].sentences())
+    report(board, tmp_path / "board.html")
+    page = (tmp_path / "board.html").read_text("utf-8")
+    assert page.count("The chains do not agree yet.") == 1 and "R-hat of judge_sd is 1.300" in page
+    assert str(th.load(_saved(board, tmp_path)).verdict()) == str(board.verdict())
+
+
+def test_chains_of_a_part_that_differ_are_told():
+    board = made(by="language")
+    good = differing(None)
+    parts = {name: replace(part, of_chains=good) for name, part in board.boards.items()}
+    board = replace(board, of_chains=good, boards=parts)
+    assert th.findings(board)["verdict"].verdict is True and not th.findings(board)["verdict"].notes
+    parts["de"] = replace(parts["de"], of_chains=differing("judge_sd"))
+    found = th.findings(replace(board, boards=parts))["verdict"]
+    assert found.verdict is False and found.notes[0].endswith("do not agree yet: de.")
+
+
+NAMED = {
+    "judges": (
+        {"judges": True, "judge_bias": True, "covariates": "length"},
+        ["log_worth[D]", "log_worth[A]", "log_worth[B]", "log_worth[C]", "tie", "covariate[length]"],
+        ["discrimination[j]", "discrimination[k]", "bias[length, j]", "bias[length, k]", "judge_sd", "bias_sd"],
+    ),
+    "periods": (
+        {"date": "day", "period": "month"},
+        ["log_worth[D, 2025-03]", "log_worth[A, 2025-03]"],
+        ["log_worth[B, 2025-04]", "log_worth[C, 2025-04]", "tie", "drift"],
+    ),
+}
+
+
+@pytest.mark.parametrize("how", NAMED)
+def test_each_quantity_of_chains_has_its_name(how):
+    """Of chains that differ in one quantity alone, that one is named, whichever it is."""
+    settings, first, last = NAMED[how]
+    frame = battles().assign(judge=["j", "k"] * 120)
+    board = th.leaderboard(frame, **settings, progressbar=False)
+    asked = Asked(**{name: value for name, value in board.made.settings.items() if name in Asked._fields})
+    pose = posed(asked.of(judgements_of(board.made.counted.data)), asked, 0.0)
+    marginal = Marginal(pose.density)
+    points, logs = np.zeros((pose.density.size, 2, 4)), np.zeros((len(marginal.learned), 2, 4))
+    count = len(chains.reported(pose.density, points, logs))
+    rng = np.random.default_rng(1)
+    for place, name in [*enumerate(first), *((count - back, name) for back, name in enumerate(last[::-1], start=1))]:
+        reported = rng.standard_normal((count, 4, 50))
+        reported[place, 0] += 9.0
+        verdict = agreement_of(
+            reported, marginal, board.data.labels, pose.periods, pose.judges, board.data.covariate_names
+        )
+        assert verdict.facts["r_hat_of"] == name

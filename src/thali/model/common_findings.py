@@ -125,13 +125,19 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
     sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
-    if "r_hat" in facts:
-        shown = {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
-        sentences.append(phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **shown))
+    sentences += judged(facts)
     others = (
         "" if settings.ci == INTERVAL else phrase(SENTENCES, "other intervals", interval=interval_name(settings.ci))
     )
     return (*sentences, phrase(SENTENCES, "intervals", interval=interval_name(), others=others))
+
+
+def judged(facts: dict[str, Any]) -> tuple[Text, ...]:
+    """How it was judged whether chains agree, by the facts of a verdict; nothing of a single chain."""
+    if "r_hat" not in facts:
+        return ()
+    shown = {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
+    return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **shown),)
 
 
 def describes(check: "pandas.DataFrame") -> bool | None:

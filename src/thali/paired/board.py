@@ -14,6 +14,7 @@ from thali.data.choices.choices import places_of_rows
 from thali.errors import DataError, Message
 from thali.inference.files import atomic_write
 from thali.posterior.dependence import Dependence
+from thali.posterior.verdict import Verdict
 
 from .counted import Judgements
 
@@ -61,6 +62,8 @@ class Leaderboard(Printed):
         What `more_votes` returns; None of a part.
     made : Made
         What `update` begins with.
+    of_chains : Verdict or None
+        What `verdict` returns; None where there are no chains.
     people : Dependence or None
         What was made of the answers of the same people: `.model`, `.by`, `.number` of people, `.effect` (the design
         effect), `.warning`; None where nobody knows who answered.
@@ -77,6 +80,7 @@ class Leaderboard(Printed):
     of_more_votes: "pandas.DataFrame | None" = None
     made: "Made | None" = None
     people: Dependence | None = None
+    of_chains: Verdict | None = None
 
     @property
     def said_of_people(self) -> Message | None:
@@ -87,6 +91,33 @@ class Leaderboard(Printed):
         said = self.said_of_people
         note = self.note if said is None else f"{self.note} {said}"
         return Description(self.title, table=self.table, note=note)
+
+    def verdict(self) -> Verdict:
+        """Whether the chains agree and are long enough: R-hat at most 1.01 and effective sample sizes of 100 a chain.
+
+        Returns
+        -------
+        Verdict
+            `.agrees`, `.facts`, and as text a sentence. It is about log worths, discriminations, coefficients and
+            standard deviations, or, where judges are alike and nothing changes in time, about the probabilities of
+            choices.
+
+        Raises
+        ------
+        DataError
+            If the leaderboard was made without chains.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> pairs = [("A", "B"), ("B", "C")] * 9 + [("B", "A"), ("C", "B")] * 4
+        >>> data = th.PairedComparisons.from_pairs(pairs)
+        >>> th.leaderboard(data, method="mcmc", random_seed=1, progressbar=False).verdict().agrees
+        True
+        """
+        if self.of_chains is None:
+            raise DataError("This leaderboard was made without chains; set leaderboard(method='mcmc').")
+        return self.of_chains
 
     def judges(self) -> "pandas.DataFrame":
         r"""How sharply each judge sees the worths of options: a judge of discrimination d chooses i over k by

@@ -40,7 +40,7 @@ def findings_of(board: Leaderboard) -> Findings:
         board,
         (
             *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
-            *(made.data, made.methods, made.independence),
+            *(made.data, made.methods, made.verdict, made.independence),
         ),
     )
 

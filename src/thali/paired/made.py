@@ -5,6 +5,7 @@ from typing import Any
 
 from thali.data.choices import Choices
 from thali.model.common_findings import SENTENCES as COMMON
+from thali.model.common_findings import judged
 from thali.model.data_facts import Facts, facts_of
 from thali.model.finding import DATA, METHODS, SHOWN, STATISTICS, Finding, Text, finding
 from thali.model.references import Cite
@@ -36,6 +37,7 @@ _SENTENCES = {
     "learned": "a HalfNormal(0.5) prior on {name}",
     "dates": "Only comparisons {dates} counted.",
     "pool": "The worths of the boards of parts were common ones times Gamma(1/s², 1/s²) variables, with {spread}.",
+    "parts differ": "The chains of boards of parts do not agree yet: {parts}.",
     "intervals": "Intervals are central {interval}s; two options are told apart if their order has a probability of .95"
     " or more.",
 }
@@ -73,6 +75,7 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
             *_rule(board, chosen, is_estimate),
             *_varying(board.data, chosen),
             *_people(board, chosen["method"]),
+            *(() if board.of_chains is None else judged(board.of_chains.facts)),
             phrase(COMMON, "computed", program=program()),
             phrase(_SENTENCES, "intervals", interval=interval_name()),
         )
@@ -140,6 +143,19 @@ def independence(board: Leaderboard, settings: None) -> Finding | None:
     from thali.aspects.findings.people import verdict_of
 
     return None if board.people is None else verdict_of(board.people)
+
+
+@finding("verdict", "Can the fit be relied on?", chapter=STATISTICS)
+def verdict(board: Leaderboard, settings: None) -> Finding | None:
+    """Whether the chains agree; nothing of a board without chains."""
+    found = board.of_chains
+    if found is None:
+        return None
+    differ = [name for name, part in board.boards.items() if part.of_chains is not None and not part.of_chains.agrees]
+    notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=listed(differ, _NAMED)),)
+    agrees = found.agrees and not differ
+    headline = COMMON["chains agree" if agrees else "chains differ"]
+    return Finding(found.message, notes=notes, verdict=agrees, headline=headline)
 
 
 # How it was made, as settings and as Python ---------------------------------------------------------------------------

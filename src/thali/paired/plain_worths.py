@@ -12,11 +12,12 @@ from thali.errors import Argument, DataError, Setting
 from thali.inference.progress import Progress
 from thali.inference.seeds import streams
 from thali.posterior.dependence import Dependence
+from thali.posterior.verdict import Verdict, verdict_of
 from thali.posterior.view import Posterior
 
 from .counted import Judgements
 from .scale import Scale
-from .worths import Asked, Seen, seen_by
+from .worths import BY_CHAINS, Asked, Seen, seen_by
 
 if TYPE_CHECKING:
     from thali.aspects.bradley_terry import AnyDensity
@@ -34,6 +35,7 @@ class Drawn(NamedTuple):
     estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta by maximum likelihood; None: means of draws
     people: Dependence | None  # what was made of them
     seen: Seen | None = None  # by judges, or in time
+    of_chains: Verdict | None = None  # whether they agree; None: there are none
 
     @property
     def middle(self) -> np.ndarray:
@@ -60,7 +62,7 @@ def drawn_of(
     data = as_likelihood(data)
     if not asked.is_plain:
         seen = seen_by(data, asked, scale, method, lapse, random_seed, progressbar)
-        return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen)
+        return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen, seen.of_chains)
     if method == "mcmc":
         return _by_mcmc(data, lapse, random_seed, progressbar, people)
     from thali.aspects.bradley_terry import SetDensity, density_of
@@ -149,4 +151,6 @@ def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool
     nu = np.zeros(0) if seen.tie is None else seen.tie.reshape(len(log_worths), -1).mean(axis=1)
     names = data.covariate_names
     beta = seen.draws["covariate"].values.reshape(-1, len(names)) if names else np.zeros((len(log_worths), 0))
-    return Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, beta, None, seen.dependence)
+    verdict = verdict_of(model.summary(), BY_CHAINS)
+    log_worths -= log_worths.mean(axis=1, keepdims=True)
+    return Drawn(log_worths, nu, beta, None, seen.dependence, of_chains=verdict)

@@ -14,7 +14,7 @@ from thali.posterior.interval import TAILS
 
 from .counted import listed
 from .plain_worths import DRAWS, Drawn
-from .worths import Asked
+from .worths import Asked, agreement_of
 
 if TYPE_CHECKING:
     from thali.aspects.worths.parts import Parts
@@ -65,10 +65,13 @@ def pooled(
     from thali.aspects.worths.laplace import Marginal
 
     density = _density(parts, whole, power, lapse)
-    marginal = Marginal(density)
+    marginal, chains = Marginal(density), None
     if method == "mcmc":
         drawn = run(density, None, None, random_seed, progressbar, marginal=marginal)
         points, spreads = drawn.points, drawn.spreads
+        common, spreads = [f"common_log_worth[{label}]" for label in whole.labels], ("", "part_sd", "")
+        names = whole.labels, list(parts), (), whole.covariate_names
+        chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=spreads)
     else:
         (rng,) = streams(random_seed, 1)
         points, spreads = marginal.draws(rng, DRAWS)
@@ -78,7 +81,8 @@ def pooled(
     for own, (name, part) in zip(worths, parts.items(), strict=True):
         log_worths = own[[place[label] for label in part.labels]].T
         has_ties = nu if part.n_ties else np.zeros(0)
-        found[name] = Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), has_ties, beta, None, None)
+        log_worths -= log_worths.mean(axis=1, keepdims=True)
+        found[name] = Drawn(log_worths, has_ties, beta, None, None, of_chains=chains)
     differ = np.sqrt(polygamma(1, np.asarray(spreads.drift) ** -2.0))
     low, high = np.quantile(differ, TAILS)
     sentence = (

@@ -130,6 +130,7 @@ def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: 
         people=drawn.people,
         of_judges=None if seen is None else seen.judges,
         in_time=None if seen is None else seen.in_time,
+        of_chains=drawn.of_chains,
     )
 
 

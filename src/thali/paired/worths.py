@@ -13,6 +13,8 @@ from thali.data.pairs.dates import DAY, PERIODS, Dates, rows_alike
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
+from thali.posterior.summary import summary_table
+from thali.posterior.verdict import Advice, Verdict, verdict_of
 
 from .counted import Judgements
 from .scale import Scale
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 # What is asked for ----------------------------------------------------------------------------------------------------
 
 
+BY_CHAINS = Advice(draws=None, stuck=(Setting("method", "laplace"), " needs no chains"))
+SPREADS = ("judge_sd", "drift", "bias_sd")  # the standard deviations of `Spreads`, in that order
 FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
 _MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all of them
 
@@ -222,6 +226,7 @@ class Seen(NamedTuple):
     judges: "pandas.DataFrame | None"
     in_time: "pandas.DataFrame | None"
     note: str
+    of_chains: Verdict | None
 
 
 def seen_by(
@@ -237,7 +242,7 @@ def seen_by(
     from thali.aspects.worths.laplace import Marginal
 
     pose = posed(data, asked, lapse)
-    density = pose.density
+    density, chains = pose.density, None
     _check_anchor(pose, scale, data.labels)
     marginal = Marginal(density, asked.judge_sd, asked.drift)
     if method == "mcmc":
@@ -245,6 +250,7 @@ def seen_by(
 
         drawn = run(density, asked.judge_sd, asked.drift, random_seed, progressbar, marginal=marginal)
         points, spreads = drawn.points, drawn.spreads
+        chains = agreement_of(drawn.reported, marginal, data.labels, pose.periods, pose.judges, data.covariate_names)
     else:
         count = int(np.clip(_MOST_NUMBERS // density.size, _LEAST_DRAWS, _MOST_DRAWS))
         (rng,) = streams(random_seed, 1)
@@ -257,7 +263,29 @@ def seen_by(
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
     if judges is None and data.subjects:
         note += " The answers of a person count as independent ones."
-    return Seen(worths[-1].T, nu, beta, judges, in_time, note)
+    return Seen(worths[-1].T, nu, beta, judges, in_time, note, chains)
+
+
+def agreement_of(
+    reported: np.ndarray,
+    marginal: "Marginal",
+    options: Sequence[str],
+    periods: Sequence[str],
+    judges: Sequence[str],
+    covariates: Sequence[str],
+    others: Sequence[str] = (),
+    spreads: Sequence[str] = SPREADS,
+) -> Verdict:
+    """Whether the chains agree about all that is reported; `others` are the names of what a point holds at its end."""
+    density = marginal.density
+    at = [f", {period}" if len(periods) > 1 else "" for period in periods]
+    names = [f"log_worth[{options[k]}{at[t]}]" for t, k in np.argwhere(density.present).tolist()]
+    names += ["tie"] * (density.nu.stop - density.nu.start)
+    names += [f"covariate[{name}]" for name in covariates]
+    names += [f"discrimination[{judge}]" for judge in judges]
+    names += [f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias]
+    names += [*others, *(spreads[k] for k in marginal.learned)]
+    return verdict_of(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
 
 
 def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str]) -> "pandas.DataFrame":

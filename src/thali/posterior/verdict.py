@@ -27,7 +27,7 @@ _STUCK = Message(
 class Advice(NamedTuple):
     """What a model says about chains that disagree, in parts of sentences and remedies."""
 
-    draws: str = "draws"  # the argument that lengthens a run
+    draws: str | None = "draws"  # the argument that lengthens a run; None: there is none, and `stuck` is advised
     now: int | None = None  # its value; None: the draws of the summary
     least: int = 0  # value that is advised at least
     tunes: bool = True  # whether `tune` is to be raised likewise
@@ -122,6 +122,7 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     facts: dict[str, Any] = {"chains": chains, "draws": draws}
     of_chains = f"The {chains} chains" if chains > 1 else "The one chain"
     if draws < 4:
+        assert advice.draws is not None
         few = f"{of_chains} cannot be judged by {draws} draws; fit again with "
         return Verdict(False, facts, Message(few, Setting(advice.draws, 1000), "."))
     rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
@@ -204,6 +205,8 @@ def short_name(row: str) -> str:
 def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Advice) -> tuple[Any, ...]:
     """What to do if `longer` times as many draws would do, or none would."""
     now = draws if advice.now is None else advice.now
+    if advice.draws is None:
+        return advice.stuck
     if is_stuck:
         return (*advice.stuck, *(_longer(10.0, now, advice) if advice.longer_if_stuck else ()))
     more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
@@ -212,6 +215,7 @@ def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Adv
 
 def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
     """A run that is so many times as long."""
+    assert advice.draws is not None
     more = Setting(advice.draws, _two_digits(max(now * times, advice.least)))
     return (more, f" (now {now})", *((", and raise ", Argument("tune"), " likewise") if advice.tunes else ()))
 

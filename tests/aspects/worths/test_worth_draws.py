@@ -10,7 +10,7 @@ from worth_problems import EXACT, exact_problem, judges, naive, random_density
 from thali.aspects.worths import chains, scales
 from thali.aspects.worths.density import SPREAD, Density, Rows, Spreads
 from thali.aspects.worths.laplace import Marginal, highest
-from thali.posterior.summary import mean_mcse
+from thali.posterior.summary import bulk_and_r_hat, mean_mcse, tail_ess
 
 pytestmark = pytest.mark.fit
 
@@ -253,3 +253,14 @@ def test_the_same_seed_gives_the_same_draws():
     density = judges(0.0)
     one, other = (chains.run(density, 0.5, None, 3, chains=4) for _ in range(2))
     np.testing.assert_array_equal(one.points, other.points)
+
+
+def test_chains_go_on_for_their_tails_too():
+    """Draws whose scale alone changes slowly: independent in the middle, few in the tails."""
+    rng = np.random.default_rng(1)
+    draws = rng.standard_normal((3, 4, 1000))
+    ess, r_hat = bulk_and_r_hat(draws)
+    assert chains._agreement(draws) == (r_hat.max(), min(ess.min(), tail_ess(draws, 0.89).min()))
+    assert chains._agreement(draws)[1] > chains.ESS
+    draws[2] *= np.tile(np.repeat([0.1, 3.0], 250), 2)
+    assert bulk_and_r_hat(draws)[0].min() > chains.ESS > chains._agreement(draws)[1]
