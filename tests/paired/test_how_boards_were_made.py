@@ -13,6 +13,7 @@ from thali.errors import PYTHON, DataError
 from thali.model.finding import DATA, METHODS, PAGE, STATISTICS, TEXT
 from thali.paired.counted import judgements_of
 from thali.paired.made import as_python, settings_of
+from thali.paired.pooled import pooled
 from thali.paired.worths import BY_CHAINS, Asked, agreement_of, posed
 from thali.posterior.verdict import verdict_of
 from thali.report import report
@@ -215,3 +216,27 @@ def test_each_quantity_of_chains_has_its_name(how):
             reported, marginal, board.data.labels, pose.periods, pose.judges, board.data.covariate_names
         )
         assert verdict.facts["r_hat_of"] == name
+
+
+def test_pooled_boards_by_chains_say_whether_these_agree(monkeypatch):
+    run, drawn = chains.run, []
+
+    def kept(*given, **named):
+        if not drawn:
+            drawn.append(run(*given, **named))
+            return drawn[0]
+        reported = np.random.default_rng(1).standard_normal((len(drawn[0].reported), 4, 50))
+        reported[-len(drawn), 0] += 9.0
+        drawn.append(drawn[0]._replace(reported=reported))
+        return drawn[-1]
+
+    monkeypatch.setattr(chains, "run", kept)
+    frame = battles()
+    parts = {name: th.PairedComparisons.from_trials(part) for name, part in frame.groupby("language")}
+    whole = th.PairedComparisons.from_trials(frame)
+    found, again, last = (pooled(parts, whole, 1.0, "mcmc", 0.0, 1, False).parts["de"] for _ in range(3))
+    assert found.of_chains.agrees
+    near = pooled(parts, whole, 1.0, "laplace", 0.0, 1, False).parts["de"]
+    np.testing.assert_allclose(found.middle, near.middle, atol=0.05)
+    assert again.of_chains.facts["r_hat_of"] == "part_sd"
+    assert last.of_chains.facts["r_hat_of"] == f"common_log_worth[{whole.labels[-1]}]"

@@ -69,9 +69,9 @@ def pooled(
     if method == "mcmc":
         drawn = run(density, None, None, random_seed, progressbar, marginal=marginal)
         points, spreads = drawn.points, drawn.spreads
-        common, spreads = [f"common_log_worth[{label}]" for label in whole.labels], ("", "part_sd", "")
         names = whole.labels, list(parts), (), whole.covariate_names
-        chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=spreads)
+        common = [f"common_log_worth[{label}]" for label in whole.labels]
+        chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=("", "part_sd", ""))
     else:
         (rng,) = streams(random_seed, 1)
         points, spreads = marginal.draws(rng, DRAWS)
