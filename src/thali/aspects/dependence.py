@@ -205,7 +205,7 @@ def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity
     if made is None or clusters is None:
         return normal, made
     n = data.n_options
-    extra = None if data.covariates is None else data.cells.x
+    extra = None if isinstance(data, Choices) or data.covariates is None else data.cells.x
     pose = problem(data, np.eye(n, dtype=bool), density.lapse, extra, density.has_ties)
     logs, log_nu, beta = density.parts_of(normal.mode)
     scores = scores_at(pose, clusters, _comparable(logs), np.concatenate([beta, log_nu]))

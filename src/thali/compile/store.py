@@ -190,7 +190,7 @@ class KernelCache(NullCache):
         _warn(f"Damaged compiled code in '{folder.path}' was removed and is compiled again.")
 
 
-def _told(types: Iterable[Any]) -> str:
+def _told(types: Any) -> str:
     """Types of arguments as text, with the names of fields in their order, which Numba's text of a tuple lacks."""
     inside = [f"{getattr(each, 'fields', ())!r} {_told(each)}" for each in types if isinstance(each, BaseTuple)]
     return f"{types!r} {inside}" if inside else repr(types)

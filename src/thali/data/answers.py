@@ -37,10 +37,10 @@ def all_who(parts: Sequence[Who]) -> Who:
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
     place = {name: k for k, name in enumerate(names)}
     number = [np.array([place[name] for name in part.names])[part.number] for part in parts]
-    tables = [part.people for part in parts if part.people is not None]
+    tables: list[Any] = [part.people for part in parts if part.people is not None]
     people = None
     if len(tables) == len(parts) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
-        every = pd.concat([table[shared] for table in tables])
+        every: Any = pd.concat([table[shared] for table in tables])
         people = people_table(every, np.array([place[name] for name in every.index]), names, tables[0].index.name)
         kept = [] if people is None else people.columns
         told = dict.fromkeys(name for table in tables for name in differing_columns(table[shared]))

@@ -131,7 +131,7 @@ def power(
     each, mixed = np.tile(beta, (studies, 1)), _levels_alike(coding)
     estimates, covariances = _simulated(tasks, coding, crossed, each, number, spread, rngs, mixed)
     variances = np.diagonal(covariances, axis1=1, axis2=2)
-    has_errors = (np.isfinite(variances) & (variances > 0.0)).all(axis=1)
+    has_errors = np.all(np.isfinite(variances) & (variances > 0.0), axis=1)
     errors = np.sqrt(np.where(has_errors[:, None], variances, np.inf))
     told = np.abs(estimates) > _critical(number, spread) * errors
     right = np.where(beta == 0.0, told, told & (np.sign(estimates) == np.sign(beta)))
@@ -263,7 +263,7 @@ def _refuse_parted(sets: "pandas.DataFrame", labels: list[str]) -> None:
     """Refuse options that no chain of sets connects, whose worths cannot be told apart."""
     import pandas as pd
 
-    place = pd.Index(labels).get_indexer(sets[_OPTION])
+    place = pd.Index(labels).get_indexer(pd.Index(sets[_OPTION]))
     keys = [name for name in sets if name not in ("alternative", _OPTION)]
     follows = np.diff(sets.groupby(keys).ngroup()) == 0  # the row before it in the same set
     if found := parted("options", connected(labels, place[:-1][follows], place[1:][follows]), "shown together"):

@@ -352,6 +352,7 @@ class Live:
         import pandas as pd
 
         names = [f"shown{k}" for k in range(self.size)]
+        first, second = names[:2]
         if self.kind == BEST:
             rows = [
                 (number, self.labels[option], int(place == answer.pick), answer.person)
@@ -371,7 +372,7 @@ class Live:
         frame = pd.DataFrame(rows, columns=[*names, "chosen", "person"])
         if self.kind == ODD:
             return Triplets.from_frame(frame, names, "chosen", respondent="person", labels=self.labels)
-        return PairedComparisons.from_trials(frame, *names, "chosen", subject="person", labels=self.labels)
+        return PairedComparisons.from_trials(frame, first, second, "chosen", subject="person", labels=self.labels)
 
     def _chosen(self, model: Any, seed: int) -> list[frozenset[int]]:
         """The questions whose answers are expected to teach most."""

@@ -86,7 +86,8 @@ def _as_choices(data: Judgements, ties: str) -> Choices:
             Setting("ties", "drop"),
             ", which say what a tie counts.",
         )
-    return Choices.from_comparisons(counting_ties(data, ties))
+    counted: Any = counting_ties(data, ties)
+    return Choices.from_comparisons(counted)
 
 
 def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparisons:

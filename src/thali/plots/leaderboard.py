@@ -45,7 +45,8 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     n = len(labels)
     if axes is None:
         axes = new_axes(_WIDTH + label_width(labels), 1.2 + max(1.0, 0.24 * n), columns=3)
-        axes[0].get_subplotspec().get_gridspec().set_width_ratios(_PANELS)
+        place: Any = axes[0].get_subplotspec()
+        place.get_gridspec().set_width_ratios(_PANELS)
     ratings, ranks, right = axes
     rows = np.arange(n)
     for ax, name in ((ratings, "rating"), (ranks, "rank")):

@@ -346,12 +346,13 @@ def to_inference_data(tree: "xarray.DataTree") -> Any:
         import arviz  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ArgumentError("to_inference_data needs ArviZ before 1.0; pip install 'arviz<1'.") from error
-    if not hasattr(arviz, "InferenceData"):
+    made: Any = getattr(arviz, "InferenceData", None)
+    if made is None:
         raise ArgumentError(
             f"ArviZ {arviz.__version__} has no InferenceData; pass the tree itself, posterior_, to its functions."
         )
     groups = {name: _without_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children}
-    return arviz.InferenceData(attrs=dict(tree.attrs), **groups)
+    return made(attrs=dict(tree.attrs), **groups)
 
 
 def _without_empty(group: "xarray.Dataset") -> "xarray.Dataset":

@@ -129,8 +129,9 @@ def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pand
     import pandas as pd
 
     columns = columns_of_people(tree)
-    if table is None or (missing := [name for name in columns if name not in table.columns]):
-        name = columns[0] if table is None else missing[0]
+    missing = columns if table is None else [name for name in columns if name not in table.columns]
+    if table is None or missing:
+        name = missing[0]
         raise DataError(f"The weights of people depend on {name!r}, and the data do not say it of those who answered.")
     return pd.DataFrame(covariates_in(tree).of(table)[:, 1:], index=table.index)
 

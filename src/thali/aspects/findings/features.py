@@ -35,7 +35,7 @@ def labels_of(model: Any) -> list[str]:
     return model.posterior_["posterior"]["option"].values.tolist()
 
 
-def of_variance(share: float, key: str, **named: Any) -> Message:
+def of_variance(share: float, key: str, **named: Any) -> str | Message:
     """How much of the variance is accounted for, in the words of the key; where no two numbers differ, that."""
     if math.isnan(share):
         return phrase(ENGLISH, "additive.no variance")

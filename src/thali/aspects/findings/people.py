@@ -241,7 +241,7 @@ def parameters(model: Any, settings: Settings) -> Finding:
     kappas = Posterior(model.posterior_).option_kappas
     if kappas is None:
         return Finding(notes=notes)
-    middle = kappas.median(("chain", "draw")).to_series()
+    middle: Any = kappas.median(("chain", "draw")).to_series()
     ends = {
         f"{name}_{what}": value
         for name, place in (("most", middle.idxmin()), ("least", middle.idxmax()))

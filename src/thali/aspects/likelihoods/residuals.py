@@ -299,8 +299,9 @@ def nobodys_cache(ratings: Ratings) -> CountedResiduals:
     """The parameters of a kind at the start of a chain; those who are of it are counted later."""
     constant = ratings.shape / ratings.rate if ratings.has_constant else 0.0
     n = ratings.objects
-    lines, squares = np.zeros((2, n)), np.zeros((5, n, n))
-    return CountedResiduals(squares[0], *lines, np.array([constant, ratings.variance]), *squares[1:], np.zeros(2))
+    own, one, other = np.array([constant, ratings.variance]), *np.zeros((2, n))
+    first, second, third, fourth, fifth = np.zeros((5, n, n))
+    return CountedResiduals(first, one, other, own, second, third, fourth, fifth, np.zeros(2))
 
 
 @scalar

@@ -267,7 +267,8 @@ def of_data(data: Any, of_kinds: bool = False) -> OfSimilarities:
     """What is made of these data, of people of unknown kinds perhaps; None: of a fit whose data are not kept."""
     if data is None:
         return _OTHERS
-    return _BY_KIND.get(BY_KINDS.get(data.kind, data.kind) if of_kinds else data.kind, _OTHERS)
+    kind: Any = BY_KINDS.get(data.kind, data.kind) if of_kinds else data.kind
+    return _BY_KIND.get(kind, _OTHERS)
 
 
 LAPSE = 0.01

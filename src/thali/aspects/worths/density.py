@@ -39,11 +39,9 @@ class Rows(NamedTuple):
         step = max(1, _TOGETHER // max(points, 1))
         for begin in range(0, max(len(self.first), 1), step):
             at = slice(begin, begin + step)
-            counts = (_column(each[at]) for each in (self.wins, self.losses, self.tied))
-            yield (
-                at,
-                Rows(*(each[at] for each in self[:5]), *counts, self.lapse, self.has_ties),
-            )
+            first, second, period, judge, x = (each[at] for each in self[:5])
+            wins, losses, tied = (_column(each[at]) for each in (self.wins, self.losses, self.tied))
+            yield at, Rows(first, second, period, judge, x, wins, losses, tied, self.lapse, self.has_ties)
 
 
 class Spreads(NamedTuple):

@@ -39,7 +39,8 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     for name, values in (("log_score", np.log(of_chosen)), ("hit_rate", hits)):
         found.attrs[name], found.attrs[f"{name}_se"] = mean_and_error(values, data.respondent_of_task)
     found.attrs["guessing"] = float(np.mean(-np.log(np.diff(data.first_row))))
-    found.attrs["share_error"] = float((table["observed"] - table["predicted"]).abs().mean())
+    away: Any = table["observed"] - table["predicted"]
+    found.attrs["share_error"] = float(away.abs().mean())
     return found
 
 

@@ -41,8 +41,8 @@ def as_saved(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
         return as_labelled(text) if isinstance(text, str) and text not in known else text
 
     frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
-    frame = frame.apply(lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ()))))
-    return frame.rename_axis(_LINE)
+    found: Any = frame.apply(lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ()))))
+    return found.rename_axis(_LINE)
 
 
 def markets_of(scheme: "Scheme", products: Any) -> list[Market]:

@@ -357,10 +357,10 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
     total = np.cumsum(np.take_along_axis(weights[..., None], order, axis=1), axis=1)
     part = probability * weights.sum(axis=1)[:, None, None]
     ordered = np.take_along_axis(values, order, axis=1)
-    low = (total >= part * (1 - 1e-12)).argmax(axis=1)[:, None]
-    high = (total > part * (1 + 1e-12)).argmax(axis=1)[:, None]
+    low = np.argmax(total >= part * (1 - 1e-12), axis=1)[:, None]
+    high = np.argmax(total > part * (1 + 1e-12), axis=1)[:, None]
     found = _half_way(np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1))[:, 0]
-    return np.where(weights.any(axis=1)[:, None], found, np.nan)
+    return np.where(np.any(weights, axis=1)[:, None], found, np.nan)
 
 
 def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -85,16 +85,19 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
     }
     column = names.index(attribute)
     there = ~np.isnan(chooser.cells(market.table)[:, column])
-    known = {label: now for (label, now), has in zip(numbers.items(), there, strict=True) if has}
-    for label, now in known.items():
+    known: dict[str, float] = {}
+    for (label, now), has in zip(numbers.items(), there, strict=True):
+        if not has:
+            continue
         if now is None or now <= 0.0:
             raise ArgumentError(
                 Argument("attribute"),
                 f": an elasticity is about a number above 0, and {attribute!r} of {label!r} is "
                 f"{market.table[attribute].tolist()[market.labels.index(label)]!r}.",
             )
+        known[label] = now
     if change is not None:
-        if not isinstance(change, Real) or isinstance(change, bool) or not 0.0 < abs(change) < 1.0:
+        if not isinstance(change, Real) or isinstance(change, bool) or not 0.0 < abs(float(change)) < 1.0:
             raise ArgumentError(
                 Argument("change"), f" is a part of the value, between -1 and 1 and not 0; got {change!r}."
             )
@@ -104,7 +107,8 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
                 f" asks for untested numbers of {attribute!r}, which has a coefficient for each value; leave it out "
                 "for the arc to the next one, or take the attribute as a number.",
             )
-        return {label: (now, *sorted((now, now * (1.0 + float(change))))) for label, now in known.items()}
+        to = 1.0 + float(change)
+        return {label: (now, min(now, now * to), max(now, now * to)) for label, now in known.items()}
     if chooser.is_number(column):
         return {label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP)) for label, now in known.items()}
     levels = sorted(number for level in _tested(chooser, column) if (number := as_number(level)) is not None)

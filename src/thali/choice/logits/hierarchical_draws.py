@@ -551,7 +551,8 @@ def _effect(beta: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> np.ndar
     """The probability that the one is chosen out of two, mean over products and over people."""
     from scipy.special import expit
 
-    return sum(weight * expit(beta @ step).mean(axis=-1) for step, weight in zip(steps, weights, strict=True))
+    parts = (weight * expit(beta @ step).mean(axis=-1) for step, weight in zip(steps, weights, strict=True))
+    return sum(parts, np.zeros(()))
 
 
 # The people of the hierarchical logit in its draws, and new people of its population ----------------------------------

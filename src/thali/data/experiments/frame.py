@@ -107,8 +107,8 @@ def _bare_rows(frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: s
         codes, texts = distinct_texts(column(frame, name))
         there.append(np.isin(codes, [k for k, own in enumerate(texts) if own == text]))
     bare = np.array(there)
-    lacking = bare.any(axis=1)
-    looks = bare[lacking].all(axis=0)
+    lacking: np.ndarray = np.any(bare, axis=1)
+    looks: np.ndarray = np.all(bare[lacking], axis=0)
     if not looks.any() or (bare[lacking].any(axis=0) & ~looks).any() or 1 == lacking.sum() < len(names):
         return None
     tasks = set(zip(rows.person[looks], rows.task[looks], strict=True))

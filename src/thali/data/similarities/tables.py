@@ -518,10 +518,10 @@ def _averaged(
 def _mostly_both_ways(forward: np.ndarray, place: np.ndarray, values: np.ndarray) -> bool:
     """Whether most pairs have the same numbers in either order, as if each judgement were written in both."""
     pairs = int(place.max()) + 1
-    moments = [
+    one, other = (
         [np.bincount(place[side], values[side] ** power, pairs) for power in range(4)] for side in (forward, ~forward)
-    ]
-    return bool(np.isclose(*moments).all(axis=0).mean() > 0.5)
+    )
+    return bool(np.isclose(one, other).all(axis=0).mean() > 0.5)
 
 
 def _written_twice(forward: np.ndarray, place: np.ndarray, as_first: np.ndarray, counts: np.ndarray) -> bool:
