@@ -123,6 +123,7 @@ def test_all_sources_give_the_same(tmp_path):
     assert board_of(renamed, first="x", second="y", chosen="z", coding=coding, **quick).table.equals(board.table)
 
 
+@pytest.mark.fit
 def test_polars_are_read(board):
     polars = pytest.importorskip("polars")
     assert board_of(polars.from_pandas(BATTLES)).table.equals(board.table)
