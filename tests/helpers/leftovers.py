@@ -40,10 +40,11 @@ _OF_LIBRARIES = {"KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "_RJEM_MALLOC_CONF"
 _OF_PYTEST = {"PYTEST_CURRENT_TEST"}
 _CONTAINERS, _MOST = {dict, list, set}, 2000  # items of a dictionary, list or set that are looked at
 
-# What may come into a folder at any time: caches, what a person writes meanwhile; and hidden entries, of editors.
+# What may come into a folder at any time: caches, what a person writes meanwhile, what Chromium keeps for sounds; and
+# hidden entries, of editors.
 CACHES = re.compile(
     r"__pycache__|build|dist|_build|generated|jupyter_execute|pictures|pytest-of-.*|dask-scratch-space"
-    r"|sklearn_testing_.*|.*\.(py|pyi|md)"
+    r"|sklearn_testing_.*|pulse-.*|.*\.(py|pyi|md)"
 )
 
 _BACKEND = ("backend", "backend_fallback")  # settled by the first picture

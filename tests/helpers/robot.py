@@ -239,6 +239,7 @@ class Interrupted(Robot):
         address = self.page.url
         for _ in range(2):
             self.page.go_back(wait_until="commit")
+            self.page.wait_for_load_state()  # a page that is not there yet cannot be left
         if self.page.url != address:
             self.page.goto(address)
         self.go_on()

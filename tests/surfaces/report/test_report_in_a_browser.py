@@ -368,7 +368,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     drawn = pathlib.Path(saved.value.path()).read_text("utf-8")
     assert ">Before: everybody, 9 people<" in drawn and ">Now: w (sex), 6 of 9 people<" in drawn
     page.click("#market-copy-button")
-    page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
+    page.locator("#market-status", has_text="copied").wait_for(state="attached")
     assert "w (sex), 6 of 9 people\teverybody, 9 people" not in page.input_value("#market-csv")
     assert "\tw (sex), 6 of 9 people\teverybody, 9 people" in page.evaluate("navigator.clipboard.readText()")
     page.click("#market-same")
@@ -522,7 +522,7 @@ def test_prices_between_those_that_were_shown_have_no_more_decimals_than_they_ne
 def test_the_table_is_copied(opened):
     page = opened(classes(False), permissions=["clipboard-read", "clipboard-write"])
     page.click("#market-copy-button")
-    page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
+    page.locator("#market-status", has_text="copied").wait_for(state="attached")
     copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()")), delimiter="\t"))
     assert copied == list(csv.reader(io.StringIO(page.input_value("#market-csv"))))
     with page.expect_download() as saved:
@@ -725,7 +725,7 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     honest = {"handlers": 0, "scripts": 1, "foreign": 0, "links": 0}
     assert touched.pop("elements") > 100 and touched == honest
     page.click("#market-copy-button")
-    page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
+    page.locator("#market-status", has_text="copied").wait_for(state="attached")
     copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline=""), delimiter="\t"))
     formulas = [cell for row in copied for cell in row if cell[:1] in set("=+-@\t\r") and not is_number(cell)]
     whose = [row[copied[0].index("people")] for row in copied[1:]] if model != "logit" else []
