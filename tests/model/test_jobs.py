@@ -1,11 +1,13 @@
 """Fits that go on: from a job after any end of the process, from a fitted model, and until the chains agree."""
 
 import hashlib
+import itertools
 import json
 import os
 import subprocess
 import sys
 from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -443,7 +445,9 @@ def test_time_is_up(tmp_path):
     assert more.posterior_["posterior"].sizes["draw"] > had
 
 
-def test_tuning_that_takes_too_long_is_shortened(tmp_path):
+def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
+    """Each look at the clock takes a tenth of a second, however busy the machine is."""
+    monkeypatch.setattr(chains, "time", SimpleNamespace(monotonic=itertools.count(0.0, 0.1).__next__))
     data, job = random_comparisons(5, 5), tmp_path / "job"
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}  # of several, one may be kept alone
     with pytest.warns(EstimateWarning, match=r"max_time=3.0 is half over while .* in place of 30,000,000") as said:
