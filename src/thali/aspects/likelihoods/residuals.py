@@ -299,9 +299,10 @@ def nobodys_cache(ratings: Ratings) -> CountedResiduals:
     """The parameters of a kind at the start of a chain; those who are of it are counted later."""
     constant = ratings.shape / ratings.rate if ratings.has_constant else 0.0
     n = ratings.objects
-    own, one, other = np.array([constant, ratings.variance]), *np.zeros((2, n))
-    first, second, third, fourth, fifth = np.zeros((5, n, n))
-    return CountedResiduals(first, one, other, own, second, third, fourth, fifth, np.zeros(2))
+    pull, ties = np.zeros((2, n))
+    residual, value, measured, share, fitted = np.zeros((5, n, n))
+    real = np.array([constant, ratings.variance])
+    return CountedResiduals(residual, pull, ties, real, value, measured, share, fitted, np.zeros(2))
 
 
 @scalar

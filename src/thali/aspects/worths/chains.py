@@ -12,13 +12,14 @@ from thali.inference.seeds import streams
 from thali.inference.warn import warn
 from thali.posterior.interval import INTERVAL
 from thali.posterior.summary import bulk_and_r_hat, tail_ess
+from thali.posterior.verdict import ESS_PER_CHAIN, HIGHEST_R_HAT
 
 from .density import Density, Spreads, added
 from .laplace import Marginal
 from .scales import State, sharper, spread_given_points, spread_with_points
 
 CHAINS, TUNE, BLOCK, LONGEST = 4, 400, 500, 20_000  # draws of a chain while tuning, of a block, at most
-R_HAT, ESS = 1.01, 400.0  # at which chains end
+R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)  # at which chains end: what their verdict asks
 
 # The sampler ----------------------------------------------------------------------------------------------------------
 
