@@ -35,9 +35,12 @@ _OF_PYTHON = {
     *("__annotations__", "__annotations_cache__", "__annotate_func__"),  # made when somebody asks for them
 }
 _OF_XARRAY = "decode_timedelta"  # the message of a filter of warnings, set whenever a file is read
-# Set as joblib, scikit-learn, Polars and JAX are loaded, and before the last one is.
-_OF_LIBRARIES = {"KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "_RJEM_MALLOC_CONF"}
-_OF_LIBRARIES |= {"TF_CPP_MIN_LOG_LEVEL", "TPU_SKIP_MDS_QUERY", "XLA_FLAGS"}
+_OF_LIBRARIES = {  # set as they are loaded
+    *("KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK"),  # joblib, scikit-learn
+    "_RJEM_MALLOC_CONF",  # Polars
+    "HDF5_PLUGIN_PATH",  # netCDF4
+    *("TF_CPP_MIN_LOG_LEVEL", "TPU_SKIP_MDS_QUERY", "XLA_FLAGS"),  # JAX, the last one by benchmarks before it
+}
 _OF_PYTEST = {"PYTEST_CURRENT_TEST"}
 _CONTAINERS, _MOST = {dict, list, set}, 2000  # items of a dictionary, list or set that are looked at
 
