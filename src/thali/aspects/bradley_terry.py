@@ -21,6 +21,7 @@ from thali.posterior.dependence import ADJUSTED, Dependence
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
 from .draws.covariates import FARTHEST, parameter
 from .likelihoods.elimination import as_pairs
+from .maximum_likelihood.respondent_scores import with_least
 from .outcomes import shares, slopes, terms
 from .priors.given import Given
 from .samplers.record import ChainDraws
@@ -460,9 +461,23 @@ class NormalWorths:
         normal = rng.standard_normal((count, self.density.size))
         return self._centred(solve_triangular(self._root, normal.T, check_finite=False).T)
 
-    def spread(self, variance: np.ndarray, few: np.ndarray) -> "SpreadWorths":
-        """The same, spread by the variance of people's scores; `few` of them judged some of the options (options,)."""
-        return SpreadWorths(self, spreading(self._root, variance, few))
+    @property
+    def inverse_root(self) -> np.ndarray:
+        """L, with L L' the covariance of deviations."""
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(self._root, np.eye(len(self._root)), check_finite=False)
+
+    def spread(self, variance: np.ndarray, df: float, few: np.ndarray) -> "SpreadWorths":
+        """Return the same with the covariance L W L', W the variance of respondents' scores, known to `df` degrees.
+
+        `few` of the respondents judged some of the options (options,).
+        """
+        return SpreadWorths(self, spreading(self._root, variance, few), df)
+
+    def widened(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+        """Return points whose covariance is known as it is."""
+        return points
 
     def _centred(self, away: np.ndarray) -> np.ndarray:
         """Deviations whose log worths have a sum of 0."""
@@ -479,10 +494,13 @@ class NormalWorths:
 
 
 class SpreadWorths:
-    """Draws whose deviations x from the mode are those of `normal`, spread: the matrix of `spreading` times x."""
+    """Draws whose deviations x from the mode are those of `normal`, spread: the matrix of `spreading` times x.
 
-    def __init__(self, normal: NormalWorths, matrix: np.ndarray) -> None:
-        self.normal, self.matrix = normal, matrix
+    Their covariance is known to `df` degrees of freedom, so that draws are those of Student's t about the mode.
+    """
+
+    def __init__(self, normal: NormalWorths, matrix: np.ndarray, df: float) -> None:
+        self.normal, self.matrix, self.df = normal, matrix, df
 
     @property
     def density(self) -> AnyDensity:
@@ -496,12 +514,19 @@ class SpreadWorths:
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """As `NormalWorths.draws`."""
-        points = self.mode + self._spread(self.normal.draws(rng, count)[0] - self.mode)
+        points = self.widened(rng, self.mode + self._spread(self.normal.draws(rng, count)[0] - self.mode))
         return points, self.density.log_likelihoods(points)
 
     def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """As `NormalWorths.points`."""
+        """As `NormalWorths.points`, before they are widened."""
         return self.mode + self._spread(self.normal.points(rng, count) - self.mode)
+
+    def widened(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+        """Return points as uncertain as their covariance makes them."""
+        factor = (self.df / rng.chisquare(self.df, len(points)))[:, None]
+        more = np.sqrt(np.clip(factor - 1.0, 0.0, None)) * self.deviations(rng, len(points))
+        more *= np.minimum(1.0, FARTHEST / np.maximum(np.abs(more).max(axis=1, keepdims=True), 1e-300))
+        return self.mode + np.sqrt(np.minimum(factor, 1.0)) * (points - self.mode) + more
 
     def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """As `NormalWorths.deviations`."""
@@ -514,28 +539,23 @@ class SpreadWorths:
 Worths = NormalWorths | SpreadWorths
 
 
-def spreading(root: np.ndarray, variance: np.ndarray, few: np.ndarray) -> np.ndarray:
-    r"""The matrix C that spreads deviations of covariance :math:`H^{-1}` to that of :math:`H^{-1} V H^{-1}`.
+def spreading(root: np.ndarray, whitened: np.ndarray, few: np.ndarray) -> np.ndarray:
+    r"""The matrix C that spreads deviations of covariance :math:`H^{-1}` to that of :math:`R^{-1} W R^{-T}`.
 
-    .. math:: H = R^T R, \qquad W = R^{-T} V R^{-1}, \qquad C = R^{-1} W^{1/2} R
+    .. math:: H = R^T R, \qquad C = R^{-1} W^{1/2} R
 
     of all such matrices the one that does not turn them, whatever the root R (`root`, upper triangular); the identity
-    if V = H. Of the options `few` people judged, and of every contrast among them and the mean, the variance does not
+    if W is. Of the options `few` people judged, and of every contrast among them and the mean, the variance does not
     shrink: in the directions :math:`R^{-T} (e_i - 1/n)` the eigenvalues of W are 1 or more.
     """
     from scipy.linalg import solve_triangular
 
     n = len(few)
-    half = solve_triangular(root, variance, trans=1, check_finite=False)
-    whitened = solve_triangular(root, half.T, trans=1, check_finite=False)
     if few.any():
         contrasts = np.zeros((len(root), int(few.sum())))
         contrasts[:n] = np.eye(n)[:, few] - 1.0 / n
         inside, size, _ = np.linalg.svd(solve_triangular(root, contrasts, trans=1), full_matrices=False)
-        inside = inside[:, size > 1e-9 * size.max()]
-        values, vectors = np.linalg.eigh(inside.T @ whitened @ inside)
-        inside = inside @ vectors
-        whitened = whitened + (inside * (np.maximum(values, 1.0) - values)) @ inside.T
+        whitened = with_least(whitened, inside[:, size > 1e-9 * size.max()], 1.0)
     values, vectors = np.linalg.eigh((whitened + whitened.T) / 2.0)
     square_root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return solve_triangular(root, square_root @ root, check_finite=False)

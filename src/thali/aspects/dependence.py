@@ -1,7 +1,7 @@
 r"""What posteriors make of the answers of one person being alike: the design effect, and draws that allow for it.
 
-With the information J of the log-likelihood at the mode, the Hessian H there with the prior, and the variance of
-people's scores, :math:`V = \frac{n}{n - 1} \sum_s (g_s - \bar g)(g_s - \bar g)^T`, the mean design effect is
+With the information J of the log-likelihood at the mode, the Hessian H there with the prior, and the variance V of
+respondents' scores, as in `respondent_scores`, the mean design effect is
 :math:`\delta = \operatorname{tr}(J^- V) / \operatorname{rank} J`. Either draws are spread to the covariance
 :math:`H^{-1} V H^{-1}` (Müller 2013; Ribatet, Cooley & Davison 2012), or the likelihood is raised to the power
 :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott 1984).
@@ -38,51 +38,53 @@ from .maximum_likelihood.estimates import covariate_sizes
 from .maximum_likelihood.feature_problems import NO_COEFFICIENTS, FeatureProblem, feature_problem, weights_at_mode
 from .maximum_likelihood.maximum import mode_of
 from .maximum_likelihood.problem import Pose, problem
+from .maximum_likelihood.respondent_scores import RespondentScores, independent_where_unlikely, inverse_root
 from .priors.given import Given
 from .samplers.task import weights_of
 
-PEOPLE_A_PARAMETER = 3  # from so many on the variance of people's scores is known well enough to spread draws by it
+CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
 FEW = 10  # people; below, the interval of an option that they judged is never narrower than of independent answers
 ALIKE = 0.5  # share of people who answered at least twice, from which on their answers are adjusted for by default
 MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the chains
 NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
 
 
-# The scores of people, and the design effect -------------------------------------------------------------------------
+# The design effect ---------------------------------------------------------------------------------------------------
 
 
-class Scores(NamedTuple):
-    """The log-likelihood at a point, by the logarithms of weights and the further coefficients.
+class Traced(NamedTuple):
+    """What the design effect is made of."""
 
-    Of triplets and similarities by the weights of features themselves; J is the expected information.
-    """
-
-    information: np.ndarray  # J
-    variance: np.ndarray  # V
-
-    def traces(self) -> tuple[float, int]:
-        """The trace of J⁻V, and the rank of J."""
-        if not len(self.information):
-            return 0.0, 0
-        values, vectors = np.linalg.eigh(self.information)
-        informed = values > NO_INFORMATION * max(values[-1], 1e-300)
-        inside = vectors[:, informed]
-        along = (inside * (self.variance @ inside)).sum(axis=0)
-        return float((along / values[informed]).sum()), int(informed.sum())
+    trace: float  # of J⁻V
+    rank: int  # of J
 
 
-def scores_at(
+def traced(information: np.ndarray, variance: np.ndarray) -> Traced:
+    """Return the trace of J⁻V and the rank of J."""
+    if not len(information):
+        return Traced(0.0, 0)
+    values, vectors = np.linalg.eigh(information)
+    informed = values > NO_INFORMATION * max(values[-1], 1e-300)
+    inside = vectors[:, informed]
+    along = (inside * (variance @ inside)).sum(axis=0)
+    return Traced(float((along / values[informed]).sum()), int(informed.sum()))
+
+
+def traced_at(
     pose: Pose | FeatureProblem, clusters: Clusters, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
-) -> Scores:
-    """Information and variance of people's scores at a point."""
-    return Scores(-pose.slopes(weights, beta).hessian, clusters.variance(pose, weights, beta))
+) -> Traced:
+    """Return what the design effect of a likelihood at a point is made of."""
+    root = inverse_root(-pose.slopes(weights, beta).hessian, NO_INFORMATION)
+    if not root.shape[1]:
+        return Traced(0.0, 0)
+    found = RespondentScores(pose, clusters.tally, weights, beta, root).variance()
+    return Traced(float(np.trace(found.variance)), root.shape[1])
 
 
-def effect_of(scores: list[Scores]) -> float:
+def effect_of(parts: list[Traced]) -> float:
     """The mean design effect of the data of all groups; NaN where nothing is known of any weight."""
-    traces = [each.traces() for each in scores]
-    rank = sum(each for _, each in traces)
-    return sum(each for each, _ in traces) / rank if rank else float("nan")
+    rank = sum(each.rank for each in parts)
+    return sum(each.trace for each in parts) / rank if rank else float("nan")
 
 
 # What is made of people, as asked for or by default ------------------------------------------------------------------
@@ -145,13 +147,13 @@ def dependence_of_chains(
     if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
         return made
     if features is None:
-        scores = [_scores_of(part, clusters, likelihood, parts["prior"]) for part, clusters in known]
+        parts_of = [_traced_of(part, clusters, likelihood, parts["prior"]) for part, clusters in known]
     elif made.most < 2.0:  # it is 1 then, and features take a while to find
         return made
     else:
         owners = features()
-        scores = [_scores_of_features(part, clusters, parts, owners) for part, clusters in known]
-    effect = effect_of(scores)  # NaN without weights that people could differ in
+        parts_of = [_traced_of_features(part, clusters, parts, owners) for part, clusters in known]
+    effect = effect_of(parts_of)  # NaN without weights that people could differ in
     return replace(made, by=POWER if made.model == ADJUSTED and not math.isnan(effect) else "", effect=effect)
 
 
@@ -164,21 +166,21 @@ def effect_of_data(data: Any) -> float:
     clusters = clusters_of(data, likelihood.ties)
     if clusters is None or clusters.answers.max() < 2.0:
         return float("nan")
-    return effect_of([_scores_of(data, clusters, likelihood, None)])
+    return effect_of([_traced_of(data, clusters, likelihood, None)])
 
 
-def _scores_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: Any) -> Scores:
-    """The scores of people at the mode of the posterior."""
+def _traced_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: Any) -> Traced:
+    """Return what the design effect at the mode of the posterior is made of."""
     pose = _problem_of(data, likelihood, prior)
     place = mode_of(pose, covariate_sizes(data))
-    return scores_at(pose, clusters, _comparable(place.logs), place.beta)
+    return traced_at(pose, clusters, _comparable(place.logs), place.beta)
 
 
-def _scores_of_features(data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray) -> Scores:
-    """The scores of people at the mode of the posterior of the weights of features."""
+def _traced_of_features(data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray) -> Traced:
+    """Return the same at the mode of the weights of features."""
     likelihood = parts["likelihood"]
     pose, prior = feature_problem(data, owners, likelihood), weights_of(parts["weight_prior"], likelihood)
-    return scores_at(pose, clusters, weights_at_mode(pose, prior.shape, prior.rate))
+    return traced_at(pose, clusters, weights_at_mode(pose, prior.shape, prior.rate))
 
 
 def _comparable(logs: np.ndarray) -> np.ndarray:
@@ -208,15 +210,23 @@ def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity
     extra = None if isinstance(data, Choices) or data.covariates is None else data.cells.x
     pose = problem(data, np.eye(n, dtype=bool), density.lapse, extra, density.has_ties)
     logs, log_nu, beta = density.parts_of(normal.mode)
-    scores = scores_at(pose, clusters, _comparable(logs), np.concatenate([beta, log_nu]))
-    made = replace(made, effect=effect_of([scores]))
+    order = np.concatenate([np.arange(n), n + np.roll(np.arange(density.size - n), int(density.has_ties))])
+    root = np.empty_like(normal.inverse_root)
+    root[order] = normal.inverse_root
+    point = _comparable(logs), np.concatenate([beta, log_nu])
+    scores = RespondentScores(pose, clusters.tally, *point, root)
+    found = scores.variance()
+    information = -root.T @ pose.slopes(*point).hessian @ root
+    made = replace(made, effect=effect_of([traced(information, found.variance)]))
     if made.model != ADJUSTED:
         return normal, made
-    if made.number >= PEOPLE_A_PARAMETER * (density.size - 1):
-        order = np.concatenate([np.arange(n), n + np.roll(np.arange(density.size - n), int(density.has_ties))])
-        return normal.spread(scores.variance[np.ix_(order, order)], _judged_by(data) < FEW), replace(made, by=SCORES)
-    made = replace(made, by=POWER)
-    return NormalWorths(density.raised(made.power)), made
+    contrasts = np.zeros((n, density.size, 1))
+    contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
+    df = float(np.median(scores.degrees(contrasts[:: max(1, n // CONTRASTS)])))
+    variance = independent_where_unlikely(found, df, (made.number - 1) / (density.size - 1))
+    return normal.spread(variance, df, _judged_by(data) < min(FEW, made.number / 2)), replace(
+        made, by=SCORES, df=df, share=found.share
+    )
 
 
 def _judged_by(data: PairedComparisons | Choices) -> np.ndarray:

@@ -300,7 +300,8 @@ def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, eff
     """What more votes would teach about the first options."""
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
     votes = None if wanted.period else float(board.data.n_answers)
-    return more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect)
+    draws = drawn.log_worths if drawn.unwidened is None else drawn.unwidened
+    return more_votes(draws[:, first], votes, board.tie, lapse, effect)
 
 
 def _shared(

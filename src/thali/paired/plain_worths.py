@@ -32,10 +32,11 @@ class Drawn(NamedTuple):
     log_worths: np.ndarray  # (draws, options), the mean of each row 0
     nu: np.ndarray  # (draws,); empty if there are no ties
     beta: np.ndarray  # (draws, covariates)
-    estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta by maximum likelihood; None: means of draws
+    estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta; None: means of draws
     people: Dependence | None  # what was made of them
     seen: Seen | None = None  # by judges, or in time
     of_chains: Verdict | None = None  # whether they agree; None: there are none
+    unwidened: np.ndarray | None = None  # log worths with a variance, where few respondents leave none; None: the same
 
     @property
     def middle(self) -> np.ndarray:
@@ -88,9 +89,15 @@ def drawn_of(
         for begin in range(0, DRAWS, _BLOCK):
             found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.points(rng, _BLOCK))
             progress.update(begin + _BLOCK)
-    u, log_nu, beta = density.parts_of(np.concatenate(found))
-    mode = density.parts_of(normal.mode)
-    return Drawn(u, np.exp(log_nu).ravel(), beta, (mode[0], mode[2]) if estimates else None, dependence)
+    points = np.concatenate(found)
+    widened = normal.widened(rng, points)
+    u, log_nu, _ = density.parts_of(points)
+    wide, _, beta = density.parts_of(widened)
+    estimate = None
+    if estimates or widened is not points:
+        middle, _, effects = density.parts_of(normal.mode if estimates else points.mean(axis=0))
+        estimate = middle, effects
+    return Drawn(wide, np.exp(log_nu).ravel(), beta, estimate, dependence, unwidened=u)
 
 
 def as_likelihood(data: Judgements) -> Judgements:

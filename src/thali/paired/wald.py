@@ -27,8 +27,9 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
 
     .. math:: W = (C u)' [C \operatorname{cov}(u) C']^- (C u)
 
-    has approximately a chi-square distribution whose degrees of freedom are the rank of C. Where standard errors are
-    over S people, :math:`W (S - r) / (r (S - 1))` is compared with F on r and S - r degrees of freedom (Hotelling).
+    has approximately a chi-square distribution whose degrees of freedom are the rank r of C. Where standard errors are
+    over respondents, :math:`W (\nu - r + 1) / (r \nu)` is compared with F on r and :math:`\nu - r + 1` degrees of
+    freedom, :math:`\nu` those of the covariance of these contrasts.
 
     Parameters
     ----------
@@ -48,11 +49,13 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     Raises
     ------
     ArgumentError
-        If contrasts do not fit, do not sum to 0, or involve weights without a standard error (on the boundary).
+        If contrasts do not fit, do not sum to 0, involve weights without a standard error (on the boundary), or are
+        more than the respondents leave degrees of freedom for.
 
     References
     ----------
-    Wald (1943), Tests of statistical hypotheses concerning several parameters.
+    Wald (1943), Tests of statistical hypotheses concerning several parameters. Pustejovsky & Tipton (2018),
+    Small-sample methods for cluster-robust variance estimation and hypothesis testing in fixed effects models.
 
     Examples
     --------
@@ -75,6 +78,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
         raise ArgumentError(
             f"{shorten(missing)} has no standard error, for its weight is zero or not determined; leave it out."
         )
+    whole = c @ found.known.owners if scale == "utility" else c
     c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
     estimate, spread = c @ value, c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
@@ -83,10 +87,13 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             "A contrast has no standard error, for it involves only weights that are zero; leave it out."
         )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
-    p_value = chi_square_tail(statistic, df) if found.error_df is None else over_people(statistic, df, found.error_df)
+    of_each, p_value = None, chi_square_tail(statistic, df)
+    if found.is_over_people:
+        of_each = np.array([found.degrees(row[None]) for row in whole])
+        p_value = over_respondents(statistic, df, found.degrees(_basis(whole, df)))
     error = np.sqrt(np.diag(spread))
     z = estimate / error
-    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z)})
+    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, of_each)})
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, p = {p_value:.4g}"
     return WaldTest(
@@ -94,12 +101,22 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     )
 
 
-def over_people(statistic: float, df: int, error_df: int) -> float:
-    """P(W >= statistic) where the covariance is one of `error_df` + 1 people."""
+def over_respondents(statistic: float, df: int, error_df: float) -> float:
+    """Return P(W >= statistic) where the covariance has `error_df` degrees of freedom."""
     from scipy.special import fdtrc
 
-    rest = error_df + 1 - df
+    rest = error_df + 1.0 - df
+    if rest <= 0.0:
+        raise ArgumentError(
+            f"A test of {df} contrasts together needs more than {df - 1} degrees of freedom, and these respondents"
+            f" leave {error_df:.3g}; test fewer contrasts."
+        )
     return float(fdtrc(df, rest, max(statistic, 0.0) * rest / (df * error_df)))
+
+
+def _basis(contrasts: np.ndarray, rank: int) -> np.ndarray:
+    """Return orthonormal rows with the span of contrasts."""
+    return np.linalg.svd(contrasts, full_matrices=False)[2][:rank]
 
 
 def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:

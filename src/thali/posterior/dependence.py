@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from thali._labels import plural, short_number
@@ -12,6 +12,7 @@ INDEPENDENT, ADJUSTED, RANDOM = "independent", "adjusted", "random"
 PEOPLE_MODELS = (INDEPENDENT, ADJUSTED, RANDOM)
 SCORES, POWER = "scores", "power"  # what adjusts: the covariance of people's scores, or a power of the likelihood
 NEGLIGIBLE = 1.1  # a design effect below it is not worth a word
+DOMINANT = 0.5  # share of the information from which on one respondent determines the result
 _PREFIX = "people_"
 
 
@@ -32,6 +33,8 @@ class Dependence:
     answers: float
     most: float  # answers of one person
     effect: float  # design effect; NaN of one person, and where it was not computed
+    df: float = math.inf  # degrees of freedom of the covariance, of SCORES
+    share: float = math.nan  # largest share of the information that is of one person, of SCORES
 
     @property
     def power(self) -> float:
@@ -77,7 +80,7 @@ class Dependence:
         if self.by == SCORES:
             return Message(
                 f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
-                " covariance of the draws."
+                f" covariance of the draws ({self.df:.3g} degrees of freedom).{one_determines(self.share)}"
             )
         if self.by == POWER and self.effect < NEGLIGIBLE:
             return Message(f"Intervals are for statements about people: {self.size}, as of independent answers.")
@@ -103,10 +106,15 @@ def dependence_in(attributes: Mapping[Any, Any]) -> Dependence | None:
     """What the attributes of a posterior hold; None if nobody knew who answered, or the file is of a time before."""
     if f"{_PREFIX}model" not in attributes:
         return None
-    model, by, number, answers, most, effect = (
-        attributes[f"{_PREFIX}{name}"] for name in ("model", "by", "number", "answers", "most", "effect")
-    )
-    return Dependence(str(model), str(by), int(number), float(answers), float(most), float(effect))
+    model, by, number, *others = (attributes[f"{_PREFIX}{each.name}"] for each in fields(Dependence))
+    return Dependence(str(model), str(by), int(number), *map(float, others))
+
+
+def one_determines(share: float) -> str:
+    """Return a sentence where one respondent determines the result, from the largest share of the information."""
+    if share < DOMINANT:
+        return ""
+    return f" One respondent contributes {100 * share:.0f} % of the information and largely determines the result."
 
 
 def effect_in_words(effect: float) -> str:

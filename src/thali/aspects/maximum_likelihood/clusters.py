@@ -1,11 +1,6 @@
-r"""What follows from the answers of one person being alike: standard errors and tests over people.
+r"""The answers of each respondent, and tests of fit over respondents.
 
-With the gradient :math:`g_s` of the log-likelihood of person s by the parameters, and the information I, the covariance
-of the estimates is the sandwich
-
-.. math:: I^- B I^-, \qquad B = \frac{S}{S - 1} \sum_{s=1}^S g_s g_s^T,
-
-whatever the answers of one person have to do with each other (Liang & Zeger 1986). G² then is distributed as a sum of
+Where the answers of a respondent depend on each other, G² is distributed as a sum of
 chi-square variables, each times a design effect (Rao & Scott 1984): with the standardised residuals
 :math:`z_{so} = (n_{so} - n_s p_o) / \sqrt{n p_o}` of each person's outcomes, and the projection P on what one model has
 more than another, the effects are the eigenvalues of :math:`P (\sum_s z_s z_s^T) P`.
@@ -22,7 +17,6 @@ from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 
 if TYPE_CHECKING:
-    from .feature_problems import FeatureProblem
     from .problem import Pose
 
 BLOCK = 2**21  # entries of an array
@@ -42,15 +36,6 @@ class Clusters(NamedTuple):
     def answers(self) -> np.ndarray:
         """How many each person gave, shape (S,)."""
         return np.asarray(self.tally.sum(axis=1)).ravel()
-
-    def variance(self, pose: "Pose | FeatureProblem", weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """B, about the mean of the scores, which is 0 at the maximum; some people at a time."""
-        size = len(weights) + len(beta)
-        total, squares, step = np.zeros(size), np.zeros((size, size)), max(1, BLOCK // max(size, 1))
-        for first in range(0, self.number, step):
-            each = pose.scores(self.tally[first : first + step], weights, beta)
-            total, squares = total + each.sum(axis=0), squares + each.T @ each
-        return (squares - np.outer(total, total) / self.number) * (self.number / (self.number - 1.0))
 
     def residuals(self, pose: "Pose", p: np.ndarray) -> Iterator[np.ndarray]:
         """z for fitted probabilities p, shape (people, outcomes), some people at a time."""

@@ -59,9 +59,11 @@ class MaximumLikelihood(Engine):
 
     def facts(self, model: Any) -> Facts:
         tie, found = model.tie_, model._maximum()
-        df = found.error_df
+        over = ()
+        if found.clusters is not None and found.is_over_people:
+            over = (("standard errors", f"over {found.clusters.number:,} respondents"),)
         return (
-            *(() if df is None else (("standard errors", f"over {df + 1:,} people"),)),
+            *over,
             ("log-likelihood", f"{found.log_likelihood:,.2f} (all comparisons, with {found.coefficients})"),
             *(() if tie is None else (("ties", f"nu {tie:.4g} (standard error {model.tie_std_error_:.2g})"),)),
             ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),

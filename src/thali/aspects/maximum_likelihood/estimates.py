@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._arguments import between
 from thali.data.pairs import PairedComparisons
+from thali.posterior.dependence import one_determines
 from thali.posterior.interval import INTERVAL, tails_of
 
 from ..draws.covariates import lifted
@@ -18,11 +19,19 @@ from .clusters import Clusters, DesignEffect, design_effect
 from .goodness import FitTest, fit_test
 from .maximum import Maximum, highest, maximise
 from .problem import Pose, Problem, patterns, shares
+from .respondent_scores import RespondentScores, ScoreVariance, independent_where_unlikely
 
 if TYPE_CHECKING:
     import pandas
 
-MORE_PEOPLE = 5  # than parameters: from so many on, 95 % intervals by Student's t hold 93 % and more
+MORE_PEOPLE = 5  # than parameters: from so many on, tests of fit over respondents keep their level
+
+
+class Directions(NamedTuple):
+    """What the data say of parameters."""
+
+    root: np.ndarray  # L (parameters, directions), with L L' the inverse information
+    unknown: np.ndarray  # (parameters,) bool: no direction tells the parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,20 +74,29 @@ class Estimates:
 
     @property
     def is_over_people(self) -> bool:
-        """Whether standard errors take it that only people, not their answers, are independent."""
+        """Return whether standard errors take only respondents, not their answers, to be independent."""
+        return self.clusters is not None and self._directions.root.shape[1] > 0
+
+    @property
+    def is_tested_over_people(self) -> bool:
+        """Return whether respondents are enough for tests of fit over them."""
         return self.clusters is not None and self.clusters.number >= self.n_parameters + MORE_PEOPLE
 
     @property
     def error_source(self) -> str:
-        """What the standard errors take for independent, as a sentence; "" where nobody knows who answered."""
-        if self.clusters is None:
+        """Return a sentence that states what standard errors take to be independent; "" without respondents."""
+        if self.clusters is None or not self.is_over_people:
             return ""
-        people, answers = f"{self.clusters.number:,} people", f"{self.pose.totals.sum():,.15g} choices"
-        if self.is_over_people:
-            return f"Standard errors are over {people}, whose {answers} need not be independent of each other."
+        respondents, answers = f"{self.clusters.number:,} respondents", f"{self.pose.totals.sum():,.15g} choices"
+        found = (
+            f"Standard errors are over {respondents}, whose {answers} need not be independent of each other"
+            f" ({self.error_df:.3g} degrees of freedom).{one_determines(self._score_variance.share)}"
+        )
+        if self.is_tested_over_people:
+            return found
         return (
-            f"Standard errors take the {answers} of {people} for independent of each other: errors over people need"
-            f" {self.n_parameters + MORE_PEOPLE:,} people here, {MORE_PEOPLE} more than free weights."
+            f"{found} Tests of fit treat the choices as independent: over respondents they need"
+            f" {self.n_parameters + MORE_PEOPLE:,} of them, {MORE_PEOPLE} more than free weights."
         )
 
     @cached_property
@@ -87,37 +105,67 @@ class Estimates:
 
         .. math:: J I^- J', \qquad J = \operatorname{diag}(w) - w w'
 
-        for weights that sum to 1, whose logarithms are known up to a constant; over people
-        :math:`J I^- B I^- J'` with B as in `clusters`. Rows of weights that are zero, or that others leave undetermined
-        at this point, are missing (NaN).
+        for weights that sum to 1, whose logarithms are known up to a constant; over respondents
+        :math:`J L W L' J'` with :math:`I^- = L L'` and W as in `respondent_scores`. Rows of weights that are zero, or
+        that others leave undetermined at this point, are missing (NaN).
         """
-        return self._covariance(self.is_over_people)
+        if not self.is_over_people:
+            return self._covariance(np.eye(self._directions.root.shape[1]))
+        assert self.clusters is not None
+        freedom = (self.clusters.number - 1) / self._directions.root.shape[1]
+        return self._covariance(independent_where_unlikely(self._score_variance, self.error_df, freedom))
 
-    def _covariance(self, over_people: bool) -> np.ndarray:
-        """The same, over people or not."""
-        weights, n_weights = self.maximum.weights, len(self.maximum.weights)
-        w = np.concatenate([weights, np.ones(len(self.maximum.beta))])
-        information = -self.pose.slopes(weights, self.maximum.beta).hessian
-        free = np.flatnonzero(w > 0.0)
-        inside = free < n_weights
+    @cached_property
+    def _directions(self) -> Directions:
+        """Those of the parameters about which the data say something."""
+        weights, beta = self.maximum.weights, self.maximum.beta
+        free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
+        information = -self.pose.slopes(weights, beta).hessian
         values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
-        scale = max(values[-1], 0.0)
-        informed = values > 1e-11 * scale
-        inverse = (vectors[:, informed] / values[informed]) @ vectors[:, informed].T
-        jacobian = np.diag(w[free])
-        jacobian[np.ix_(inside, inside)] -= np.outer(w[free][inside], w[free][inside])
-        if over_people:
-            assert self.clusters is not None
-            meat = self.clusters.variance(self.pose, weights, self.maximum.beta)[np.ix_(free, free)]
-            inverse = inverse @ meat @ inverse
-        covariance = np.full((len(w), len(w)), np.nan)
-        found = jacobian @ inverse @ jacobian.T
+        informed = values > 1e-11 * max(values[-1], 0.0)
+        root = np.zeros((len(information), int(informed.sum())))
+        root[free] = vectors[:, informed] / np.sqrt(values[informed])
         # Directions without information, beyond the common factor of the weights, leave some weights unknown.
-        unknown = np.abs(jacobian @ vectors[:, ~informed]).max(axis=1, initial=0.0) > 1e-6
-        found[unknown] = np.nan
-        found[:, unknown] = np.nan
-        covariance[np.ix_(free, free)] = found
-        return covariance
+        unknown = np.ones(len(information), bool)
+        nothing = self._jacobian[np.ix_(free, free)] @ vectors[:, ~informed]
+        unknown[free] = np.abs(nothing).max(axis=1, initial=0.0) > 1e-6
+        return Directions(root, unknown)
+
+    @property
+    def _jacobian(self) -> np.ndarray:
+        """J, with 1 for each coefficient."""
+        weights, n = self.maximum.weights, len(self.maximum.weights)
+        found = np.diag(np.append(weights, np.ones(len(self.maximum.beta))))
+        found[:n, :n] -= np.outer(weights, weights)
+        return found
+
+    def _covariance(self, variance: np.ndarray) -> np.ndarray:
+        """Return the joint covariance where W, shape (directions, directions), is that of the scores."""
+        half = self._jacobian @ self._directions.root
+        found = half @ variance @ half.T
+        found[self._directions.unknown] = np.nan
+        found[:, self._directions.unknown] = np.nan
+        return found
+
+    @cached_property
+    def _scores(self) -> RespondentScores:
+        """The scores of respondents at the maximum."""
+        assert self.clusters is not None
+        point = self.maximum.weights, self.maximum.beta
+        return RespondentScores(self.pose, self.clusters.tally, *point, self._directions.root)
+
+    @cached_property
+    def _score_variance(self) -> ScoreVariance:
+        """Their variance."""
+        return self._scores.variance()
+
+    def gradient_of_weights(self) -> np.ndarray:
+        """Return the derivatives of reported weights by the logarithms of weights and the coefficients that are fitted."""
+        return self._jacobian[: len(self.maximum.weights)]
+
+    def degrees(self, contrasts: np.ndarray) -> float:
+        """Return the degrees of freedom of contrasts of weights together, shape (q, weights), of rank q."""
+        return float(self._scores.degrees((contrasts @ self.gradient_of_weights()).T[None])[0])
 
     @property
     def covariance(self) -> np.ndarray:
@@ -229,21 +277,24 @@ class Estimates:
 
     def reach(self, ci: float) -> float:
         """Half the length of an interval of that probability, in standard errors."""
-        from scipy.special import ndtri, stdtrit
+        from scipy.special import stdtrit
 
-        upper = tails_of(between("ci", ci, "the probability of an interval"))[1]
-        return float(ndtri(upper) if self.error_df is None else stdtrit(self.error_df, upper))
+        return float(stdtrit(self.error_df, tails_of(between("ci", ci, "the probability of an interval"))[1]))
 
-    @property
-    def error_df(self) -> int | None:
-        """Degrees of freedom of standard errors: people less one; None: those of the normal distribution."""
-        return self.clusters.number - 1 if self.clusters is not None and self.is_over_people else None
+    @cached_property
+    def error_df(self) -> float:
+        """Degrees of freedom of standard errors: the median over weights; infinite: those of the normal distribution."""
+        if not self.is_over_people:
+            return np.inf
+        gradient = self._jacobian
+        known = ~self._directions.unknown & (np.abs(gradient @ self._directions.root).max(axis=1) > 0.0)
+        return float(np.median(self._scores.degrees(gradient[known, :, None])))
 
-    def tail(self, z: np.ndarray) -> np.ndarray:
-        """P(|Z| >= |z|) of an estimate over its standard error."""
-        from scipy.special import ndtr, stdtr
+    def tail(self, z: np.ndarray, df: "np.ndarray | None" = None) -> np.ndarray:
+        """Return P(|Z| >= |z|) of estimates over their standard errors, by the degrees of freedom of all, or of each."""
+        from scipy.special import stdtr
 
-        return 2.0 * (ndtr(-np.abs(z)) if self.error_df is None else stdtr(self.error_df, -np.abs(z)))
+        return 2.0 * stdtr(self.error_df if df is None else df, -np.abs(z))
 
     def design_effect(self, larger: "Estimates | None" = None) -> DesignEffect:
         """How G² against a larger model is distributed over people."""
@@ -275,7 +326,7 @@ class Estimates:
             samples,
             random_seed,
             self.unit,
-            self.design_effect if self.is_over_people else None,
+            self.design_effect if self.is_tested_over_people else None,
         )
 
     @property
@@ -400,7 +451,11 @@ class Estimates:
             "upper": self.weights + self.reach(ci) * error,
         }
         if self.is_over_people:
-            usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance(False))), 0.0))
+            usual = np.sqrt(
+                np.maximum(
+                    np.diag(self.weight_covariance(self._covariance(np.eye(self._directions.root.shape[1])))), 0.0
+                )
+            )
             columns["std_error_independent"] = np.where(np.isnan(error), np.nan, usual)
         table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci

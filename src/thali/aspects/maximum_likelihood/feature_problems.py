@@ -9,6 +9,7 @@ from thali.data.similarities import Similarities
 from thali.inference.optimise import Slope, Target, newton
 
 from ..likelihoods.most_similar_pair import RATIO
+from .respondent_scores import expected_answers
 from .set_problems import Slopes
 
 BLOCK = 2**21  # entries of an array
@@ -79,6 +80,11 @@ class MostSimilarProblem(NamedTuple):
             found += tally[:, places] @ change
         return found
 
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
+        """Return weights with which squared scores of places sum to the information of parts; sparse."""
+        p = np.concatenate([p for _, p, _ in self._blocks(weights)])
+        return expected_answers(tally, np.diff(self.start), p)
+
 
 class JudgedProblem(NamedTuple):
     r"""How similar people judged pairs, explained by the weights of K features, of which a pair has some.
@@ -121,6 +127,10 @@ class JudgedProblem(NamedTuple):
         rows = np.arange(len(self.values))
         slope = csr_array((self._slope(weights), (rows, self.pair)), shape=(len(rows), len(self.shared)))
         return (tally @ slope) @ self.shared
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
+        """Return the judgements themselves: the squares of their scores have the information as their mean."""
+        return tally.copy()
 
 
 FeatureProblem = MostSimilarProblem | JudgedProblem

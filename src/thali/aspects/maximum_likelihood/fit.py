@@ -158,9 +158,14 @@ class LinearEstimates(Estimates):
 
     def weight_covariance(self, joint: np.ndarray) -> np.ndarray:
         """Of the worths, by the delta method."""
-        w, x = self.weights, self._options
-        jacobian = w[:, None] * (x - w @ x)
-        return jacobian @ self.part_of_covariates(joint) @ jacobian.T
+        gradient = self.gradient_of_weights()
+        return gradient @ np.where(gradient.any(axis=0), joint, 0.0) @ gradient.T
+
+    def gradient_of_weights(self) -> np.ndarray:
+        w, x, n = self.weights, self._options, len(self.maximum.weights)
+        found = np.zeros((len(w), n + len(self.maximum.beta)))
+        found[:, n : n + x.shape[1]] = w[:, None] * (x - w @ x) / covariate_sizes(self.data)
+        return found
 
     @property
     def working_weights(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from thali.data.pairs import PairedComparisons
 
 from ..draws.counts import outcomes
 from ..likelihoods.best_worst import RANKING, answer_counts
+from .respondent_scores import expected_answers
 from .set_problems import BestWorstProblem, LuceProblem, Slopes
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
@@ -166,6 +167,10 @@ class Problem(NamedTuple):
         if tie is not None:
             found.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
         return np.hstack(found)
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights with which squared scores of outcomes sum to the information of parts; sparse."""
+        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
 
     def _by_logit(self, q: np.ndarray, rest: np.ndarray, beta: np.ndarray) -> tuple[Any, ...]:
         """Of each pair the first and second derivative by logit q, the expected information, and those of ties."""

@@ -88,7 +88,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
             f"{small.log_likelihood:.6g}), so its fit missed the maximum; fit it again with another random_seed."
         )
     statistic = max(statistic, 0.0)
-    effect = small.design_effect(large) if small.is_over_people and large.is_over_people else None
+    is_tested = small.is_tested_over_people and large.is_tested_over_people
+    effect = small.design_effect(large) if is_tested else None
     p_value = chi_square_tail(statistic, df) if effect is None else effect.p_value(statistic)
     over = "" if effect is None else f" over {effect.people:,} people"
     comparisons = float(large.pose.totals.sum())

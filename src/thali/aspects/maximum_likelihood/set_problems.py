@@ -14,6 +14,7 @@ from ..likelihoods.best_worst import (
     first_answers,
     possible_answers,
 )
+from .respondent_scores import expected_answers
 
 
 class Slopes(NamedTuple):
@@ -141,6 +142,10 @@ class LuceProblem(NamedTuple):
         to_option = csr_array((ones, (places, self.members)), shape=(len(places), self.n_aspects))
         to_set = csr_array((ones, (places, set_of)), shape=(len(places), len(self.sizes)))
         return (slope @ to_option - (slope @ to_set) @ self._rows(q)).toarray()
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights with which squared scores of places sum to the information of parts; sparse."""
+        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
 
     def _rows(self, values: np.ndarray):
         """Values of the places as a sparse array, sets by options."""
@@ -270,6 +275,10 @@ class BestWorstProblem(NamedTuple):
             shape = len(rows.members), self.n_aspects
             found += tally[:, rows.answer] @ csr_array((by_member.ravel(), (row, options)), shape=shape)
         return found
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return the answers themselves: the squares of their scores have the information as their mean."""
+        return tally.copy()
 
     def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""

@@ -1,0 +1,220 @@
+r"""The variance of estimates over respondents who answered unequally often, and its degrees of freedom.
+
+A respondent with much of the information pulls the estimates, so that the gradient :math:`g_s` of the respondent's
+log-likelihood is too small there. With the information :math:`I_s` that the respondent's answers are expected to have,
+and a root L of the inverse Hessian, :math:`L L' = H^{-1}`,
+
+.. math:: M_s = L' I_s L, \qquad z_s = (1 - M_s)^{-1/2} L' g_s, \qquad \operatorname{cov} = L (\sum_s z_s z_s') L'
+
+is unbiased if answers are independent, whatever the leverages :math:`M_s` (CR2). The variance of a contrast c is then
+distributed as chi-square over its degrees of freedom: with :math:`b = L'c` and :math:`p_s = M_s (1 - M_s)^{-1/2} b`
+
+.. math:: \nu = \frac{(\sum_s b' M_s b)^2}{\sum_s (b' M_s b)^2 + \sum_{s \ne t} (p_s' p_t)^2}
+
+and the covariance of q contrasts as a Wishart matrix whose entries have the same sum of variances. Directions in which
+the variance is improbably small, if answers were independent, get that of independent answers.
+
+Bell & McCaffrey (2002); Pustejovsky & Tipton (2018).
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .feature_problems import FeatureProblem
+    from .problem import Pose
+
+BLOCK = 2**21  # entries of an array
+LIGHT = 0.1  # leverage of a respondent up to which three terms of a series give four digits of z
+MANY = 200  # respondents from which on covariances between their scores are negligible
+ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all information
+LEAST = 1e-6  # eigenvalue of the information, as a share of the Hessian, below which it counts as that
+UNLIKELY = 0.01  # probability of so small a variance if answers are independent
+
+
+class _Some(NamedTuple):
+    """Some of the respondents."""
+
+    expected: Any  # sparse (respondents, outcomes): weights with which squared scores sum to the information
+    given: Any  # sparse (respondents, outcomes)
+    scores: np.ndarray  # (outcomes, r) of one answer
+
+
+class ScoreVariance(NamedTuple):
+    """The variance of the scores of respondents."""
+
+    variance: np.ndarray  # (r, r)
+    about_pull: np.ndarray  # (r, r) about each respondent's share of what the prior pulls, 0 of equal answers
+    share: float  # largest share of the information that is of one respondent
+
+
+class RespondentScores:
+    """The scores of S respondents at a point, in the r coordinates of a root of the inverse Hessian there.
+
+    `tally` (S, outcomes) is sparse; `root` (parameters, r).
+    """
+
+    def __init__(
+        self, pose: "Pose | FeatureProblem", tally: Any, weights: np.ndarray, beta: np.ndarray, root: np.ndarray
+    ) -> None:
+        self._pose, self._tally, self._point, self._root = pose, tally, (weights, beta), root
+        self._expected = pose.expected(tally, weights, beta)
+        self._expected.eliminate_zeros()
+        slopes, information = pose.slopes(weights, beta), self._summed()
+        of_prior = np.eye(root.shape[1]) + root.T @ slopes.hessian @ root
+        # Leverages are shares of the expected information, which differs from the Hessian in some models.
+        values, vectors = np.linalg.eigh(information + of_prior)
+        scales = np.sqrt(np.maximum(values, LEAST))
+        inverse = (vectors / scales) @ vectors.T
+        self._scale, self._contrast_root = (vectors * scales) @ vectors.T, root
+        self._root, self._information = root @ inverse, inverse @ information @ inverse
+        values, vectors = np.linalg.eigh(self._information)
+        inverse = np.where(values > LEAST, 1.0 / np.maximum(values, LEAST), 0.0)
+        self._pull = vectors @ (inverse * (vectors.T @ (self._root.T @ slopes.gradient)))
+
+    def _summed(self) -> np.ndarray:
+        """Return the information of all respondents together, shape (r, r)."""
+        totals = np.asarray(self._expected.sum(axis=0)).ravel()
+        asked, size = np.flatnonzero(totals), self._root.shape[1]
+        step, found = max(1, BLOCK // size), np.zeros((size, size))
+        for begin in range(0, len(asked), step):
+            outcomes = asked[begin : begin + step]
+            scores = self._scores(outcomes)
+            found += (scores.T * totals[outcomes]) @ scores
+        return found
+
+    def _scores(self, outcomes: np.ndarray) -> np.ndarray:
+        """Return the scores of one answer each, shape (outcomes, r)."""
+        from scipy.sparse import csr_array
+
+        rows = np.arange(len(outcomes))
+        once = csr_array((np.ones(len(rows)), (rows, outcomes)), shape=(len(rows), self._tally.shape[1]))
+        return self._pose.scores(once, *self._point) @ self._root
+
+    def _blocks(self) -> Iterator[_Some]:
+        """Yield some respondents at a time."""
+        places, step = self._expected.indptr, max(1, BLOCK // self._root.shape[1])
+        starts = np.searchsorted(places, np.arange(0, places[-1], step))
+        for begin, end in pairwise(np.unique([*starts, self._tally.shape[0]])):
+            expected, given = self._expected[begin:end], self._tally[begin:end]
+            outcomes = np.union1d(expected.indices, given.indices)
+            yield _Some(expected[:, outcomes], given[:, outcomes], self._scores(outcomes))
+
+    def variance(self) -> ScoreVariance:
+        """Return the variance of the scores."""
+        squares, about_pull, most = np.zeros_like(self._information), np.zeros_like(self._information), 0.0
+        for some in self._blocks():
+            leverage = some.expected @ np.square(some.scores).sum(axis=1)
+            pulls = some.expected @ (some.scores * (some.scores @ self._pull)[:, None])
+            z = _without_leverage(some, leverage, some.given @ some.scores)
+            rest = z - _without_leverage(some, leverage, pulls)
+            squares, about_pull = squares + z.T @ z, about_pull + rest.T @ rest
+            most = max(most, leverage.max(initial=0.0))
+        share = most / max(np.trace(self._information), 1e-300)
+        return ScoreVariance(self._scale @ squares @ self._scale, self._scale @ about_pull @ self._scale, share)
+
+    def degrees(self, contrasts: np.ndarray) -> np.ndarray:
+        """Return the degrees of freedom of sets of q contrasts (sets, parameters, q), of rank q; shape (sets,)."""
+        sides = self._scale @ (self._contrast_root.T @ contrasts)
+        values, vectors = np.linalg.eigh(sides.swapaxes(1, 2) @ self._information @ sides)
+        sides = sides @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
+        sets, _, q = sides.shape
+        variances, pulls = np.zeros(sets), []
+        for some in self._blocks():
+            along = np.einsum("or,grq->ogq", some.scores, sides)
+            squares = (along[..., None] * along[..., None, :]).reshape(len(along), -1)
+            variances += _squared((some.expected @ squares).reshape(-1, sets, q, q)).sum(axis=0)
+            if self._tally.shape[0] < MANY:
+                for k in range(some.expected.shape[0]):
+                    own, shares = _leverage(some, k)
+                    pulls.append(own @ ((shares * _stretch(shares))[:, None] * (own.T @ sides)))
+        for k, pull in enumerate(pulls):
+            rest = np.array(pulls[k + 1 :]).reshape(-1, *pull.shape)
+            variances += 2.0 * _squared(pull.swapaxes(1, 2) @ rest).sum(axis=0)
+        return q * (q + 1) / variances
+
+
+def _without_leverage(some: _Some, leverage: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return z for scores of each respondent, shape (respondents, r)."""
+    first = _times_leverage(some, scores)
+    z = scores + first / 2 + 3 / 8 * _times_leverage(some, first)
+    for k in np.flatnonzero(leverage > LIGHT):
+        vectors, shares = _leverage(some, k)
+        z[k] = scores[k] + vectors @ ((_stretch(shares) - 1.0) * (scores[k] @ vectors))
+    return z
+
+
+def _times_leverage(some: _Some, vectors: np.ndarray) -> np.ndarray:
+    """Return the product of each respondent's leverage and vector, shape (respondents, r)."""
+    from scipy.sparse import csr_array
+
+    expected = some.expected
+    respondent = np.repeat(np.arange(len(vectors)), np.diff(expected.indptr))
+    along = np.einsum("er,er->e", some.scores[expected.indices], vectors[respondent])
+    return csr_array((expected.data * along, expected.indices, expected.indptr), shape=expected.shape) @ some.scores
+
+
+def _leverage(some: _Some, respondent: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvectors (r, rank) and eigenvalues (rank,) of the leverage of a respondent."""
+    row = some.expected[[respondent]]
+    rows = np.sqrt(row.data)[:, None] * some.scores[row.indices]
+    if len(rows) > rows.shape[1]:
+        rows = np.linalg.qr(rows, mode="r")
+    _, sizes, vectors = np.linalg.svd(rows, full_matrices=False)
+    return vectors.T, np.minimum(sizes**2, 1.0)
+
+
+def _stretch(shares: np.ndarray) -> np.ndarray:
+    """Return by how much scores grow that the respondent's own leverage made small; 0 where nobody else knows."""
+    rest = 1.0 - shares
+    return np.where(rest > ALONE, np.maximum(rest, ALONE) ** -0.5, 0.0)
+
+
+def _squared(matrices: np.ndarray) -> np.ndarray:
+    """Return the sum of the variances of the entries of a product, given covariances (..., q, q) of its factors."""
+    return np.trace(matrices, axis1=-2, axis2=-1) ** 2 + (matrices * matrices.swapaxes(-1, -2)).sum(axis=(-1, -2))
+
+
+def inverse_root(information: np.ndarray, least: float) -> np.ndarray:
+    """Return L with L L' the inverse in the directions (parameters, r) with more than a share of the most information."""
+    values, vectors = np.linalg.eigh(information)
+    informed = values > least * max(values.max(initial=0.0), 1e-300)
+    return vectors[:, informed] / np.sqrt(values[informed])
+
+
+def independent_where_unlikely(found: ScoreVariance, df: float, freedom: float) -> np.ndarray:
+    """Return the variance of scores with that of independent answers where these would hardly ever leave so little.
+
+    `freedom`: respondents less one for each contrast. Fewer of them than contrasts leave directions without variance,
+    whose part is in the others, so that they get less: cubes cover .89 to .94 for 2 to 5 respondents of 6 options.
+    """
+    from scipy.special import chdtri
+
+    values, vectors = np.linalg.eigh(found.about_pull)
+    unlikely = values < chdtri(df, 1.0 - UNLIKELY) / df
+    least = 1.0 if unlikely.all() else min(1.0, freedom) ** 3
+    return with_least(found.variance, vectors[:, unlikely], least)
+
+
+def with_least(variance: np.ndarray, inside: np.ndarray, least: float) -> np.ndarray:
+    """Return a variance that is no less than that in any direction of orthonormal columns."""
+    values, vectors = np.linalg.eigh(inside.T @ variance @ inside)
+    inside = inside @ vectors
+    return variance + (inside * (np.maximum(values, least) - values)) @ inside.T
+
+
+def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
+    """Return how often each outcome was to be expected of each respondent; sparse (respondents, outcomes)."""
+    from scipy.sparse import csr_array
+
+    outcomes, question = np.arange(len(p)), np.repeat(np.arange(len(sizes)), sizes)
+    if (sizes == 2).all():  # the scores of both are in one line, so that the less probable outcome says all
+        pairs = p.reshape(-1, 2)
+        share = np.minimum(pairs, pairs[:, ::-1]) / np.maximum(pairs, pairs[:, ::-1])
+        share[np.arange(len(pairs)), 1 - pairs.argmin(axis=1)] = 0.0
+        p = share.ravel()
+    asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
+    return asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
