@@ -64,7 +64,7 @@ def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
 
 def test_scores_of_answers_against_sure_predictions_are_finite():
     """One judge's answers let all others expect log odds of thousands, which the judge does not keep to."""
-    frame = FRAME.head(40).assign(judge=["j0"] * 36 + ["j1"] * 4, length=4000.0)
+    frame = FRAME.head(40).assign(judge=["j0"] * 36 + ["j1"] * 4, length=[1.0] * 36 + [4000.0] * 4)
     frame["length"] *= np.where((frame["winner"] == "model_a") == (frame["judge"] == "j0"), 1.0, -1.0)
     how = {"judges": True, "covariates": ["length"], "lapse": 0.0}
     assert np.isfinite(th.leaderboard(frame, **how, progressbar=False).judges()["log_score"]).all()
