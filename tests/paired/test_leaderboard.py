@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 import thali as th
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.paired.more_votes import more_votes
+from thali.paired.more_votes import information, more_votes
 from thali.paired.ranked import CERTAIN, groups, numbered, orders
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
@@ -614,6 +614,48 @@ def _information(difference, nu, lapse):
 
     slope = (logs(difference + 1e-5) - logs(difference - 1e-5)) / 2e-5
     return float((np.exp(logs(difference)) * slope**2).sum())
+
+
+@pytest.mark.parametrize(("nu", "lapse"), [(np.nan, 0.0), (0.4, 0.02)])
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_forecast_is_that_of_precisions(nu, lapse, size):
+    """By the inverse of the covariance, which there is here: the same number of draws."""
+    rng = np.random.default_rng(size)
+    draws = rng.normal(size=(1000, size)) @ (0.3 * rng.normal(size=(size, size))) - 0.2 * np.arange(size)
+    table, d = more_votes(draws, 70.0, nu, lapse, 2.0), -np.diff(draws)
+    mean, precision = d.mean(axis=0), np.linalg.inv(np.atleast_2d(np.cov(d.T)))
+    pairs = np.array([[1.0]] if size == 2 else [[1, 0], [1, 1], [0, 1]], float)
+    of_pairs = information(pairs @ mean, nu, lapse) / 2.0 / len(pairs)
+    for way, of_vote in (("among_these", (pairs.T * of_pairs) @ pairs), ("as_so_far", precision / 70.0)):
+        noise = np.roll(d - mean, 500, axis=0) @ np.linalg.cholesky(precision)
+        for n in table.index[1:]:
+            spread = np.linalg.inv(precision + n * of_vote)
+            after = mean + ((d - mean) @ (n * of_vote) + noise @ np.linalg.cholesky(n * of_vote).T) @ spread
+            sd = np.sqrt(np.einsum("pi,ij,pj->p", pairs, spread, pairs))
+            expected = (np.abs(after @ pairs.T) > ndtri(CERTAIN) * sd).all(axis=1).mean()
+            assert table.loc[n, way] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("along", [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+@pytest.mark.parametrize("middle", [[0.4, 0.1, 0.0], [0.3, 0.3, 0.0], [900.0, 0.0, -900.0]])
+def test_the_forecast_of_worths_that_differ_along_one_direction(along, middle):
+    """Rounding of draws decides nothing: a covariance of rank 1 or 0 is that of one difference, or of none."""
+    rng = np.random.default_rng(1)
+    exact = np.outer(rng.normal(size=1000), along) + middle
+    tables = [more_votes(exact + 1e-9 * rng.normal(size=(1000, 3)) * any(along), 90.0, np.nan, 0.0, 1.0) for _ in "ab"]
+    pd.testing.assert_frame_equal(*tables)
+    assert tables[0].stack().between(0.0, 1.0).all()
+    if along == [1.0, 1.0, 0.0] and middle[0] == middle[1]:  # two that are equal for certain are never told apart
+        assert not tables[0].to_numpy().any()
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("counts", [(9, 5), (8, 5), (14, 0)])
+def test_the_forecast_of_rankings_of_few_patterns(counts):
+    rankings = [["A", "B", "C"]] * counts[0] + [["B", "C", "A"]] * counts[1]
+    for seed in range(3):
+        table = board_of(th.Choices.from_rankings(rankings), random_seed=seed).more_votes()
+        assert table.stack().between(0.0, 1.0).all() and table.iloc[-1].min() >= 0.9
 
 
 @pytest.mark.fit

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 import thali as th
-from thali.aspects.worths import agreement
+from thali.aspects.worths import agreement, laplace
 from thali.aspects.worths.laplace import highest
 from thali.errors import ArgumentError, DataError
 from thali.paired.worths import Asked, posed
@@ -43,6 +43,31 @@ def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
 
 
 FRAME = battles(1500)
+
+
+@pytest.mark.parametrize("seed", [2, 7, 10])
+def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
+    """Their climbs led to log odds beyond 745; from equal worths alone there is the same board."""
+    rng, judge = np.random.default_rng(seed), np.repeat(np.arange(3), 12)
+    first = rng.integers(3, size=36)
+    second = (first + rng.integers(1, 3, size=36)) % 3
+    x, worth = rng.integers(-2, 3, size=36), np.array([1, 0, -1])
+    wins = rng.random(36) < expit(worth[first] - worth[second] + 0.3 * x)
+    frame = pd.DataFrame({"model_a": first, "model_b": second, "judge": judge, "x": x}).astype({"judge": str})
+    frame["winner"] = np.where(wins, "model_a", "model_b")
+    how = {"judges": True, "judge_bias": True, "covariates": ["x"], "progressbar": False}
+    table = th.leaderboard(frame, **how).table
+    monkeypatch.setattr(laplace, "highest", lambda density, spreads, start, tilt: highest(density, spreads, None, tilt))
+    ratings = ["rating", "rating_low", "rating_high"]
+    pd.testing.assert_frame_equal(table[ratings], th.leaderboard(frame, **how).table[ratings], rtol=0, atol=1e-3)
+
+
+def test_scores_of_answers_against_sure_predictions_are_finite():
+    """One judge's answers let all others expect log odds of thousands, which the judge does not keep to."""
+    frame = FRAME.head(40).assign(judge=["j0"] * 36 + ["j1"] * 4, length=[1.0] * 36 + [4000.0] * 4)
+    frame["length"] *= np.where((frame["winner"] == "model_a") == (frame["judge"] == "j0"), 1.0, -1.0)
+    how = {"judges": True, "covariates": ["length"], "lapse": 0.0}
+    assert np.isfinite(th.leaderboard(frame, **how, progressbar=False).judges()["log_score"]).all()
 
 
 def exact_frame(counts, column):

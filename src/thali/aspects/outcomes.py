@@ -72,11 +72,10 @@ def tie_ratio(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
 
 def slopes(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> Slopes:
     """The derivatives of the log-likelihood of each row."""
-    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    speed = scale * q * rest
-    toward, away = speed / (scale * q + base), speed / (scale * rest + base)  # slopes of ln p and of -ln (1 - p)
-    lean = rest - q
-    bend_toward, bend_away = toward * (lean - toward), -away * (lean + away)  # of ln p and of ln (1 - p)
+    seen, seen_rest = _without_lapse(rows, q), _without_lapse(rows, rest)
+    toward, away = rest * seen, q * seen_rest  # slopes of ln p and of -ln (1 - p)
+    bend_toward = toward * (rest * (1.0 - seen) - q)  # of ln p
+    bend_away = away * (q * (1.0 - seen_rest) - rest)  # of ln (1 - p)
     slope = rows.wins * toward - rows.losses * away
     bend = rows.wins * bend_toward + rows.losses * bend_away
     if not rows.has_ties:
@@ -87,3 +86,9 @@ def slopes(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -
     spread, more = total * share * (1.0 - share), rows.tied - total * share
     bend = bend + more * (bend_toward + bend_away) / 2.0 - spread * tilt**2
     return Slopes(slope + more * tilt, bend, more, spread, spread * tilt)
+
+
+def _without_lapse(rows: Counted, q: np.ndarray) -> np.ndarray:
+    """Return the share of an outcome's probability that is no lapse."""
+    scaled = (1.0 - rows.lapse) * q
+    return scaled / (scaled + rows.lapse / 2.0) if rows.lapse else np.ones_like(q)

@@ -91,7 +91,7 @@ def newton(
 
     `damping` is that of the first step, divided by `pace` after a step that rises and multiplied by it after one that
     does not; without damping steps are halved. No coordinate changes by more than `longest` in one of at most `most`
-    steps.
+    steps. A value that is not finite is none that rises.
     """
     for steps in range(most):
         if target.is_spent():
@@ -104,6 +104,8 @@ def newton(
                 return Reached(point, steps, first.promised <= max(gain, _CLOSE))
             change, promised = _at_most(longest, step)
             ahead = target.moved(point, change)
+            if not np.isfinite(ahead.value):
+                continue
             if is_end:
                 return Reached(ahead, steps + 1, True)
             if target.rises(point, ahead, promised):

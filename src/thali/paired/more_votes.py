@@ -15,6 +15,8 @@ FIRST = 3  # options that are to be told apart
 CHANCES = (0.5, 0.9)  # of telling them apart, for which numbers of votes are reported
 _STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # numbers of votes are these times powers of ten
 _FARTHEST = 1e4  # times the votes so far
+_SINGULAR = 1e-12  # share of the largest variance, below which a variance is rounding
+_EQUAL = 1e-7  # difference of log worths that rounding could make
 
 
 class Vote(NamedTuple):
@@ -46,14 +48,14 @@ def more_votes(
 ) -> "pandas.DataFrame":
     r"""The probability that options are told apart after so many more votes.
 
-    With the differences d of the log worths of neighbours, mean m and precision :math:`\Lambda` in the draws, and J
-    the information of a vote on d, n votes leave a normal posterior of precision :math:`\Lambda + n J` about
+    With the differences d of the log worths of neighbours, mean m and covariance :math:`R R'` in the draws, and J the
+    information of a vote on d, n votes leave a normal posterior of covariance :math:`R S R'` about
 
-    .. math:: m + (\Lambda + n J)^{-1} \left( n J (d^* - m) + (n J)^{1/2} z \right)
+    .. math:: m + R S \left( n K K' x + \sqrt{n} K z \right), \qquad K K' = R' J R, \qquad S = (I + n K K')^{-1}
 
-    if :math:`d^*` is the truth: each draw in turn, while z is another draw without mean and covariance. "as_so_far":
-    all pairs are compared as often, in proportion, as so far, :math:`J = \Lambda / N` after N votes; "among_these": all
-    votes are on pairs of these options, on each pair equally many.
+    if :math:`m + R x` is the truth: each draw in turn, while :math:`m + R z` is another. "as_so_far": all pairs are
+    compared as often, in proportion, as so far, :math:`K = I / \sqrt{N}` after N votes; "among_these": all votes are on
+    pairs of these options, on each pair equally many. The covariance may be singular.
 
     Parameters
     ----------
@@ -77,34 +79,52 @@ def more_votes(
     differences = -np.diff(log_worths, axis=1)
     size = differences.shape[1]
     mean = differences.mean(axis=0)
-    precision = np.linalg.inv(np.atleast_2d(np.cov(differences, rowvar=False)))
+    root = _root(np.atleast_2d(np.cov(differences, rowvar=False))[::-1, ::-1])[::-1, ::-1]
     pairs = np.array([[float(i <= k < j) for k in range(size)] for i, j in combinations(range(size + 1), 2)])
     own = information(pairs @ mean, nu, lapse) / effect
-    ways = {"among_these": (pairs.T * own) @ pairs / len(pairs)}
+    steepness = np.sqrt(own.clip(0.0) / len(pairs))[:, None] * pairs @ root
+    ways = {"among_these": _root(steepness.T @ steepness)}
     if votes is not None:
-        ways = {"as_so_far": precision / votes} | ways
-    truth = differences - mean
-    normal = np.roll(truth, len(truth) // 2, axis=0) @ np.linalg.cholesky(precision)
+        ways = {"as_so_far": np.eye(size) / np.sqrt(votes)} | ways
+    truth = _whitened(root, differences - mean)
+    noise = np.roll(truth, len(truth) // 2, axis=0)
     margin = _margin()
 
-    def told_apart(after: np.ndarray, spread: np.ndarray) -> float:
-        sd = np.sqrt(np.einsum("pi,ij,pj->p", pairs, spread, pairs))
-        return float((np.abs(after @ pairs.T) > margin * sd).all(axis=1).mean())
-
     def share(n: float, of_vote: np.ndarray) -> float:
-        known = n * of_vote
-        spread = np.linalg.inv(precision + known)
-        return told_apart(mean + (truth @ known + normal @ np.linalg.cholesky(known).T) @ spread, spread)
+        """Return the share of truths in which n more votes tell all options apart."""
+        known = np.sqrt(n) * of_vote
+        spread = np.linalg.inv(np.eye(size) + known @ known.T)  # of eigenvalues from 0 to 1
+        after = mean + (truth @ known + noise) @ known.T @ spread @ root.T
+        sd = np.sqrt(np.einsum("pi,ij,pj->p", pairs @ root, spread, pairs @ root))
+        return float((np.abs(after @ pairs.T) > np.maximum(margin * sd, _EQUAL)).all(axis=1).mean())
 
-    now = told_apart(mean[None], np.linalg.inv(precision))
-    found, open_ = {0: dict.fromkeys(ways, now)}, [] if now else list(ways)
-    numbers = (step * 10.0**power for power in range(1, 16) for step in _STEPS)
-    for n in numbers:
-        if not open_ or n > _FARTHEST * max(votes or 0.0, 1e5):
+    found = {}
+    for n in (0.0, *(step * 10.0**power for power in range(1, 16) for step in _STEPS)):
+        if n > _FARTHEST * max(votes or 0.0, 1e5):
             break
-        found[int(n)] = {name: share(n, ways[name]) for name in ways}
-        open_ = [name for name in ways if found[int(n)][name] < CHANCES[-1]]
+        found[int(n)] = {name: share(n, of_vote) for name, of_vote in ways.items()}
+        if min(found[int(n)].values()) >= CHANCES[-1]:
+            break
     return pd.DataFrame.from_dict(found, orient="index").rename_axis("more_votes")
+
+
+def _root(matrix: np.ndarray) -> np.ndarray:
+    """Return the lower factor of a covariance; columns of directions without variance are 0."""
+    root, least = np.zeros_like(matrix), _SINGULAR * matrix.diagonal().max()
+    for k in range(len(matrix)):
+        column = matrix[k:, k] - root[k:, :k] @ root[k, :k]
+        if column[0] > least:
+            root[k:, k] = column / np.sqrt(column[0])
+    return root
+
+
+def _whitened(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Solve x @ root.T = rows for an upper factor; 0 in directions without variance."""
+    white = np.zeros_like(rows)
+    for k in range(len(root))[::-1]:
+        if root[k, k] > 0.0:
+            white[:, k] = (rows[:, k] - white @ root[k]) / root[k, k]
+    return white
 
 
 def _margin() -> float:

@@ -1,14 +1,17 @@
 """The density of worths seen by judges in time: by definition, its slopes, and its integrals."""
 
 import itertools
+from decimal import MAX_EMAX, Context, Decimal, localcontext
 
 import numpy as np
 import pytest
 from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
+from thali.aspects.outcomes import shares, slopes
 from thali.aspects.worths import density as density_module
 from thali.aspects.worths.density import Spreads, added, log_half_normal
+from thali.paired.more_votes import Vote
 
 SETTINGS = list(
     itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])
@@ -106,3 +109,28 @@ def test_exact_values_by_quadrature(name, lapse, spread, exact):
     mean = np.exp(found - logsumexp(found)) @ np.array(values)
     if sd is not None:
         np.testing.assert_allclose(mean, [*probabilities, *log_d, sd], atol=6e-6 if spread and evidence else 1e-3)
+
+
+@pytest.mark.parametrize("log_odds", [-1e5, -800.0, -700.0, -3.0, 0.0, 5.0, 800.0, 1e5])
+@pytest.mark.parametrize(("lapse", "nu"), [(0.0, None), (0.0, 0.7), (0.02, None), (0.02, 0.7)])
+def test_slopes_are_exact_quotients_at_any_log_odds(log_odds, lapse, nu):
+    """By decimals of 100 digits, of which no quotient is 0/0."""
+    wins, losses, tied = 3.0, 2.0, 4.0 if nu else 0.0
+    rows = Vote(*(np.full(1, each) for each in (wins, losses, tied)), lapse, nu is not None)
+    found = slopes(rows, *shares(np.full(1, log_odds)), np.log(np.full(1, nu or 1.0)))
+    with localcontext(Context(prec=100, Emin=-MAX_EMAX, Emax=MAX_EMAX)):
+        small = (-abs(Decimal(log_odds))).exp()
+        q, rest = 1 / (1 + small), small / (1 + small)
+        q, rest = (q, rest) if log_odds >= 0 else (rest, q)
+        scale, base = 1 - Decimal(lapse), Decimal(lapse) / 2
+        p, other = scale * q + base, scale * rest + base
+        toward, away = scale * q * rest / p, scale * q * rest / other
+        bends = toward * (rest - q - toward), -away * (rest - q + away)
+        slope = Decimal(wins) * toward - Decimal(losses) * away
+        bend = Decimal(wins) * bends[0] + Decimal(losses) * bends[1]
+        if nu:
+            ratio = Decimal(nu) * (p * other).sqrt()
+            share, tilt = ratio / (1 + ratio), (toward - away) / 2
+            more, spread = Decimal(tied) - 9 * share, 9 * share * (1 - share)
+            slope, bend = slope + more * tilt, bend + more * sum(bends) / 2 - spread * tilt**2
+    np.testing.assert_allclose([found.slope[0], found.bend[0]], [float(slope), float(bend)], rtol=1e-12, atol=1e-150)

@@ -8,7 +8,7 @@ from scipy.stats import kstest
 from worth_problems import EXACT, exact_problem, judges, naive, random_density
 
 from thali.aspects.worths import chains, scales
-from thali.aspects.worths.density import SPREAD, Density, Rows, Spreads
+from thali.aspects.worths.density import SPREAD, Density, Expanded, Rows, Spreads
 from thali.aspects.worths.laplace import Marginal, highest
 from thali.posterior.summary import bulk_and_r_hat, mean_mcse, tail_ess
 
@@ -96,6 +96,32 @@ def test_the_mode_is_near_from_equal_worths(monkeypatch):
     monkeypatch.setattr(density, "expanded", lambda *how: looked.append(how) or expanded(*how))
     highest(density, Spreads.of(0.182, None), tilt=n - 1.0)
     assert len(looked) < 12
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("sizes", [{"n_judges": 3, "n_periods": 1, "bias": True}, {"n_judges": 0, "n_periods": 4}])
+def test_modes_do_not_depend_on_where_climbs_begin(sizes, seed):
+    """From the mode at a neighbour of the lattice and from equal worths alike, as often as weights are not small."""
+    marginal = Marginal(random_density(seed, 0.0, False, rows=40, **sizes))
+    for point, spreads, weight in zip(marginal._points, marginal.spreads, marginal.weights, strict=True):
+        if weight > 0.01:
+            cold = highest(marginal.density, spreads, tilt=marginal._tilt)
+            np.testing.assert_allclose(point, cold.point, atol=1e-5)
+
+
+def test_a_step_to_where_there_is_no_slope_does_not_rise(monkeypatch):
+    density = judges(0.0)
+    spreads, best = Spreads.of(0.5, None), highest(density, Spreads.of(0.5, None)).point
+    expanded, looked = density.expanded, []
+
+    def astray(where, *how):
+        looked.append(where)
+        value, gradient, curvature = expanded(where, *how)
+        return Expanded(value, gradient * np.nan if len(looked) == 2 else gradient, curvature)
+
+    monkeypatch.setattr(density, "expanded", astray)
+    np.testing.assert_allclose(highest(density, spreads, best + 0.5).point, best, atol=1e-6)
+    assert len(looked) > 3
 
 
 def test_the_lattice_of_many_judges_is_found_at_once():

@@ -12,6 +12,7 @@ from ..outcomes import shares, slopes, terms, tie_ratio
 
 SPREAD = 0.5  # scale of the HalfNormal priors of the judges' tau and of the drift s
 _LOG_2PI = math.log(2.0 * math.pi)
+_SUREST = 700.0  # log odds of a prediction, beyond which probabilities are 0
 _TOGETHER = 1 << 16  # rows times points whose terms are computed at a time, so that they stay near the processor
 
 
@@ -333,7 +334,7 @@ class Density:
         worths, beta = others[self.worths], others[self.beta]
         difference = worths[one, rows.judge] - worths[other, rows.judge]
         log_nu = others[self.nu][:, rows.judge]  # (1 or 0, rows)
-        q, rest = shares(difference + (rows.x * beta[:, rows.judge].T).sum(axis=1))
+        q, rest = shares((difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(-_SUREST, _SUREST))
         half = np.full(len(q), 0.5)
         expected = _as_expected(rows, q, rest, log_nu)
         ways = (rows, q, rest), (expected, q, rest), (rows, half, half)

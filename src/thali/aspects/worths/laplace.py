@@ -15,7 +15,6 @@ from .density import SPREAD, Density, Spreads, added
 
 
 _GAIN = 1e-9  # of the log density: the step that promises less is the last
-_ENOUGH = 1e-4  # the same of modes whose densities are weighed
 _NEAR = 1.0  # the same of the first steps, which are those of a convex problem
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
 _ASIDE = 0.3  # how far from a saddle another climb begins
@@ -44,7 +43,7 @@ class _Climb(Target[Place]):
         self._density, self._spreads, self._tilt, self._is_convex = density, spreads, tilt, is_convex
 
     def look(self, where: np.ndarray) -> Place:
-        """The density there."""
+        """The density there, of no value where it has no slope."""
         density, spreads, point = self._density, self._spreads, where[:, None]
         value, gradient, curvature = density.expanded(where, self._is_convex)
         value += float(density.log_priors(point, spreads)[0])
@@ -52,6 +51,7 @@ class _Climb(Target[Place]):
         if self._tilt:
             value -= self._tilt * float(where[density.judges].mean())
             gradient[density.judges] -= self._tilt / density.n_judges
+        value = value if np.isfinite(gradient).all() else -np.inf
         return Place(where, value, gradient[:, 0], added(curvature, density.prior_curvature(where, spreads)))
 
     def moved(self, here: Place, change: np.ndarray) -> Place:
@@ -93,9 +93,7 @@ def _factor(curvature: Bordered) -> BorderedFactor | None:
         return None
 
 
-def highest(
-    density: Density, spreads: Spreads, start: np.ndarray | None = None, tilt: float = 0.0, gain: float = _GAIN
-) -> Mode:
+def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None, tilt: float = 0.0) -> Mode:
     """The mode of the density, by damped Newton steps from a point, or from equal worths and judges.
 
     `tilt`: so many times the mean of log discriminations is taken from the log of the density first.
@@ -103,7 +101,7 @@ def highest(
     climb = _Climb(density, spreads, tilt)
 
     def climbed(begin: np.ndarray) -> Place:
-        return newton(climb, climb.look(begin), gain, last=True, damping=1e-6, longest=_LONGEST).point
+        return newton(climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST).point
 
     if start is None:  # from afar by steps that are never those towards a saddle
         afar = _Climb(density, spreads, tilt, is_convex=True)
@@ -182,7 +180,7 @@ class Marginal:
         self._found: dict[
             tuple[float, ...], tuple[float, np.ndarray]
         ] = {}  # factors of many judges and periods are large
-        self._last: tuple[Mode, Spreads] | None = None
+        self._last: Mode | None = None
         if self.learned == (0,):
             centre, step = self._of_judges(centre, step)
         for _ in range(_MOST_FINER if self.learned else 0):
@@ -200,7 +198,7 @@ class Marginal:
 
     def without(self, judge: int, spreads: Spreads, start: np.ndarray) -> np.ndarray:
         """The mode that the answers of all other judges leave; `start`: that of all."""
-        return highest(self.density.without_judge(judge), spreads, start, self._tilt, _ENOUGH).point
+        return highest(self.density.without_judge(judge), spreads, start, self._tilt).point
 
     def _mode(self, k: int) -> Mode:
         """The mode at a point of the lattice."""
@@ -217,7 +215,7 @@ class Marginal:
         for _ in range(_MOST_FINER):
             self._value(centre)
             assert self._last is not None
-            mode, squared = self._last[0], math.exp(2.0 * centre[0])
+            mode, squared = self._last, math.exp(2.0 * centre[0])
             variances = mode.factor.variances_of_corner[at.start - self.density.worths.stop :][: self.density.n_judges]
             of_prior = squared / SPREAD**2
             slope = float(((mode.point[at] ** 2 + variances) / squared - 1.0).sum()) + 1.0 - of_prior
@@ -285,24 +283,12 @@ class Marginal:
         """The log of the marginal there; modes of neighbours are near."""
         key = _key(logs)
         if key not in self._found:
-            spreads = self._spreads(logs)
-            mode = highest(self.density, spreads, self._near(spreads), self._tilt, _ENOUGH)
-            self._last = mode, spreads
+            nearest = min(self._found, key=lambda other: math.dist(other, key), default=None)
+            start = None if nearest is None else self._found[nearest][1]
+            mode = self._last = highest(self.density, self._spreads(logs), start, self._tilt)
             of_spreads = [self.density.log_spread_prior(k, log) for k, log in zip(self.learned, logs, strict=True)]
             self._found[key] = mode.evidence + float(sum(of_spreads)), mode.point
         return self._found[key][0]
-
-    def _near(self, spreads: Spreads) -> np.ndarray | None:
-        """Where the mode of other standard deviations would be if the log-likelihood were quadratic."""
-        if self._last is None:
-            return None
-        mode, before = self._last
-        point, slope = mode.point[:, None], np.zeros((self.density.size, 1))
-        self.density.add_prior_slope(slope, point, before)
-        slope *= -1.0
-        self.density.add_prior_slope(slope, point, spreads)
-        change = mode.factor.solve(slope[:, 0])
-        return mode.point + change / max(1.0, np.abs(change).max(initial=0.0) / _LONGEST)
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
@@ -321,8 +307,8 @@ class Marginal:
             away = mode.factor.draw(rng.standard_normal((self.density.size, len(own))))
             away[~self.density.is_free] = 0.0
             if len(self.density.rows.judge) <= _MOST_TURNED:
-                ahead, behind = (self._values(mode, sign * away, here) for sign in (1, -1))
-                with np.errstate(over="ignore"):
+                with np.errstate(over="ignore", invalid="ignore"):  # of points without any density
+                    ahead, behind = (self._values(mode, sign * away, here) for sign in (1, -1))
                     away[:, rng.random(len(own)) * (1.0 + np.exp(behind - ahead)) > 1.0] *= -1.0
             points[:, order[own]] = self._moved(mode, away)
             logs = np.log(np.array(here)[:, None]) * np.ones(len(own))

@@ -121,5 +121,7 @@ def _inverse_root(matrix: np.ndarray) -> tuple[np.ndarray, float]:
 
     if not len(matrix):
         return matrix, 0.0
-    root = cholesky(matrix)
+    if not np.isfinite(matrix).all():
+        raise np.linalg.LinAlgError("the matrix is not finite")
+    root = cholesky(matrix, check_finite=False)
     return dtrtri(root)[0], float(np.log(np.diagonal(root)).sum())
