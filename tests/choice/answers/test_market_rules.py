@@ -8,6 +8,8 @@ import pytest
 from experiment_data import of_segments, simulated
 
 import thali as th
+from thali.choice.answers import market
+from thali.choice.answers.simulator import hash_exponentials
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -15,6 +17,7 @@ pytestmark = pytest.mark.fit
 MARKET = pd.DataFrame(
     {"product": ["A", "B", "C"], "price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "yes", "yes"]}
 )
+THESE = {"people": "respondents"}
 ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
 
 
@@ -55,7 +58,9 @@ def softmax(u):
 
 def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
     u, _ = utilities(hierarchical)
-    np.testing.assert_allclose(hierarchical.market_shares(MARKET)["share"], softmax(u).mean(axis=(0, 1)), rtol=1e-9)
+    np.testing.assert_allclose(
+        hierarchical.market_shares(MARKET, **THESE)["share"], softmax(u).mean(axis=(0, 1)), rtol=1e-9
+    )
 
 
 # rules --------------------------------------------------------------------------------------------------------
@@ -63,16 +68,17 @@ def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
 
 def test_the_scale_multiplies_utilities(hierarchical):
     u, _ = utilities(hierarchical)
-    found = hierarchical.market_shares(MARKET, scale=0.4)["share"]
+    found = hierarchical.market_shares(MARKET, scale=0.4, **THESE)["share"]
     np.testing.assert_allclose(found, softmax(0.4 * u).mean(axis=(0, 1)), rtol=1e-9)
 
 
 def test_the_first_choice_is_that_of_the_highest_utility(hierarchical):
     u, _ = utilities(hierarchical)
     wanted = (u == u.max(axis=-1, keepdims=True)).mean(axis=(0, 1))
-    np.testing.assert_allclose(hierarchical.market_shares(MARKET, rule="first-choice")["share"], wanted, atol=1e-12)
+    how = {"rule": "first-choice", **THESE}
+    np.testing.assert_allclose(hierarchical.market_shares(MARKET, **how)["share"], wanted, atol=1e-12)
     twins = pd.concat([MARKET, MARKET.head(1).assign(product="A again")], ignore_index=True)
-    shares = hierarchical.market_shares(twins, rule="first-choice")["share"]
+    shares = hierarchical.market_shares(twins, **how)["share"]
     np.testing.assert_allclose(shares, [wanted[0] / 2, *wanted[1:], wanted[0] / 2], atol=1e-12)
 
 
@@ -100,7 +106,7 @@ def test_what_is_not_always_there_is_weighted_by_occasions(hierarchical):
     wanted = np.zeros(3)
     for there, part in (([0, 1, 2], 0.1), ([0, 1], 0.4), ([1, 2], 0.1), ([1], 0.4)):
         wanted[there] += part * softmax(u[:, :, there]).mean(axis=(0, 1))
-    found = hierarchical.market_shares(MARKET, availability=given)["share"]
+    found = hierarchical.market_shares(MARKET, availability=given, **THESE)["share"]
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     alone = hierarchical.market_shares(MARKET.head(2), availability={"A": 0.5, "B": 0.5})["share"]
     assert alone.sum() == pytest.approx(0.75)  # on a quarter of the occasions there is nothing
@@ -124,6 +130,11 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
 # the page -----------------------------------------------------------------------------------------------------
 
 
+def weigh_as_the_page(monkeypatch):
+    """Let tables draw the market as the page does, so that both have the same shares."""
+    monkeypatch.setattr(market, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people))
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -134,7 +145,8 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
         {"actual": {"A": 0.4, "B": 0.2, "C": 0.4}, "availability": {"A": 0.6, "B": 0.5}},
     ],
 )
-def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchical, how):
+def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchical, how, monkeypatch):
+    weigh_as_the_page(monkeypatch)
     for model in (hierarchical, multinomial):
         found = model.findings(market=MARKET, **how)["market"]
         table = model.market_shares(MARKET, **how)
@@ -148,7 +160,8 @@ def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchi
     assert ("on a part of the occasions" in words) == ("availability" in how)
 
 
-def test_what_the_simulator_cannot_do_is_said(hierarchical):
+def test_what_the_simulator_cannot_do_is_said(hierarchical, monkeypatch):
+    weigh_as_the_page(monkeypatch)
     with pytest.warns(DataWarning, match="shares by the logit's own rule"):
         found = hierarchical.findings(market=MARKET, rule="randomised-first-choice")["market"]
     assert "logit's own rule" in str(found.notes[0])
@@ -171,7 +184,9 @@ def test_elasticities_are_the_derivatives(multinomial, hierarchical):
     p = softmax(u)
     by_draw = np.einsum("dn,dnj,dnjk->djk", slope, p, np.eye(3) - p[:, :, None]) / p.sum(axis=1)[:, :, None]
     wanted = by_draw.mean(axis=0).T * price[:, None]  # row: whose price, column: whose share
-    np.testing.assert_allclose(hierarchical.elasticities(MARKET)["elasticity"], wanted.ravel(), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        hierarchical.elasticities(MARKET, **THESE)["elasticity"], wanted.ravel(), rtol=1e-6, atol=1e-7
+    )
 
 
 def test_an_arc_is_by_the_middle_of_both_ends(multinomial, data):
@@ -191,11 +206,11 @@ def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
     u, _ = utilities(hierarchical)
     before, after = softmax(u[:, :, :2]).mean(axis=1), softmax(u).mean(axis=1)
     wanted = ((before - after[:, :2]) / after[:, 2:]).mean(axis=0)
-    table = hierarchical.source_of_volume(MARKET, "C")
+    table = hierarchical.source_of_volume(MARKET, "C", **THESE)
     np.testing.assert_allclose(table["source"], wanted, rtol=1e-9)
     assert table["source"].sum() == pytest.approx(1.0)
     assert table.attrs["won"] == pytest.approx(after[:, 2].mean())
-    twice = hierarchical.source_of_volume(MARKET, ["C", "C"])
+    twice = hierarchical.source_of_volume(MARKET, ["C", "C"], **THESE)
     np.testing.assert_array_equal(twice["source"], table["source"])
     table = multinomial.source_of_volume(MARKET, ["C"])  # the same tastes: in proportion to the shares
     np.testing.assert_allclose(table["source"], table["proportional"], rtol=1e-9)

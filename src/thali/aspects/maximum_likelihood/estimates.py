@@ -383,7 +383,13 @@ class Estimates:
         return answer_probabilities(self.maximum.working[None], start, members, self.lapse, self.best_worst)[0]
 
     def table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Weights with standard errors, Wald tests of shared ones being zero, and intervals."""
+        r"""Weights with standard errors, Wald tests of shared ones being zero, and intervals.
+
+        .. math:: \operatorname{logit}^{-1}\Big(\operatorname{logit}(w) \pm \frac{z\, s}{w (1 - w)}\Big)
+
+        is the interval of a unique weight, inside (0, 1); 95 % intervals w ± z s contain 92 to 93 % of unique weights.
+        A shared weight, which may be 0, has w ± z s, cut at 0 and 1: it contains 0 where the test does not reject it.
+        """
         import pandas as pd
 
         from thali._tables import Table
@@ -396,8 +402,8 @@ class Estimates:
             "std_error": error,
             "z": z,
             "p_value": self.tail(z),
-            "lower": self.weights - self.reach(ci) * error,
-            "upper": self.weights + self.reach(ci) * error,
+            "lower": self._end(-self.reach(ci) * error, own),
+            "upper": self._end(self.reach(ci) * error, own),
         }
         if self.is_over_people:
             usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance(False))), 0.0))
@@ -405,6 +411,13 @@ class Estimates:
         table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci
         return table
+
+    def _end(self, reach: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Compute the ends so far from the weights: on the scale of log odds of those that are `own`."""
+        w = self.weights
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            odds = (1.0 - w) * np.exp(-reach / (w * (1.0 - w)))
+            return np.where(own, w / (w + odds), np.clip(w + reach, 0.0, 1.0))
 
 
 def covariate_sizes(data: Any) -> np.ndarray:
