@@ -9,7 +9,11 @@ from experiment_data import of_segments, simulated
 
 import thali as th
 from thali.choice.answers import market
+from thali.choice.answers.logits import LogitChooser
+from thali.choice.answers.rules import How
+from thali.choice.answers.shares import market_shares
 from thali.choice.answers.simulator import hash_exponentials
+from thali.choice.coding import coding_of
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -61,6 +65,83 @@ def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
     np.testing.assert_allclose(
         hierarchical.market_shares(MARKET, **THESE)["share"], softmax(u).mean(axis=(0, 1)), rtol=1e-9
     )
+
+
+# whose shares -------------------------------------------------------------------------------------------------
+
+
+def fixed_posterior(draws, people, sd):
+    """A chooser whose respondents differ by `sd`, and less from draw to draw; and its shares (draws, people, 3)."""
+    data = th.ChoiceExperiment.from_frame(simulated(people=people, seed=4), attributes=["price", "brand", "zoom"])
+    rng, coding = np.random.default_rng(2), coding_of(data, linear=("price",))
+    size = np.array([0.1, *[1.0] * (len(coding.names) - 1)])
+    tastes = size * (sd * rng.normal(size=(1, people, len(size))) + 0.3 * rng.normal(size=(draws, people, len(size))))
+    chooser = LogitChooser(coding, data, tastes, np.repeat([0, 1], draws // 2))
+    return chooser, softmax(tastes @ coding.rows(chooser.cells(MARKET)).T)
+
+
+def each_draw(chooser, people=None, weights=None, seed=0, change=None):
+    return market_shares(chooser, MARKET, change, people, weights, 0.89, True, How(), 1, seed)
+
+
+def test_the_variance_of_the_market_is_that_of_respondents_and_that_between_them():
+    """Var E + E Var: given the p_n of a draw the Bayesian bootstrap has the variance Var_n(p_n) / (N + 1)."""
+    chooser, p = fixed_posterior(20_000, 12, 1.0)
+    among, between = p.mean(axis=1).var(axis=0), p.var(axis=1).mean(axis=0) / 13
+    assert (between > 3 * among).all()
+    found = each_draw(chooser)["share"]
+    np.testing.assert_allclose(found.var(), among + between, rtol=5 * np.sqrt(2 / 20_000))
+    np.testing.assert_allclose(found.mean(), p.mean(axis=(0, 1)), atol=5 * np.sqrt(between.max() / 20_000))
+    these = each_draw(chooser, "respondents")["share"]
+    np.testing.assert_allclose(these, p.mean(axis=1), rtol=1e-12)
+
+
+def test_weights_and_filters_are_kept_in_the_market():
+    chooser, p = fixed_posterior(4_000, 12, 1.0)
+    weights = np.array([0.0, 5.0, 1.0, *[0.0] * 9])
+    found = each_draw(chooser, None, weights)["share"]
+    # Beta(1, 1) of two respondents, weighted: the mean of 5 e / (5 e + f) by quadrature
+    u = (np.arange(100_000) + 0.5) / 100_000
+    part = (5 * u / (5 * u + 1 - u)).mean()
+    wanted = part * p[:, 1].mean(axis=0) + (1 - part) * p[:, 2].mean(axis=0)
+    np.testing.assert_allclose(found.mean(), wanted, atol=5 * 0.5 / np.sqrt(4_000))
+    low, high = np.minimum(p[:, 1], p[:, 2]), np.maximum(p[:, 1], p[:, 2])
+    assert ((found.to_numpy() > low - 1e-12) & (found.to_numpy() < high + 1e-12)).all()  # of nobody else
+    alone = np.arange(12) == 7
+    np.testing.assert_allclose(each_draw(chooser, alone)["share"], p[:, 7], rtol=1e-12)
+
+
+def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
+    chooser, p = fixed_posterior(400, 12, 1.0)
+    same = each_draw(chooser, change={"price": {"A": 5}})  # it costs 5 already
+    assert (same["change"] == 0.0).all(axis=None)
+    drawn = each_draw(chooser, change={"price": {"A": 6}})
+    apart = drawn["share"]["A"].var() + drawn["after"]["A"].var()
+    assert drawn["change"]["A"].var() < 0.05 * apart
+    np.testing.assert_array_equal(drawn["share"], same["share"])
+    assert (each_draw(chooser, seed=1)["share"] != drawn["share"]).all(axis=None)
+
+
+def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
+    market, these = "in the market that 8 respondents represent", "of these 8 respondents"
+    space = {"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+
+    def whose(people):
+        asked = {"people": people}
+        yield hierarchical.market_shares(MARKET, **asked)
+        yield hierarchical.market_shares(MARKET, each_draw=True, **asked)
+        yield hierarchical.demand("price", "B", [10], MARKET, **asked)
+        yield hierarchical.elasticities(MARKET, **asked)
+        yield hierarchical.source_of_volume(MARKET, "C", **asked)
+        yield hierarchical.best_products(space, MARKET.head(1), **asked)
+
+    for people, said in ((None, market), ("respondents", these), ("new", "among people who were not asked")):
+        assert {table.attrs["whose"] for table in whose(people)} == {said}
+    assert hierarchical.market_shares(MARKET, people=["p3"]).attrs["whose"] == "of this 1 respondent"
+    assert multinomial.market_shares(MARKET).attrs["whose"] == market
+    found = hierarchical.findings(market=MARKET)
+    assert found["market_shares"].title == f"Shares of preference {market}"
+    assert {found[name].table.attrs["whose"] for name in ("demand", "elasticities")} == {market}
 
 
 # rules --------------------------------------------------------------------------------------------------------

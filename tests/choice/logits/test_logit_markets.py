@@ -129,6 +129,27 @@ def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_we
                 np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)  # tastes are rounded
 
 
+@pytest.mark.fit
+def test_classes_of_people_have_the_market_of_their_respondents():
+    """In each draw the sum over respondents by the class of each, and of the estimate by their memberships."""
+    model = th.LatentClassLogit(2, "price", starts=2).fit(of_groups(), random_seed=1, progressbar=False)
+    chooser = model._chooser()
+    weights = np.random.default_rng(0).standard_exponential((len(chooser.tastes), 12))
+    products = pd.DataFrame({"price": [5.0, 17.5], "brand": ["B", "A"], "zoom": ["no", "yes"]})
+    cells = chooser.cells(products)
+    (found,) = chooser.shares([cells], weights, None, 0)
+    odds = np.exp(chooser.tastes @ chooser.coding.rows(cells).T)
+    p = odds / odds.sum(axis=-1, keepdims=True)
+    part = weights / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found[0], part[0] @ chooser.membership @ p[0], rtol=1e-12)
+    for d in (1, 7, len(p) - 1):
+        np.testing.assert_allclose(found[d], part[d] @ p[d, chooser.kinds[d]], rtol=1e-12)
+    table = model.market_shares(products)
+    these = model.market_shares(products, people="respondents")
+    np.testing.assert_allclose(table["share"], these["share"], rtol=1e-12)  # the estimate is alike
+    assert ((table["share_high"] - table["share_low"]) > (these["share_high"] - these["share_low"])).all()
+
+
 def test_people_who_are_alike_are_not_told_apart():
     assert th.MultinomialLogit().fit(of_groups())._market_draws().people is None
 

@@ -89,6 +89,15 @@ def test_shares_of_some_people_with_weights_are_those_of_market_shares():
         assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
 
 
+def test_each_draw_has_its_own_weights():
+    model = fitted(experiment(people=12), draws=5, alpha=3.0)
+    draws, market = model._draws_, as_codes(MARKETS[0])
+    weights = np.random.default_rng(0).standard_exponential((draws.n_draws, 12))
+    (found,) = share_draws(draws, [market], weights)
+    for d in range(draws.n_draws):
+        np.testing.assert_allclose(found[d], share_draws(draws, [market], weights[d])[0][d], rtol=1e-12)
+
+
 def test_levels_the_no_choice_option_and_the_first_task():
     data = experiment(none=True)
     found = fitted(data)._market_draws()
