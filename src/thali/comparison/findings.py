@@ -7,7 +7,7 @@ from thali.model.finding import FILE, FULL, SHOWN, STATISTICS, Finding, Findings
 from thali.model.wording import phrase
 
 from .by_evidence import EVIDENCE, evidence_sentences
-from .sentences import count_independent, sentences, unconverged
+from .sentences import sentences, unconverged
 from .ways import SCORERS
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """The score of each unit."""
     scorer = SCORERS[table.attrs["scorer"]]
+    independent = table[f"{scorer.level}s" if scorer.level else scorer.counted]
     return Finding(
-        phrase(ENGLISH, "scores", count=plural(count_independent(table), table.attrs["unit"])),
+        phrase(ENGLISH, "scores", count=plural(int(independent.iloc[0]), table.attrs["unit"])),
         title=str(phrase(ENGLISH, "scores.title", units=scorer.called)),
         table=table.attrs[scorer.units].reset_index(),
     )

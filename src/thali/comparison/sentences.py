@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import plural
 from thali.data.scores import mean_and_error
 from thali.errors import Argument, ArgumentError, Message
 from thali.posterior.verdict import HIGHEST_R_HAT
@@ -41,8 +40,11 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     scorer, best = SCORERS[attrs["scorer"]], attrs["best"]
     if best is None:
         return [f"No {attrs['part']} was finished by every model, so nothing can be compared."]
-    scores = scores_of_all(table)
-    ranked, groups = [*scores], scorer.groups(scores.index)
+    by_score: Any = table[scorer.main].dropna()
+    by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
+    ranked = [str(name) for name in by_score.index if name not in (*scorer.before, *scorer.after)]
+    scores = attrs[scorer.units][ranked].dropna()
+    groups = scorer.groups(scores.index)
 
     def difference(a: str, b: str) -> tuple[float, float] | None:
         if not np.isfinite(scores[[a, b]]).all(axis=None):
@@ -50,29 +52,13 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
         gains = scores[a] - scores[b] if scorer.higher else scores[b] - scores[a]
         return mean_and_error(gains.to_numpy(), groups)
 
-    n = count_independent(table)
+    n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
     headline = scorer.headline(table, best)
     near = [name for name in ranked[1:] if not is_established(difference(ranked[0], name), n)]
     if near:
         headline = f"{headline[:-1]}; that it predicts better than {' and '.join(near)} is not established."
     sentences = [headline, *orders(ranked, difference, n, attrs["unit"])]
     return sentences + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
-
-
-def scores_of_all(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Return the main scores of the units that every model has finished, a column a model, the best model first."""
-    scorer = SCORERS[table.attrs["scorer"]]
-    by_score: Any = table[scorer.main].dropna()
-    by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
-    ranked = [str(name) for name in by_score.index if name not in (*scorer.before, *scorer.after)]
-    return table.attrs[scorer.units][ranked].dropna()
-
-
-def count_independent(table: "pandas.DataFrame") -> int:
-    """Count the independent units, such as respondents, over which standard errors of differences are."""
-    scores = scores_of_all(table)
-    groups = SCORERS[table.attrs["scorer"]].groups(scores.index)
-    return len(scores) if groups is None else len(np.unique(np.asarray(groups)))
 
 
 def unlike_lapses(found: dict[str, float]) -> list[str]:
@@ -133,7 +119,7 @@ def unconverged(table: "pandas.DataFrame") -> str | Message:
             error = table.loc[name, f"{main}_mcse"]
             score = "" if math.isnan(error) else f", Monte Carlo error of {main} {error:.3f}"
             sentences.append(
-                f"{name} for {wrong.sum():,} of {plural(len(rows), 'pair')} (R-hat up to {rows['r_hat'].max():.3f}{score})"
+                f"{name} for {wrong.sum():,} of {len(rows):,} pairs (R-hat up to {rows['r_hat'].max():.3f}{score})"
             )
     if not sentences:
         return ""

@@ -90,14 +90,14 @@ def test_ways_to_choose_people(hierarchical, data):
     p = of_people(hierarchical, data)[5:].mean(axis=0)
     named = hierarchical.market_shares(MARKET, people=["p5", "p6", "p7"])
     np.testing.assert_allclose(named["share"], p, rtol=1e-9)
-    assert named.attrs["whose"] == "of these 3 respondents"
+    assert named.attrs["whose"] == "of 3 respondents alone"
     found = [
         hierarchical.market_shares(MARKET, people=people)
         for people in ("age > 42", np.arange(8) > 4, lambda table: table["age"] > 42)
     ]
     for table in found:  # the market of such people
         np.testing.assert_array_equal(table, found[0])
-        assert table.attrs["whose"] == "in the market that 3 respondents represent"
+        assert table.attrs["whose"] == "in the market represented by 3 respondents"
         np.testing.assert_allclose(table["share"], p, atol=5 * (0.25 / 3 / 400) ** 0.5)
 
 

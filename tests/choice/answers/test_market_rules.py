@@ -123,7 +123,7 @@ def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
 
 
 def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
-    market, these = "in the market that 8 respondents represent", "of these 8 respondents"
+    market, these = "in the market represented by 8 respondents", "of 8 respondents alone"
     space = {"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
 
     def whose(people):
@@ -137,7 +137,7 @@ def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
 
     for people, said in ((None, market), ("respondents", these), ("new", "among people who were not asked")):
         assert {table.attrs["whose"] for table in whose(people)} == {said}
-    assert hierarchical.market_shares(MARKET, people=["p3"]).attrs["whose"] == "of this 1 respondent"
+    assert hierarchical.market_shares(MARKET, people=["p3"]).attrs["whose"] == "of 1 respondent alone"
     assert multinomial.market_shares(MARKET).attrs["whose"] == market
     found = hierarchical.findings(market=MARKET)
     assert found["market_shares"].title == f"Shares of preference {market}"

@@ -391,19 +391,24 @@ class Estimates:
         A shared weight, which may be 0, has w ± z s, cut at 0 and 1: it contains 0 where the test does not reject it.
         """
         import pandas as pd
+        from scipy.special import expit, logit
 
         from thali._tables import Table
 
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
         own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))  # none is tested against 0
-        z = np.where(own, np.nan, self.weights / error)
+        w, reach = self.weights, self.reach(ci) * error
+        z = np.where(own, np.nan, w / error)
+        lower, upper = (
+            np.where(own, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0)) for by in (-reach, reach)
+        )
         columns = {
-            "weight": self.weights,
+            "weight": w,
             "std_error": error,
             "z": z,
             "p_value": self.tail(z),
-            "lower": self._end(-self.reach(ci) * error, own),
-            "upper": self._end(self.reach(ci) * error, own),
+            "lower": lower,
+            "upper": upper,
         }
         if self.is_over_people:
             usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance(False))), 0.0))
@@ -411,13 +416,6 @@ class Estimates:
         table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci
         return table
-
-    def _end(self, reach: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Compute the ends so far from the weights: on the scale of log odds of those that are `own`."""
-        w = self.weights
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            odds = (1.0 - w) * np.exp(-reach / (w * (1.0 - w)))
-            return np.where(own, w / (w + odds), np.clip(w + reach, 0.0, 1.0))
 
 
 def covariate_sizes(data: Any) -> np.ndarray:

@@ -244,8 +244,15 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     sentence = winner(table, interval_name(settings.ci))
     notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
     notes = (*notes, *table.attrs.get("notes", ()))
-    title = str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"]))
-    return Finding(sentence, title=title, table=table, rows=None, picture=picture, notes=notes, leads=True)
+    return Finding(
+        sentence,
+        title=str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"])),
+        table=table,
+        rows=None,
+        picture=picture,
+        notes=notes,
+        leads=True,
+    )
 
 
 @finding("demand", "Which share would each product have at each price?", FULL)

@@ -161,10 +161,9 @@ class LogitChooser(Chooser):
         """The weight of each kind in each draw (draws, kinds), of weights (..., respondents) that sum to 1."""
         if self.membership is None:
             return np.broadcast_to(weights, self.tastes.shape[:2])
-        found = np.array(np.broadcast_to(weights @ self.membership, self.tastes.shape[:2]))
-        if self.kinds is not None:
-            found[1:] = _sum_by_kind(weights, self.kinds[1:], found.shape[1])
-        return found
+        if self.kinds is None:
+            return np.broadcast_to(weights @ self.membership, self.tastes.shape[:2])
+        return Kinds(self.membership, self.kinds[1:]).weights(np.broadcast_to(weights, self.kinds.shape))
 
     def shares(
         self,
@@ -448,12 +447,6 @@ def _of_people(errors: np.ndarray, kinds: int) -> np.ndarray:
     return errors if len(errors) == 1 else errors[np.arange(kinds) % len(errors)]
 
 
-def _sum_by_kind(weights: np.ndarray, kinds: np.ndarray, number: int) -> np.ndarray:
-    """Sum weights (..., respondents), in the last draws, by the kinds (draws, respondents); shape (draws, number)."""
-    last = np.broadcast_to(weights[..., -len(kinds) :, :] if weights.ndim > 1 else weights, kinds.shape)
-    return np.stack([np.einsum("dn,dn->d", kinds == kind, last) for kind in range(number)], axis=1)
-
-
 def _blocks(draws: int, size: int) -> Iterator[slice]:
     """Ranges of draws with a bounded number of utilities, so many for each draw."""
     step = max(1, _BLOCK // max(size, 1))
@@ -600,7 +593,8 @@ class Kinds(NamedTuple):
 
     def weights(self, weights: np.ndarray) -> np.ndarray:
         """The weights of the kinds (D, kinds) by those of the respondents (D, respondents)."""
-        later = _sum_by_kind(weights, self.of_draws, self.membership.shape[1])
+        kinds = range(self.membership.shape[1])
+        later = np.stack([np.einsum("dn,dn->d", self.of_draws == kind, weights[1:]) for kind in kinds], axis=1)
         return np.vstack([weights[0] @ self.membership.astype(float), later])
 
 
@@ -666,13 +660,11 @@ class LogitTastes(NamedTuple):
     def _weights(self, weights: np.ndarray | None) -> np.ndarray:
         """The part of each of the P in each draw; NaN in a draw that holds nobody with a weight."""
         draws, people = self.codes.shape[:2]
-        of_market = hash_exponentials(draws, self.respondents)
-        of_market[: self.kinds is not None] = 1.0  # the estimate
-        each = of_market if weights is None else weights * of_market
-        if self.kinds is None:
-            each = np.take_along_axis(each, held(draws, people, self.respondents), axis=1)
-        else:
-            each = self.kinds.weights(each)
+        each = hash_exponentials(draws, self.respondents)
+        each[: self.kinds is not None] = 1.0  # the estimate
+        each *= 1.0 if weights is None else weights
+        place = held(draws, people, self.respondents)
+        each = np.take_along_axis(each, place, axis=1) if self.kinds is None else self.kinds.weights(each)
         with np.errstate(invalid="ignore"):
             return each / each.sum(axis=1, keepdims=True)
 

@@ -215,27 +215,20 @@ def draw_market_weights(chooser: "Chooser", people: Any, respondent_weights: Any
     plain = weights_of(chooser, people, respondent_weights)
     if plain is None:
         return MarketWeights(None, None, "among people who were not asked")
-    number = int(np.count_nonzero(plain))
-    counted = plural(number, "respondent")
-    if _names_respondents(people):
-        return MarketWeights(plain, plain, f"of {'this' if number == 1 else 'these'} {counted}")
+    counted = plural(int(np.count_nonzero(plain)), "respondent")
+    is_query = isinstance(people, str) and people != RESPONDENTS
+    if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
+        return MarketWeights(plain, plain, f"of {counted} alone")
     drawn = plain
     if chooser.has_individuals:
         drawn = plain * draw_exponentials(len(chooser.chain), len(plain), random_seed)
-        drawn[: chooser.is_estimate] = plain
-    return MarketWeights(plain, drawn, f"in the market that {counted} represent{'s' * (number == 1)}")
+        drawn[: chooser.is_estimate] = plain  # the estimate itself
+    return MarketWeights(plain, drawn, f"in the market represented by {counted}")
 
 
 def draw_exponentials(draws: int, respondents: int, random_seed: Any) -> np.ndarray:
     """Draw standard exponential numbers, shape (draws, respondents), in a stream that nothing else uses."""
     return streams(root(random_seed).spawn(1)[0], 1)[0].standard_exponential((draws, respondents))
-
-
-def _names_respondents(people: Any) -> bool:
-    """Return whether the shares are those of these respondents: of all, or of those that a list names."""
-    if people is None or isinstance(people, str) or callable(people):
-        return is_all(people) and people is not None
-    return np.asarray(people).dtype != bool
 
 
 def is_all(people: Any) -> bool:
@@ -254,13 +247,12 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     weights = np.ones(len(chooser.data.respondents))
     if respondent_weights is not None:
         weights = _checked_weights(chooser, respondent_weights)
-    if not is_all(people):
-        weights = np.where(respondents_of(chooser, people), weights, 0.0)
-        if not weights.any():
-            raise ArgumentError(
-                Argument("people"),
-                " leaves only respondents whose weight is 0; widen the filter or change their weights.",
-            )
+    weights = np.where(respondents_of(chooser, people), weights, 0.0)
+    if not weights.any():
+        raise ArgumentError(
+            Argument("people"),
+            " leaves only respondents whose weight is 0; widen the filter or change their weights.",
+        )
     if not chooser.has_individuals and not (is_all(people) and respondent_weights is None):
         warn(
             DataWarning(

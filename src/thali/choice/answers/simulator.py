@@ -80,7 +80,7 @@ class MarketDraws(NamedTuple):
     available: tuple[float, ...] | None = None
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of people whom weighted respondents represent."""
+        """Share of each product in each draw, shape (draws, products), of whom weighted respondents represent."""
         found_in = [occasions([self._available(product) for product in market]) for market in markets]
         asked = [[own[k] for k in there] for own, sets in zip(markets, found_in, strict=True) for there, _ in sets]
         parts = iter(self.rule.shares(asked, weights))
@@ -119,7 +119,7 @@ class MarketDraws(NamedTuple):
 def hash_exponentials(draws: int, respondents: int) -> np.ndarray:
     """Hash draws and respondents to standard exponential numbers (draws, respondents), the same as on the page."""
     number = np.arange(draws * respondents, dtype=np.uint32) + np.uint32(0x9E3779B9)
-    return -np.log((spread(number) + 0.5) / 2.0**32).reshape(draws, respondents)
+    return -np.log((spread(number) + 0.5) / 4294967296.0).reshape(draws, respondents)
 
 
 def spread(number: np.ndarray) -> np.ndarray:

@@ -167,6 +167,6 @@ def source_of_volume(
     for name in ("lost", "source"):
         columns |= spread(chooser, name, named_values[name], ci)
     table = Table(columns, index=pd.Index([market.labels[k] for k in others], name="product"))
-    facts = {"new": [market.labels[k] for k in added], "won": float(centre(chooser, won)[0]), "whose": asked.whose}
-    table.attrs.update(chooser.facts(ci), **facts)
+    table.attrs.update(chooser.facts(ci), new=[market.labels[k] for k in added], whose=asked.whose)
+    table.attrs["won"] = float(centre(chooser, won)[0])
     return table
