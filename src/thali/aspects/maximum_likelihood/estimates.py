@@ -397,7 +397,8 @@ class Estimates:
 
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
         own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))  # none is tested against 0
-        w, reach = self.weights, self.reach(ci) * error
+        w = self.weights
+        reach = self.reach(ci) * error
         z = np.where(own, np.nan, w / error)
         lower, upper = (
             np.where(own, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0)) for by in (-reach, reach)
