@@ -663,8 +663,11 @@ class LogitTastes(NamedTuple):
         each = hash_exponentials(draws, self.respondents)
         each[: self.kinds is not None] = 1.0  # the estimate
         each *= 1.0 if weights is None else weights
-        place = held(draws, people, self.respondents)
-        each = np.take_along_axis(each, place, axis=1) if self.kinds is None else self.kinds.weights(each)
+        each = (
+            np.take_along_axis(each, held(draws, people, self.respondents), axis=1)
+            if self.kinds is None
+            else self.kinds.weights(each)
+        )
         with np.errstate(invalid="ignore"):
             return each / each.sum(axis=1, keepdims=True)
 
