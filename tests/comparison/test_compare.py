@@ -287,8 +287,8 @@ def test_fits_whose_chains_disagree_are_counted():
         ("m", pair, {"error": None, "nll": 1.0, "nll_mcse": 0.1, "log_pred": -1.0, "r_hat": 1.2 if pair < 2 else 1.0})
         for pair in range(36)
     ]
-    assert "m in 2 of 36 fits (R-hat up to 1.200" in str(unconverged(table_of(["m"], data, records)))
-    with pytest.warns(ConvergenceWarning, match="do not agree on the pair left out"):
+    assert "m for 2 of 36 pairs (R-hat up to 1.200" in str(unconverged(table_of(["m"], data, records)))
+    with pytest.warns(ConvergenceWarning, match="do not agree on pairs left out"):
         th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
 
 
@@ -304,7 +304,7 @@ def test_two_workers_find_the_same_table(table, backend):
 
 def test_threads_leave_the_filters_of_warnings_alone():
     before = list(warnings.filters)
-    with parallel_config("threading", n_jobs=2), pytest.warns(ConvergenceWarning, match="on the pair left out"):
+    with parallel_config("threading", n_jobs=2), pytest.warns(ConvergenceWarning, match="on pairs left out"):
         th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0, "cores": None}))
     assert list(warnings.filters) == before
 

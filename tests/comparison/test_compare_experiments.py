@@ -29,6 +29,14 @@ def parts(data, leave_out, hold_out=None, folds=None):
     return SPLITTERS[leave_out](data).parts(np.random.SeedSequence(0), hold_out, folds)
 
 
+def test_the_sentence_of_scores_counts_respondents_and_not_their_tasks():
+    data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=6))
+    table = th.compare({"half": Constant(), "third": Constant(1 / 3)}, data, leave_out="respondent", folds=6, **QUIET)
+    found = th.findings(table)["scores"]
+    assert len(found.table) == 72 and found.title == "Scores of the choices"
+    assert "The standard error of a difference is over 12 respondents." in str(found.sentence)
+
+
 class Constant:
     """Gives the product at one place of every task probability p, and shares the rest among the others."""
 

@@ -331,7 +331,7 @@ def compare(
     InterruptedWarning
         If Ctrl-C stopped the run; what was finished is kept.
     ConvergenceWarning
-        If the chains of some fits do not agree on the pair left out.
+        If the chains of some fits do not agree on pairs left out.
 
     References
     ----------

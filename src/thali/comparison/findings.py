@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._labels import plural
 from thali.model.finding import FILE, FULL, SHOWN, STATISTICS, Finding, Findings, Picture, finding
 from thali.model.wording import phrase
 
@@ -20,8 +21,8 @@ ENGLISH = {
     "asked": "Models were fitted without a {part}, and scored by how they predict it.",
     "comparison.title": "What each model predicts for {units} that it has not seen ({count} {units})",
     "comparison.caption": "Score of each {unit} by one model against another.",
-    "scores.title": "Score of each {unit}",
-    "scores": "The standard error of a difference is over {units} {unit}s. A difference is called established where"
+    "scores.title": "Scores of the {units}",
+    "scores": "The standard error of a difference is over {count}. A difference is called established where"
     " chance alone would seldom leave one as large (Student's t test over independent units, 5 %, both sides).",
     "chains": "The chains do not agree on what was left out.",
     "evidence.asked": "The evidence of a model is the probability of the data that its prior gives, all parameters"
@@ -75,11 +76,12 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
 @finding("scores", "How was each predicted?", SHOWN, chapter=STATISTICS)
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """The score of each unit."""
-    unit, units = table.attrs["unit"], table.attrs["units"]
+    scorer = SCORERS[table.attrs["scorer"]]
+    independent = table[f"{scorer.level}s" if scorer.level else scorer.counted]
     return Finding(
-        phrase(ENGLISH, "scores", units=f"{units:,}", unit=unit),
-        title=str(phrase(ENGLISH, "scores.title", unit=unit)),
-        table=table.attrs[SCORERS[table.attrs["scorer"]].units].reset_index(),
+        phrase(ENGLISH, "scores", count=plural(int(independent.iloc[0]), table.attrs["unit"])),
+        title=str(phrase(ENGLISH, "scores.title", units=scorer.called)),
+        table=table.attrs[scorer.units].reset_index(),
     )
 
 

@@ -108,7 +108,7 @@ def is_established(difference: tuple[float, float] | None, n: int) -> bool:
 
 
 def unconverged(table: "pandas.DataFrame") -> str | Message:
-    """Whose chains do not agree on the pair left out, in a sentence; "" where they do, or where chains are not kept."""
+    """Whose chains do not agree on pairs left out, in a sentence; "" where they do, or where chains are not kept."""
     if "predictions" not in table.attrs:
         return ""
     main = SCORERS[table.attrs["scorer"]].main
@@ -119,12 +119,12 @@ def unconverged(table: "pandas.DataFrame") -> str | Message:
             error = table.loc[name, f"{main}_mcse"]
             score = "" if math.isnan(error) else f", Monte Carlo error of {main} {error:.3f}"
             sentences.append(
-                f"{name} in {wrong.sum():,} of {len(rows):,} fits (R-hat up to {rows['r_hat'].max():.3f}{score})"
+                f"{name} for {wrong.sum():,} of {len(rows):,} pairs (R-hat up to {rows['r_hat'].max():.3f}{score})"
             )
     if not sentences:
         return ""
     return Message(
-        f"Chains do not agree on the pair left out: {'; '.join(sentences)}; wanted is an R-hat of at most "
+        f"Chains do not agree on pairs left out: {'; '.join(sentences)}; wanted is an R-hat of at most "
         f"{HIGHEST_R_HAT}. Compare again with more ",
         Argument("draws"),
         " and ",

@@ -309,7 +309,10 @@ def test_summary_and_residuals(tree):
     assert list(table.columns) == ["weight", "std_error", "z", "p_value", "lower", "upper"]
     for ci, reach in ((None, 1.598193), (0.95, 1.959964)):
         wide = table if ci is None else tree.summary(ci=ci)
-        np.testing.assert_allclose(wide["upper"] - wide["lower"], 2 * reach * table["std_error"], rtol=1e-6)
+        shared = wide[wide["z"].notna()]
+        half = reach * shared["std_error"]
+        np.testing.assert_allclose(shared["lower"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6)
+        np.testing.assert_allclose(shared["upper"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6)
         assert wide.attrs["interval"] == (ci or 0.89)
     with pytest.raises(ArgumentError, match="ci is the probability of an interval and must be between 0 and 1"):
         tree.summary(ci=95)
@@ -326,6 +329,19 @@ def test_summary_and_residuals(tree):
         )
     with pytest.raises(ArgumentError, match="kind must be one of"):
         tree.residuals("raw")
+
+
+@pytest.mark.fit
+def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odds():
+    counts = [[0, 20, 20, 19], [1, 0, 10, 12], [0, 8, 0, 9], [1, 6, 10, 0]]  # the first has nearly all of the weight
+    table = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.PairedComparisons(counts)).summary()
+    weight, error = table["weight"], table["std_error"]
+    assert (weight + 1.598193 * error).max() > 1.0  # which symmetric ends of the weight are not
+    ends = table[["lower", "upper"]].to_numpy()
+    assert ((ends > 0.0) & (ends < 1.0)).all()
+    half = 1.598193 * error / (weight * (1.0 - weight))
+    log_odds = np.log(ends / (1.0 - ends)) - np.log(weight / (1.0 - weight)).to_numpy()[:, None]
+    np.testing.assert_allclose(log_odds, np.column_stack([-half, half]), rtol=1e-6)
 
 
 @pytest.mark.fit

@@ -104,7 +104,8 @@ def test_the_covariance_is_the_sandwich():
     jacobian = (np.diag(w) - np.outer(w, w))[:, :4]
     np.testing.assert_allclose(model.standard_errors_**2, np.diag(jacobian @ covariance @ jacobian.T), rtol=1e-6)
     table = model.summary(ci=0.95)
-    reach = (table["upper"] - table["weight"]) / table["std_error"]
+    log_odds = np.log(table[["weight", "upper"]] / (1.0 - table[["weight", "upper"]]))
+    reach = (log_odds["upper"] - log_odds["weight"]) / (table["std_error"] / (w * (1.0 - w)))
     np.testing.assert_allclose(reach, 2.0226909, rtol=1e-6)  # Student's t with 39 degrees of freedom
     independent = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         th.PairedComparisons(data.counts, data.labels)

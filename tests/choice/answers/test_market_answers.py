@@ -73,22 +73,32 @@ def test_shares_of_the_multinomial_logit_are_its_predictions(multinomial):
 
 def test_shares_are_means_over_people_by_weight(hierarchical, data):
     p = of_people(hierarchical, data)
-    np.testing.assert_allclose(hierarchical.market_shares(MARKET)["share"], p.mean(axis=0), rtol=1e-9)
+    these = {"people": "respondents"}
+    np.testing.assert_allclose(hierarchical.market_shares(MARKET, **these)["share"], p.mean(axis=0), rtol=1e-9)
     weights = np.arange(8.0)
     wanted = weights @ p / weights.sum()
     by_label = dict(zip(data.respondents, weights, strict=True))
     for given in (weights, list(weights), by_label, pd.Series(by_label)):
-        found = hierarchical.market_shares(MARKET, respondent_weights=given)["share"]
+        found = hierarchical.market_shares(MARKET, respondent_weights=given, **these)["share"]
         np.testing.assert_allclose(found, wanted, rtol=1e-9)
     ages = np.arange(20.0, 60.0, 5.0)
-    by_column = hierarchical.market_shares(MARKET, respondent_weights="age")["share"]
+    by_column = hierarchical.market_shares(MARKET, respondent_weights="age", **these)["share"]
     np.testing.assert_allclose(by_column, ages @ p / ages.sum(), rtol=1e-9)
 
 
 def test_ways_to_choose_people(hierarchical, data):
     p = of_people(hierarchical, data)[5:].mean(axis=0)
-    for people in ("age > 42", ["p5", "p6", "p7"], np.arange(8) > 4, lambda table: table["age"] > 42):
-        np.testing.assert_allclose(hierarchical.market_shares(MARKET, people=people)["share"], p, rtol=1e-9)
+    named = hierarchical.market_shares(MARKET, people=["p5", "p6", "p7"])
+    np.testing.assert_allclose(named["share"], p, rtol=1e-9)
+    assert named.attrs["whose"] == "of 3 respondents alone"
+    found = [
+        hierarchical.market_shares(MARKET, people=people)
+        for people in ("age > 42", np.arange(8) > 4, lambda table: table["age"] > 42)
+    ]
+    for table in found:  # the market of such people
+        np.testing.assert_array_equal(table, found[0])
+        assert table.attrs["whose"] == "in the market represented by 3 respondents"
+        np.testing.assert_allclose(table["share"], p, atol=5 * (0.25 / 3 / 400) ** 0.5)
 
 
 def test_shares_of_new_people_are_those_of_the_population(hierarchical):
@@ -161,7 +171,7 @@ def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
 
 
 def test_demand_falls_with_the_price(hierarchical, data):
-    table = hierarchical.demand("price", "B", [10, 12.5, 20], MARKET)
+    table = hierarchical.demand("price", "B", [10, 12.5, 20], MARKET, people="respondents")
     assert table["price"].tolist() == [10, 12.5, 20] and table["share"].is_monotonic_decreasing
     at = of_people(hierarchical, data, MARKET.assign(price=[5, 12.5, 25]))
     assert table.loc[1, "share"] == pytest.approx(at.mean(axis=0)[1], rel=1e-9)
@@ -177,7 +187,7 @@ def test_demand_falls_with_the_price(hierarchical, data):
         ({"people": "age + 1"}, "not True or False for each respondent"),
         ({"people": ["p1", "q1"]}, "there is no respondent 'q1'"),
         ({"people": [True, False]}, "each of the 8 respondents; got 2"),
-        ({"people": 7}, "must be None, 'new', a query"),
+        ({"people": 7}, "must be None, 'respondents', 'new', a query"),
         ({"respondent_weights": [1, 2]}, "each of the 8 respondents; got 2"),
         ({"respondent_weights": [1] * 7 + [-1]}, "that of respondent 'p7' is -1"),
         ({"respondent_weights": [0] * 8}, "are all 0"),

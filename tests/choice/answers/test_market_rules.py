@@ -8,6 +8,12 @@ import pytest
 from experiment_data import of_segments, simulated
 
 import thali as th
+from thali.choice.answers import market
+from thali.choice.answers.logits import LogitChooser
+from thali.choice.answers.rules import How
+from thali.choice.answers.shares import market_shares
+from thali.choice.answers.simulator import hash_exponentials
+from thali.choice.coding import coding_of
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -15,6 +21,7 @@ pytestmark = pytest.mark.fit
 MARKET = pd.DataFrame(
     {"product": ["A", "B", "C"], "price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "yes", "yes"]}
 )
+THESE = {"people": "respondents"}
 ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
 
 
@@ -55,7 +62,86 @@ def softmax(u):
 
 def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
     u, _ = utilities(hierarchical)
-    np.testing.assert_allclose(hierarchical.market_shares(MARKET)["share"], softmax(u).mean(axis=(0, 1)), rtol=1e-9)
+    np.testing.assert_allclose(
+        hierarchical.market_shares(MARKET, **THESE)["share"], softmax(u).mean(axis=(0, 1)), rtol=1e-9
+    )
+
+
+# whose shares -------------------------------------------------------------------------------------------------
+
+
+def fixed_posterior(draws, people, sd):
+    """A chooser whose respondents differ by `sd`, and less from draw to draw; and its shares (draws, people, 3)."""
+    data = th.ChoiceExperiment.from_frame(simulated(people=people, seed=4), attributes=["price", "brand", "zoom"])
+    rng, coding = np.random.default_rng(2), coding_of(data, linear=("price",))
+    size = np.array([0.1, *[1.0] * (len(coding.names) - 1)])
+    tastes = size * (sd * rng.normal(size=(1, people, len(size))) + 0.3 * rng.normal(size=(draws, people, len(size))))
+    chooser = LogitChooser(coding, data, tastes, np.repeat([0, 1], draws // 2))
+    return chooser, softmax(tastes @ coding.rows(chooser.cells(MARKET)).T)
+
+
+def each_draw(chooser, people=None, weights=None, seed=0, change=None):
+    return market_shares(chooser, MARKET, change, people, weights, 0.89, True, How(), 1, seed)
+
+
+def test_the_variance_of_the_market_is_that_of_respondents_and_that_between_them():
+    """Var E + E Var: given the p_n of a draw the Bayesian bootstrap has the variance Var_n(p_n) / (N + 1)."""
+    chooser, p = fixed_posterior(20_000, 12, 1.0)
+    among, between = p.mean(axis=1).var(axis=0), p.var(axis=1).mean(axis=0) / 13
+    assert (between > 3 * among).all()
+    found = each_draw(chooser)["share"]
+    np.testing.assert_allclose(found.var(), among + between, rtol=5 * np.sqrt(2 / 20_000))
+    np.testing.assert_allclose(found.mean(), p.mean(axis=(0, 1)), atol=5 * np.sqrt(between.max() / 20_000))
+    these = each_draw(chooser, "respondents")["share"]
+    np.testing.assert_allclose(these, p.mean(axis=1), rtol=1e-12)
+
+
+def test_weights_and_filters_are_kept_in_the_market():
+    chooser, p = fixed_posterior(4_000, 12, 1.0)
+    weights = np.array([0.0, 5.0, 1.0, *[0.0] * 9])
+    found = each_draw(chooser, None, weights)["share"]
+    # Beta(1, 1) of two respondents, weighted: the mean of 5 e / (5 e + f) by quadrature
+    u = (np.arange(100_000) + 0.5) / 100_000
+    part = (5 * u / (5 * u + 1 - u)).mean()
+    wanted = part * p[:, 1].mean(axis=0) + (1 - part) * p[:, 2].mean(axis=0)
+    np.testing.assert_allclose(found.mean(), wanted, atol=5 * 0.5 / np.sqrt(4_000))
+    low, high = np.minimum(p[:, 1], p[:, 2]), np.maximum(p[:, 1], p[:, 2])
+    assert ((found.to_numpy() > low - 1e-12) & (found.to_numpy() < high + 1e-12)).all()  # of nobody else
+    alone = np.arange(12) == 7
+    np.testing.assert_allclose(each_draw(chooser, alone)["share"], p[:, 7], rtol=1e-12)
+
+
+def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
+    chooser, p = fixed_posterior(400, 12, 1.0)
+    same = each_draw(chooser, change={"price": {"A": 5}})  # it costs 5 already
+    assert (same["change"] == 0.0).all(axis=None)
+    drawn = each_draw(chooser, change={"price": {"A": 6}})
+    apart = drawn["share"]["A"].var() + drawn["after"]["A"].var()
+    assert drawn["change"]["A"].var() < 0.05 * apart
+    np.testing.assert_array_equal(drawn["share"], same["share"])
+    assert (each_draw(chooser, seed=1)["share"] != drawn["share"]).all(axis=None)
+
+
+def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
+    market, these = "in the market represented by 8 respondents", "of 8 respondents alone"
+    space = {"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+
+    def whose(people):
+        asked = {"people": people}
+        yield hierarchical.market_shares(MARKET, **asked)
+        yield hierarchical.market_shares(MARKET, each_draw=True, **asked)
+        yield hierarchical.demand("price", "B", [10], MARKET, **asked)
+        yield hierarchical.elasticities(MARKET, **asked)
+        yield hierarchical.source_of_volume(MARKET, "C", **asked)
+        yield hierarchical.best_products(space, MARKET.head(1), **asked)
+
+    for people, said in ((None, market), ("respondents", these), ("new", "among people who were not asked")):
+        assert {table.attrs["whose"] for table in whose(people)} == {said}
+    assert hierarchical.market_shares(MARKET, people=["p3"]).attrs["whose"] == "of 1 respondent alone"
+    assert multinomial.market_shares(MARKET).attrs["whose"] == market
+    found = hierarchical.findings(market=MARKET)
+    assert found["market_shares"].title == f"Shares of preference {market}"
+    assert {found[name].table.attrs["whose"] for name in ("demand", "elasticities")} == {market}
 
 
 # rules --------------------------------------------------------------------------------------------------------
@@ -63,16 +149,17 @@ def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
 
 def test_the_scale_multiplies_utilities(hierarchical):
     u, _ = utilities(hierarchical)
-    found = hierarchical.market_shares(MARKET, scale=0.4)["share"]
+    found = hierarchical.market_shares(MARKET, scale=0.4, **THESE)["share"]
     np.testing.assert_allclose(found, softmax(0.4 * u).mean(axis=(0, 1)), rtol=1e-9)
 
 
 def test_the_first_choice_is_that_of_the_highest_utility(hierarchical):
     u, _ = utilities(hierarchical)
     wanted = (u == u.max(axis=-1, keepdims=True)).mean(axis=(0, 1))
-    np.testing.assert_allclose(hierarchical.market_shares(MARKET, rule="first-choice")["share"], wanted, atol=1e-12)
+    how = {"rule": "first-choice", **THESE}
+    np.testing.assert_allclose(hierarchical.market_shares(MARKET, **how)["share"], wanted, atol=1e-12)
     twins = pd.concat([MARKET, MARKET.head(1).assign(product="A again")], ignore_index=True)
-    shares = hierarchical.market_shares(twins, rule="first-choice")["share"]
+    shares = hierarchical.market_shares(twins, **how)["share"]
     np.testing.assert_allclose(shares, [wanted[0] / 2, *wanted[1:], wanted[0] / 2], atol=1e-12)
 
 
@@ -100,7 +187,7 @@ def test_what_is_not_always_there_is_weighted_by_occasions(hierarchical):
     wanted = np.zeros(3)
     for there, part in (([0, 1, 2], 0.1), ([0, 1], 0.4), ([1, 2], 0.1), ([1], 0.4)):
         wanted[there] += part * softmax(u[:, :, there]).mean(axis=(0, 1))
-    found = hierarchical.market_shares(MARKET, availability=given)["share"]
+    found = hierarchical.market_shares(MARKET, availability=given, **THESE)["share"]
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     alone = hierarchical.market_shares(MARKET.head(2), availability={"A": 0.5, "B": 0.5})["share"]
     assert alone.sum() == pytest.approx(0.75)  # on a quarter of the occasions there is nothing
@@ -124,6 +211,11 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
 # the page -----------------------------------------------------------------------------------------------------
 
 
+def weigh_as_the_page(monkeypatch):
+    """Let tables draw the market as the page does, so that both have the same shares."""
+    monkeypatch.setattr(market, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people))
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -134,7 +226,8 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
         {"actual": {"A": 0.4, "B": 0.2, "C": 0.4}, "availability": {"A": 0.6, "B": 0.5}},
     ],
 )
-def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchical, how):
+def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchical, how, monkeypatch):
+    weigh_as_the_page(monkeypatch)
     for model in (hierarchical, multinomial):
         found = model.findings(market=MARKET, **how)["market"]
         table = model.market_shares(MARKET, **how)
@@ -148,7 +241,8 @@ def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchi
     assert ("on a part of the occasions" in words) == ("availability" in how)
 
 
-def test_what_the_simulator_cannot_do_is_said(hierarchical):
+def test_what_the_simulator_cannot_do_is_said(hierarchical, monkeypatch):
+    weigh_as_the_page(monkeypatch)
     with pytest.warns(DataWarning, match="shares by the logit's own rule"):
         found = hierarchical.findings(market=MARKET, rule="randomised-first-choice")["market"]
     assert "logit's own rule" in str(found.notes[0])
@@ -171,7 +265,9 @@ def test_elasticities_are_the_derivatives(multinomial, hierarchical):
     p = softmax(u)
     by_draw = np.einsum("dn,dnj,dnjk->djk", slope, p, np.eye(3) - p[:, :, None]) / p.sum(axis=1)[:, :, None]
     wanted = by_draw.mean(axis=0).T * price[:, None]  # row: whose price, column: whose share
-    np.testing.assert_allclose(hierarchical.elasticities(MARKET)["elasticity"], wanted.ravel(), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        hierarchical.elasticities(MARKET, **THESE)["elasticity"], wanted.ravel(), rtol=1e-6, atol=1e-7
+    )
 
 
 def test_an_arc_is_by_the_middle_of_both_ends(multinomial, data):
@@ -191,11 +287,11 @@ def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
     u, _ = utilities(hierarchical)
     before, after = softmax(u[:, :, :2]).mean(axis=1), softmax(u).mean(axis=1)
     wanted = ((before - after[:, :2]) / after[:, 2:]).mean(axis=0)
-    table = hierarchical.source_of_volume(MARKET, "C")
+    table = hierarchical.source_of_volume(MARKET, "C", **THESE)
     np.testing.assert_allclose(table["source"], wanted, rtol=1e-9)
     assert table["source"].sum() == pytest.approx(1.0)
     assert table.attrs["won"] == pytest.approx(after[:, 2].mean())
-    twice = hierarchical.source_of_volume(MARKET, ["C", "C"])
+    twice = hierarchical.source_of_volume(MARKET, ["C", "C"], **THESE)
     np.testing.assert_array_equal(twice["source"], table["source"])
     table = multinomial.source_of_volume(MARKET, ["C"])  # the same tastes: in proportion to the shares
     np.testing.assert_allclose(table["source"], table["proportional"], rtol=1e-9)

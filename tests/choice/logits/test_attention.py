@@ -399,7 +399,7 @@ def test_markets_and_segments_integrate_over_who_attends(study):
     beta, names = posterior["beta"].values, posterior["coefficient"].values.tolist()
     utility = 20 * beta[..., names.index("price")] + beta[..., names.index("zoom[yes]")]
     share = (1 / (1 + np.exp(-utility))).mean()
-    assert model.market_shares(market)["share"]["dear"] == pytest.approx(share, rel=1e-9)
+    assert model.market_shares(market, people="respondents")["share"]["dear"] == pytest.approx(share, rel=1e-9)
     assert model.market_shares(market, people="new")["share"]["dear"] == pytest.approx(share, abs=0.1)
     draws = model._market_draws()
     assert draws is not None and len(model.segments(2).sizes) == 2
@@ -417,7 +417,7 @@ def test_demand_and_the_best_products_are_sums_over_draws(study):
     def shares(utility, *others):
         return 1.0 / (1.0 + sum(np.exp(other - utility) for other in others))
 
-    found = model.demand("price", "dear", [5, 15, 25], market)["share"].to_numpy()
+    found = model.demand("price", "dear", [5, 15, 25], market, people="respondents")["share"].to_numpy()
     wanted = [shares(at * slope + zoom + b, 5 * slope).mean() for at in (5, 15, 25)]
     assert found == pytest.approx(wanted, rel=1e-6)
     space = {"price": [5, 15, 25], "brand": ["A", "B"], "zoom": ["no", "yes"]}
@@ -426,7 +426,7 @@ def test_demand_and_the_best_products_are_sums_over_draws(study):
         * shares(price * slope + (brand == "B") * b + (has == "yes") * zoom, 5 * slope, 25 * slope + zoom + b).mean()
         for price, brand, has in product(*space.values())
     }
-    table = model.best_products(space, market, costs={"zoom": {"no": 0, "yes": 4}}, price="price")
+    table = model.best_products(space, market, costs={"zoom": {"no": 0, "yes": 4}}, price="price", people="respondents")
     lines = list(table[list(space)].itertuples(index=False, name=None))
     assert lines == sorted(worth, key=worth.get)[::-1][:5]
     assert table["profit"].to_numpy() == pytest.approx([worth[line] for line in lines], rel=1e-6)

@@ -9,7 +9,9 @@ from experiment_data import simulated
 
 import thali as th
 from thali.choice.answers import logits as market
+from thali.choice.answers import market as asked_of
 from thali.choice.answers.logits import Columns, LogitChooser, logit_tastes
+from thali.choice.answers.simulator import hash_exponentials
 from thali.choice.coding import coding_of
 from thali.posterior.interval import TAILS
 
@@ -57,7 +59,8 @@ def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute()
     matrix = np.array([[1, 0, 0.5, 0], [0, 1, 0.25, 0], [0, 0, 0, 1]])
     np.testing.assert_array_equal(rule.matrix(market), matrix)
     odds = np.exp(tastes @ matrix.T)
-    wanted = (odds / odds.sum(axis=-1, keepdims=True)).mean(axis=1)
+    weights = hash_exponentials(5, 7)
+    wanted = np.einsum("dnj,dn->dj", odds / odds.sum(axis=-1, keepdims=True), weights) / weights.sum(axis=1)[:, None]
     np.testing.assert_allclose(rule.shares([market])[0], wanted, rtol=0, atol=1e-3)
     assert rule.packed()["people"] == 7 and rule.codes.dtype == np.int16
 
@@ -68,7 +71,8 @@ ASKED = [[(5.0, 1, 0), (17.5, 0, 1), (25.0, 2, 1)], [(11.0, 0, 0), (22.0, 1, 1)]
 @pytest.mark.parametrize(
     "asked", [{"linear": "price"}, {"knots": {"price": [15]}, "interactions": [("price", "brand")]}], ids=str
 )
-def test_the_draws_of_a_market_are_those_of_market_shares(asked):
+def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
+    weigh_as_the_page(monkeypatch)
     data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
     for model in (th.MultinomialLogit(**asked), th.HierarchicalLogit(**asked)):
         quick = {"draws": 20, "tune": 20, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -85,6 +89,11 @@ def test_the_draws_of_a_market_are_those_of_market_shares(asked):
             np.testing.assert_allclose(draws.described(found, TAILS)[0], table["share"], rtol=0, atol=2e-3)
 
 
+def weigh_as_the_page(monkeypatch):
+    """Let tables draw the market as the page does, so that both have the same shares."""
+    monkeypatch.setattr(asked_of, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people))
+
+
 def of_groups(people=12):
     """A study whose people have columns."""
     frame = simulated(people=people, tasks=6, seed=4)
@@ -97,7 +106,8 @@ ASKS = [("sex == 'w'", None), (None, "weight"), ("sex == 'm'", "weight")]
 
 
 @pytest.mark.fit
-def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_weights():
+def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_weights(monkeypatch):
+    weigh_as_the_page(monkeypatch)
     data = of_groups()
     quick = {"random_seed": 1, "progressbar": False}
     with warnings.catch_warnings():
@@ -117,6 +127,27 @@ def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_we
             found = draws.described(draws.shares(ASKED[:1], weights)[0], TAILS)
             for values, name in zip(found, ("share", "share_low", "share_high"), strict=True):
                 np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)  # tastes are rounded
+
+
+@pytest.mark.fit
+def test_classes_of_people_have_the_market_of_their_respondents():
+    """In each draw the sum over respondents by the class of each, and of the estimate by their memberships."""
+    model = th.LatentClassLogit(2, "price", starts=2).fit(of_groups(), random_seed=1, progressbar=False)
+    chooser = model._chooser()
+    weights = np.random.default_rng(0).standard_exponential((len(chooser.tastes), 12))
+    products = pd.DataFrame({"price": [5.0, 17.5], "brand": ["B", "A"], "zoom": ["no", "yes"]})
+    cells = chooser.cells(products)
+    (found,) = chooser.shares([cells], weights, None, 0)
+    odds = np.exp(chooser.tastes @ chooser.coding.rows(cells).T)
+    p = odds / odds.sum(axis=-1, keepdims=True)
+    part = weights / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found[0], part[0] @ chooser.membership @ p[0], rtol=1e-12)
+    for d in (1, 7, len(p) - 1):
+        np.testing.assert_allclose(found[d], part[d] @ p[d, chooser.kinds[d]], rtol=1e-12)
+    table = model.market_shares(products)
+    these = model.market_shares(products, people="respondents")
+    np.testing.assert_allclose(table["share"], these["share"], rtol=1e-12)  # the estimate is alike
+    assert ((table["share_high"] - table["share_low"]) > (these["share_high"] - these["share_low"])).all()
 
 
 def test_people_who_are_alike_are_not_told_apart():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from product_class_fits import experiment, fitted
 
+from thali.choice.answers.simulator import hash_exponentials
 from thali.choice.product_classes.reports import market
 from thali.choice.product_classes.reports import market as best
 from thali.choice.product_classes.reports.predict import share_draws
@@ -27,8 +28,9 @@ def plain_shares(model, rule, products):
     """The shares by the slow copy of the choice rule, person by person and occasion by occasion."""
     draws, codes = model._draws_, as_codes(products)
     table, entry, found = rule.values.astype(float), 0, np.zeros((len(rule.counts), len(products)))
+    weights = hash_exponentials(*rule.counts.shape)
     for d, counts in enumerate(rule.counts):
-        for count in counts:
+        for weight, count in zip(weights[d] / weights[d].sum(), counts, strict=True):
             own = range(entry, entry + count)
             first = draws.first_class[d]
             classes = [(draws.active[c], draws.member[c]) for c in first + (rule.owned[list(own)] >> 1)]
@@ -38,9 +40,9 @@ def plain_shares(model, rule, products):
                 values = [
                     np.log(table[rule.lasting[o]] + table[rule.passing[d, k]]) for o, k in zip(own, places, strict=True)
                 ]
-                found[d] += naive.winners(owned, values, codes, draws)
+                found[d] += weight * naive.winners(owned, values, codes, draws)
             entry += count
-    return found / rule.counts.shape[1] / rule.occasions
+    return found / rule.occasions
 
 
 @pytest.mark.parametrize("none", [False, True])
@@ -61,7 +63,10 @@ def test_shares_are_those_of_market_shares():
     model = fitted(experiment(people=12), draws=50, alpha=3.0)
     found = model._market_draws()
     assert len(found.rule.counts) == 100
-    ours, theirs = found.shares(MARKETS), share_draws(model._draws_, list(map(as_codes, MARKETS)), np.ones(12))
+    ours, theirs = (
+        found.shares(MARKETS),
+        share_draws(model._draws_, list(map(as_codes, MARKETS)), hash_exponentials(100, 12)),
+    )
     # Noise of 2,000 occasions against 4,000 at each of 100 draws, five standard errors; rounded values cost .002.
     tolerance = 5 * 0.5 * np.sqrt((1 / 2_000 + 1 / 4_000) / 100) + 0.002
     for mine, other in zip(ours, theirs, strict=True):
@@ -78,10 +83,19 @@ def test_shares_of_some_people_with_weights_are_those_of_market_shares():
     model = fitted(data, draws=50, alpha=3.0)
     weights = np.where(np.arange(12) < 5, np.arange(12) / 4, 0.0)
     ours = found.shares(MARKETS, weights)
-    theirs = share_draws(model._draws_, list(map(as_codes, MARKETS)), weights)
+    theirs = share_draws(model._draws_, list(map(as_codes, MARKETS)), weights * hash_exponentials(100, 12))
     tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002  # as below, with fewer people
     for mine, other in zip(ours, theirs, strict=True):
         assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
+
+
+def test_each_draw_has_its_own_weights():
+    model = fitted(experiment(people=12), draws=5, alpha=3.0)
+    draws, market = model._draws_, as_codes(MARKETS[0])
+    weights = np.random.default_rng(0).standard_exponential((draws.n_draws, 12))
+    (found,) = share_draws(draws, [market], weights)
+    for d in range(draws.n_draws):
+        np.testing.assert_allclose(found[d], share_draws(draws, [market], weights[d])[0][d], rtol=1e-12)
 
 
 def test_levels_the_no_choice_option_and_the_first_task():

@@ -434,21 +434,33 @@ class Estimates:
         return answer_probabilities(self.maximum.working[None], start, members, self.lapse, self.best_worst)[0]
 
     def table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Weights with standard errors, Wald tests of shared ones being zero, and intervals."""
+        r"""Weights with standard errors, Wald tests of shared ones being zero, and intervals.
+
+        .. math:: \operatorname{logit}^{-1}\Big(\operatorname{logit}(w) \pm \frac{z\, s}{w (1 - w)}\Big)
+
+        is the interval of a unique weight, inside (0, 1); 95 % intervals w ± z s contain 92 to 93 % of unique weights.
+        A shared weight, which may be 0, has w ± z s, cut at 0 and 1: it contains 0 where the test does not reject it.
+        """
         import pandas as pd
+        from scipy.special import expit, logit
 
         from thali._tables import Table
 
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
         own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))  # none is tested against 0
-        z = np.where(own, np.nan, self.weights / error)
+        w = self.weights
+        reach = self.reach(ci) * error
+        z = np.where(own, np.nan, w / error)
+        lower, upper = (
+            np.where(own, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0)) for by in (-reach, reach)
+        )
         columns = {
-            "weight": self.weights,
+            "weight": w,
             "std_error": error,
             "z": z,
             "p_value": self.tail(z),
-            "lower": self.weights - self.reach(ci) * error,
-            "upper": self.weights + self.reach(ci) * error,
+            "lower": lower,
+            "upper": upper,
         }
         if self.is_over_people:
             usual = np.sqrt(

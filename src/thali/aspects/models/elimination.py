@@ -287,9 +287,10 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         pandas.DataFrame
             Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect: weight, std_error, z and
             p_value (Wald test that the weight is zero; missing for unique aspects, whose weights are above zero
-            wherever an option was ever chosen), lower and upper (the interval); where errors are over people (by
-            Student's t), std_error_independent is what they would be if all choices were independent. ``attrs`` holds
-            interval (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
+            wherever an option was ever chosen), lower and upper (the interval: of a unique weight symmetric in its log
+            odds, of a shared one in the weight, cut at 0 and 1); where errors are over people (by Student's t),
+            std_error_independent is what they would be if all choices were independent. ``attrs`` holds interval
+            (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
             tie_std_error.
 
         Raises

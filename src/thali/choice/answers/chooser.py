@@ -106,7 +106,7 @@ class Chooser:
         random_seed: Any,
         rule: Rule = AS_FITTED,
     ) -> list[np.ndarray]:
-        """Shares (draws, products) of each market; `weights` (respondents,) None: new people."""
+        """Shares (draws, products) of each market; `weights` (respondents,) or of each draw; None: new people."""
         # Random numbers are common to the markets.
         raise NotImplementedError
 

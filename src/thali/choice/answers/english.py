@@ -29,7 +29,7 @@ ENGLISH = {
     " the people, in units of it",
     "pay.title.median": "Willingness to pay of the median person, in units of {price}",
     "pay.infinite": "inf: whoever does not mind the price would pay any amount for what is better.",
-    "shares.title": "Shares of the market",
+    "shares.title": "Shares of preference {whose}",
     "shares": "{first} would have the largest share{where}: {mean} % ({interval} {low} to {high}){others}.",
     "shares.alike": "{first} would have about the same share{where}, the largest: {mean} % ({interval} of the first"
     " {low} to {high}){others}.",
@@ -51,8 +51,8 @@ ENGLISH = {
     "elasticities.title": "Change of each share, in per cent, if the {price} of a product rises by one per cent",
     "elasticities.arc": "Change of each share, in per cent for each per cent that the {price} of a product rises, along"
     " an arc of ten per cent",
-    "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
-    " share there: {first}, {mean} % ({interval} {low} to {high}).",
+    "market": "Which share of the people whom the respondents represent would choose each product of a market? At first"
+    " it is {what}. The largest share there: {first}, {mean} % ({interval} {low} to {high}).",
     "market.size": "Computed from {size}.",
     "market.others": "Nobody can be chosen by {named}: more than {most} different values.",
     "market.scale": "Utilities are multiplied by {scale}, as asked for.",

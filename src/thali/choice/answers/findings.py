@@ -245,7 +245,13 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
     notes = (*notes, *table.attrs.get("notes", ()))
     return Finding(
-        sentence, title=ENGLISH["shares.title"], table=table, rows=None, picture=picture, notes=notes, leads=True
+        sentence,
+        title=str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"])),
+        table=table,
+        rows=None,
+        picture=picture,
+        notes=notes,
+        leads=True,
     )
 
 
@@ -270,7 +276,7 @@ def demand(model: Any, settings: Settings) -> Finding | None:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
     table = table[["product", *table.columns.drop("product")]]
-    table.attrs.update(chooser.facts(settings.ci), attribute=settings.price)
+    table.attrs.update(chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"])
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _steepest(parts, settings)
     return Finding(sentence, title=title, table=table, rows=None, picture=Picture("demand", title, (table,)))

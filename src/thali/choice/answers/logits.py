@@ -29,7 +29,7 @@ from .chooser import (
 )
 from .effects import some_products, some_tasks, variation
 from .methods import ChoiceAnswers
-from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, held, none_of
+from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, hash_exponentials, held, none_of
 
 if TYPE_CHECKING:
     import pandas
@@ -158,14 +158,12 @@ class LogitChooser(Chooser):
         return found
 
     def _weights_of_kinds(self, weights: np.ndarray) -> np.ndarray:
-        """The weight of each kind in each draw (draws, kinds), of weights of respondents that sum to 1."""
+        """The weight of each kind in each draw (draws, kinds), of weights (..., respondents) that sum to 1."""
         if self.membership is None:
             return np.broadcast_to(weights, self.tastes.shape[:2])
-        found = np.tile(weights @ self.membership, (len(self.tastes), 1))
-        if self.kinds is not None:
-            for kind in range(found.shape[1]):
-                found[1:, kind] = (self.kinds[1:] == kind) @ weights
-        return found
+        if self.kinds is None:
+            return np.broadcast_to(weights @ self.membership, self.tastes.shape[:2])
+        return Kinds(self.membership, self.kinds[1:]).weights(np.broadcast_to(weights, self.kinds.shape))
 
     def shares(
         self,
@@ -238,7 +236,7 @@ class LogitChooser(Chooser):
                 yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
             return
         of_people = np.ones(len(self.data.respondents)) if weights is None else weights
-        weight = self._weights_of_kinds(of_people / of_people.sum())
+        weight = self._weights_of_kinds(of_people / of_people.sum(axis=-1, keepdims=True))
         for draws in _blocks(len(self.tastes), self.tastes.shape[1] * rows):
             yield draws, self.tastes[draws], weight[draws]
 
@@ -594,10 +592,10 @@ class Kinds(NamedTuple):
     of_draws: np.ndarray  # (D - 1, respondents)
 
     def weights(self, weights: np.ndarray) -> np.ndarray:
-        """The weights of the kinds (D, kinds) by those of the respondents."""
+        """The weights of the kinds (D, kinds) by those of the respondents (D, respondents)."""
         kinds = range(self.membership.shape[1])
-        later = np.stack([(self.of_draws == kind) @ weights for kind in kinds], axis=1)
-        return np.vstack([weights @ self.membership.astype(float), later])
+        later = np.stack([np.einsum("dn,dn->d", self.of_draws == kind, weights[1:]) for kind in kinds], axis=1)
+        return np.vstack([weights[0] @ self.membership.astype(float), later])
 
 
 class Nests(NamedTuple):
@@ -662,8 +660,14 @@ class LogitTastes(NamedTuple):
     def _weights(self, weights: np.ndarray | None) -> np.ndarray:
         """The part of each of the P in each draw; NaN in a draw that holds nobody with a weight."""
         draws, people = self.codes.shape[:2]
-        weights = np.ones(self.respondents) if weights is None else weights
-        each = weights[held(draws, people, self.respondents)] if self.kinds is None else self.kinds.weights(weights)
+        each = hash_exponentials(draws, self.respondents)
+        each[: self.kinds is not None] = 1.0  # the estimate
+        each *= 1.0 if weights is None else weights
+        each = (
+            np.take_along_axis(each, held(draws, people, self.respondents), axis=1)
+            if self.kinds is None
+            else self.kinds.weights(each)
+        )
         with np.errstate(invalid="ignore"):
             return each / each.sum(axis=1, keepdims=True)
 

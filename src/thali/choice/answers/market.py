@@ -8,6 +8,7 @@ import numpy as np
 from thali._labels import as_label, as_labelled, plural, shorten, suggest
 from thali.data.roles import NO_CHOICE, plain
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali.inference.seeds import root, streams
 from thali.inference.warn import warn
 
 if TYPE_CHECKING:
@@ -195,10 +196,44 @@ def place_of(label: str, labels: Sequence[str], argument: str) -> int:
     return list(labels).index(label)
 
 
-# Whose choices are asked for: all respondents, some of them, with weights, or new people ------------------------------
+# Whose choices are asked for: the market that respondents represent, with weights; these respondents; or new people ---
 
 
-NEW = "new"
+NEW, RESPONDENTS = "new", "respondents"
+
+
+class MarketWeights(NamedTuple):
+    """Weights of the respondents, 0 for those who are not asked for, and whose shares they give; None: new people."""
+
+    plain: np.ndarray | None  # (respondents,)
+    drawn: np.ndarray | None  # the same, or (draws, respondents) of the market that they represent
+    whose: str
+
+
+def draw_market_weights(chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: Any) -> MarketWeights:
+    """Draw the weights of respondents in their market by the Bayesian bootstrap; those of named ones are fixed."""
+    plain = weights_of(chooser, people, respondent_weights)
+    if plain is None:
+        return MarketWeights(None, None, "among people who were not asked")
+    counted = plural(int(np.count_nonzero(plain)), "respondent")
+    is_query = isinstance(people, str) and people != RESPONDENTS
+    if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
+        return MarketWeights(plain, plain, f"of {counted} alone")
+    drawn = plain
+    if chooser.has_individuals:
+        drawn = plain * draw_exponentials(len(chooser.chain), len(plain), random_seed)
+        drawn[: chooser.is_estimate] = plain  # the estimate itself
+    return MarketWeights(plain, drawn, f"in the market represented by {counted}")
+
+
+def draw_exponentials(draws: int, respondents: int, random_seed: Any) -> np.ndarray:
+    """Draw standard exponential numbers, shape (draws, respondents), in a stream that nothing else uses."""
+    return streams(root(random_seed).spawn(1)[0], 1)[0].standard_exponential((draws, respondents))
+
+
+def is_all(people: Any) -> bool:
+    """Return whether all respondents are asked for."""
+    return people is None or isinstance(people, str) and people == RESPONDENTS
 
 
 def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray | None:
@@ -212,17 +247,16 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     weights = np.ones(len(chooser.data.respondents))
     if respondent_weights is not None:
         weights = _checked_weights(chooser, respondent_weights)
-    if people is not None:
-        weights = np.where(respondents_of(chooser, people), weights, 0.0)
-        if not weights.any():
-            raise ArgumentError(
-                Argument("people"),
-                " leaves only respondents whose weight is 0; widen the filter or change their weights.",
-            )
-    if not chooser.has_individuals and not (people is None and respondent_weights is None):
+    weights = np.where(respondents_of(chooser, people), weights, 0.0)
+    if not weights.any():
+        raise ArgumentError(
+            Argument("people"),
+            " leaves only respondents whose weight is 0; widen the filter or change their weights.",
+        )
+    if not chooser.has_individuals and not (is_all(people) and respondent_weights is None):
         warn(
             DataWarning(
-                Argument("people" if people is not None else "respondent_weights"),
+                Argument("respondent_weights" if is_all(people) else "people"),
                 " changes nothing, because everybody has the same tastes in this model; fit the tasks of these people "
                 "alone, or a hierarchical logit, or classes of people.",
             )
@@ -231,8 +265,8 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
 
 
 def respondents_of(chooser: "Chooser", people: Any) -> np.ndarray:
-    """Whether each respondent is asked for; None: all are."""
-    if people is None:
+    """Whether each respondent is asked for; None, "respondents": all are."""
+    if is_all(people):
         return np.ones(len(chooser.data.respondents), bool)
     chosen = _chosen(chooser, people)
     if not chosen.any():
@@ -290,8 +324,8 @@ def _chosen(chooser: "Chooser", people: Any) -> np.ndarray:
     if mask.ndim != 1:
         raise ArgumentError(
             Argument("people"),
-            " must be None, 'new', a query of the columns of people, a function of their table, a list of True and "
-            f"False, or a list of respondents; got {people!r}.",
+            " must be None, 'respondents', 'new', a query of the columns of people, a function of their table, a list "
+            f"of True and False, or a list of respondents; got {people!r}.",
         )
     wanted = [as_label(label) for label in mask]
     known = set(respondents)

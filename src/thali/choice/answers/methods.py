@@ -55,7 +55,10 @@ class ChoiceAnswers:
     ) -> "pandas.DataFrame":
         r"""Which share of people would choose each product of a market, and what a change would do.
 
-        .. math:: s_j = \sum_n w_n P_n(j \mid X) \Big/ \sum_n w_n
+        .. math:: s_j = \sum_n w_n e_n P_n(j \mid X) \Big/ \sum_n w_n e_n, \qquad e_n \sim \operatorname{Exp}(1)
+
+        In each draw the respondents get random weights e_n (the Bayesian bootstrap), because they are a sample of the
+        market. The shares of these respondents alone have e_n = 1, and narrower intervals.
 
         Parameters
         ----------
@@ -66,9 +69,10 @@ class ChoiceAnswers:
         change : dict, optional
             Attribute -> a level for all products, a list with one for each, or {product: level}.
         people : optional
-            Whose choices: None, all respondents; a list of respondents; True or False for each of them; a query of the
-            columns of `people` of the data, such as "age > 40"; a function of that table that gives one of these; or
-            "new", the population that the respondents are a sample of.
+            Whose choices: None, the market that all respondents represent; True or False for each of them, a query of
+            the columns of `people` of the data, such as "age > 40", or a function of that table, the market that such
+            respondents represent; "respondents", all respondents themselves; a list of names, these respondents
+            themselves; or "new", people who were not asked, by the model of the population.
         respondent_weights : optional
             A number of 0 or more for each respondent: an array, a mapping by respondent, or a column of `people`.
         ci : float in (0, 1)
@@ -78,8 +82,8 @@ class ChoiceAnswers:
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of occasions and new people, where they are simulated; draws of the sampling distribution of an estimate
-            always have the same seed.
+            Of the respondents' weights in the market, and of occasions and new people, where they are simulated; draws
+            of the sampling distribution of an estimate always have the same seed.
         rule : str
             Of logits, by what utilities become choices: "logit", the model itself; "first-choice", everybody takes the
             product of the highest utility; "randomised-first-choice", likewise after errors have been added, normal and
@@ -98,10 +102,10 @@ class ChoiceAnswers:
         Returns
         -------
         pandas.DataFrame
-            One row a product: `share` (posterior mean, or estimate), `share_low` to `share_high` (interval of the share
-            among the respondents, or in the population: that is wider, as only some of its people were asked) and
+            One row a product: `share` (posterior mean, or estimate), `share_low` to `share_high` (interval) and
             `share_se` (Monte Carlo standard error of a posterior mean; standard error of an estimate); with a change
-            also `after` and `change`, likewise. Random numbers are common to all markets. With `actual` the interval of
+            also `after` and `change`, likewise. ``attrs["whose"]`` names whose shares these are, such as "in the market
+            represented by 40 respondents". Random numbers are common to all markets. With `actual` the interval of
             `share` has no width, and those of the change take the actual shares for certain: ``attrs["notes"]``.
 
         Raises
@@ -123,7 +127,8 @@ class ChoiceAnswers:
         References
         ----------
         Huber, Orme & Miller (1999), Dealing with product similarity in conjoint simulations; Train (2009), Discrete
-        choice methods with simulation, section 2.8, of constants by actual shares.
+        choice methods with simulation, section 2.8, of constants by actual shares; Rubin (1981), The Bayesian
+        bootstrap.
         """
         from .rules import How
         from .shares import market_shares
@@ -214,7 +219,7 @@ class ChoiceAnswers:
         top : int
             How many lines to list.
         people : optional
-            Of whom, as for `market_shares`, but not "new".
+            Of whom, as for `market_shares`, but not "new"; None and "respondents" are alike.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the weights of people in intervals.
 
@@ -537,7 +542,7 @@ class ChoiceAnswers:
         each_person : bool
             Whether to give the amounts of each person instead: a row for each respondent and level.
         people, respondent_weights, ci : optional
-            As for `market_shares`.
+            As for `market_shares`, but not "new"; the amounts are those of these respondents.
 
         Returns
         -------

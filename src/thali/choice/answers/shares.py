@@ -15,7 +15,7 @@ from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
 from .english import ENGLISH
-from .market import SCENARIO, Market, changed, competitors_of, market_of, markets_of, place_of, weights_of
+from .market import SCENARIO, Market, changed, competitors_of, draw_market_weights, market_of, markets_of, place_of
 from .rules import How
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def market_shares(
     markets = markets_of(chooser.data.scheme, products)
     after = [] if change is None else [changed(market, change) for market in markets]
     how = how.checked(markets)
-    weights = weights_of(chooser, people, respondent_weights)
-    found = how.shares(chooser, [*markets, *after], weights, cores, random_seed)
+    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    found = how.shares(chooser, [*markets, *after], asked.drawn, cores, random_seed)
     named = {"share": np.hstack(found[: len(markets)])}
     if change is not None:
         now = np.hstack(found[len(markets) :])
@@ -54,12 +54,14 @@ def market_shares(
     index = _index(markets)
     if each_draw:
         tables = {name: pd.DataFrame(values, columns=index) for name, values in named.items()}
-        return pd.concat(tables, axis=1).rename_axis(index="draw")
+        of_draws = pd.concat(tables, axis=1).rename_axis(index="draw")
+        of_draws.attrs["whose"] = asked.whose
+        return of_draws
     columns = {name: centre(chooser, values) for name, values in named.items()}
     for name, values in named.items():
         columns |= spread(chooser, name, values, ci)
     table = Table(columns, index=index)
-    table.attrs.update(chooser.facts(ci))
+    table.attrs.update(chooser.facts(ci), whose=asked.whose)
     if how.actual is not None:
         table.attrs["notes"] = [ENGLISH["shares.known"]]
     return table
@@ -113,8 +115,8 @@ def demand(
     numbers = [as_number(as_label(value)) for value in values]
     if cost is not None and None in numbers:
         raise ArgumentError(Argument("cost"), f" needs numbers of {attribute!r}, which is what a sale brings.")
-    weights = weights_of(chooser, people, respondent_weights)
-    found = how.shares(chooser, every if how.actual else every[1:], weights, cores, random_seed)
+    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    found = how.shares(chooser, every if how.actual else every[1:], asked.drawn, cores, random_seed)
     shares = np.column_stack([each[:, place] for each in found[-len(values) :]])
     columns = {
         attribute: values if None in numbers else numbers,
@@ -131,7 +133,7 @@ def demand(
             "probability_best": best_of(chooser, profit),
         }
     table = Table(columns)
-    table.attrs.update(chooser.facts(ci), product=label, attribute=attribute)
+    table.attrs.update(chooser.facts(ci), product=label, attribute=attribute, whose=asked.whose)
     return table
 
 
@@ -218,20 +220,20 @@ def best_products(
     if n > space.size:
         raise ArgumentError(f"{n} different products were asked for; the attributes allow {space.size:,}.")
     others = chooser.cells(competitors_of(chooser.data.scheme, competitors))
-    weights = weights_of(chooser, people, respondent_weights)
+    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
-    def worth(asked: "Chooser", lines: Sequence[Line]) -> np.ndarray:
+    def worth(chooser: "Chooser", lines: Sequence[Line], weights: np.ndarray | None) -> np.ndarray:
         """What lines earn, or their shares, in each draw; shape (draws, lines)."""
         markets = [np.vstack([space.cells_of(line), others]) for line in lines]
-        shares = asked.shares(markets, weights, cores, random_seed)
+        shares = chooser.shares(markets, weights, cores, random_seed)
         pairs = zip(shares, lines, strict=True)
         return np.column_stack([own[:, : len(line)] @ space.margins(line) for own, line in pairs])
 
     searcher = chooser.thinned(chooser.search_draws)
-    search = Search(space, lambda lines: worth(searcher, lines).mean(axis=0))
+    search = Search(space, lambda lines: worth(searcher, lines, asked.plain).mean(axis=0))
     search.run(n, np.random.default_rng(0))
     lines = search.best(n, max(top, _FINALISTS))
-    found = worth(chooser, lines)
+    found = worth(chooser, lines, asked.drawn)
     means, probability = centre(chooser, found), best_of(chooser, found)
     low, high = ends_of_draws(chooser, found, ci)
     errors = chooser.errors(found, chooser.chain)
@@ -243,7 +245,7 @@ def best_products(
     table = Table(
         rows, columns=["line", *space.names, name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
     )
-    table.attrs.update(chooser.facts(ci), lines=len(lines), tried=len(search.known))
+    table.attrs.update(chooser.facts(ci), lines=len(lines), tried=len(search.known), whose=asked.whose)
     return table
 
 

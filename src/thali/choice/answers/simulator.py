@@ -80,7 +80,7 @@ class MarketDraws(NamedTuple):
     available: tuple[float, ...] | None = None
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of every market, among weighted respondents."""
+        """Share of each product in each draw, shape (draws, products), of whom weighted respondents represent."""
         found_in = [occasions([self._available(product) for product in market]) for market in markets]
         asked = [[own[k] for k in there] for own, sets in zip(markets, found_in, strict=True) for there, _ in sets]
         parts = iter(self.rule.shares(asked, weights))
@@ -114,6 +114,21 @@ class MarketDraws(NamedTuple):
         draws = draws[~np.isnan(draws).any(axis=1)]
         low, high = np.quantile(draws, tails, axis=0)
         return shares[0] if self.is_estimate else draws.mean(axis=0), low, high
+
+
+def hash_exponentials(draws: int, respondents: int) -> np.ndarray:
+    """Hash draws and respondents to standard exponential numbers (draws, respondents), the same as on the page."""
+    number = np.arange(draws * respondents, dtype=np.uint32) + np.uint32(0x9E3779B9)
+    return -np.log((spread(number) + 0.5) / 4294967296.0).reshape(draws, respondents)
+
+
+def spread(number: np.ndarray) -> np.ndarray:
+    """A mixing of 32 bits (the finaliser of MurmurHash3), the same in every language."""
+    number = number ^ (number >> np.uint32(16))
+    number = number * np.uint32(0x85EBCA6B)
+    number = number ^ (number >> np.uint32(13))
+    number = number * np.uint32(0xC2B2AE35)
+    return number ^ (number >> np.uint32(16))
 
 
 def held(draws: int, people: int, respondents: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.warn import without_warnings
 
 from .chooser import LOGIT, Chooser, centre, probability_of
-from .market import Market, changed, market_of, place_of, weights_of
+from .market import Market, changed, draw_market_weights, market_of, place_of
 from .rules import How
 from .shares import spread
 
@@ -50,9 +50,9 @@ def elasticities(
     markets = [market]
     for label, (_, low, high) in steps.items():
         markets += [changed(market, {attribute: {label: value}}) for value in (low, high)]
-    weights = weights_of(chooser, people, respondent_weights)
+    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
     with without_warnings():  # of numbers beyond those tested, which the market itself was warned of above
-        base, *found = how.shares(chooser, markets, weights, cores, random_seed)
+        base, *found = how.shares(chooser, markets, asked.drawn, cores, random_seed)
     rows, values = [], []
     for place, (label, (now, low, high)) in enumerate(steps.items()):
         before, after = found[2 * place : 2 * place + 2]
@@ -70,7 +70,7 @@ def elasticities(
         table[name] = column
     if change is None and all(low < now < high for now, low, high in steps.values()):
         table = table.drop(columns=["from", "to"])
-    table.attrs.update(chooser.facts(ci), attribute=attribute)
+    table.attrs.update(chooser.facts(ci), attribute=attribute, whose=asked.whose)
     return table
 
 
@@ -156,8 +156,8 @@ def source_of_volume(
         raise ArgumentError(Argument("new"), " names every product of the market; leave at least one to lose to them.")
     before_market = market._replace(labels=[market.labels[k] for k in others], table=market.table.iloc[others])
     how = how.checked([market])
-    weights = weights_of(chooser, people, respondent_weights)
-    before, after = how.shares(chooser, [before_market, market], weights, cores, random_seed)
+    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    before, after = how.shares(chooser, [before_market, market], asked.drawn, cores, random_seed)
     won = after[:, added].sum(axis=1, keepdims=True)
     named_values = {"before": before, "after": after[:, others]}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -167,5 +167,6 @@ def source_of_volume(
     for name in ("lost", "source"):
         columns |= spread(chooser, name, named_values[name], ci)
     table = Table(columns, index=pd.Index([market.labels[k] for k in others], name="product"))
-    table.attrs.update(chooser.facts(ci), new=[market.labels[k] for k in added], won=float(centre(chooser, won)[0]))
+    table.attrs.update(chooser.facts(ci), new=[market.labels[k] for k in added], whose=asked.whose)
+    table.attrs["won"] = float(centre(chooser, won)[0])
     return table

@@ -21,6 +21,11 @@ function spread(number) {
   return (number ^ (number >>> 16)) >>> 0;
 }
 
+// A standard exponential number: how much a respondent counts in a draw of the market that the respondents represent.
+function exponential(d, n, respondents) {
+  return -Math.log((spread(0x9e3779b9 + d * respondents + n) + 0.5) / 4294967296);
+}
+
 // Of each draw whom it holds: people at even steps, further on in each draw.
 function holding(draws, people, respondents) {
   return (d, k) => Math.floor(((k * draws + d) * respondents) / (people * draws));
@@ -68,7 +73,8 @@ function bestOfClasses(rule) {
       }
       let sum = 0;
       for (let person = d * rule.people; person < (d + 1) * rule.people; person++) {
-        const weight = weights === null ? 1 : weights[who(d, person - d * rule.people)];
+        const n = who(d, person - d * rule.people);
+        const weight = exponential(d, n, rule.respondents) * (weights === null ? 1 : weights[n]);
         if (weight === 0) continue;
         sum += weight;
         for (let occasion = 0; occasion < rule.occasions; occasion++) {
@@ -142,7 +148,8 @@ function logitTastes(rule) {
 
   // The parts of those of a draw, or of only one kind; NaN where the draw holds nobody with a weight.
   function parts(d, weights, kind) {
-    const found = new Float64Array(rule.people), all = rule.respondents, weight = (n) => (weights === null ? 1 : weights[n]);
+    const found = new Float64Array(rule.people), all = rule.respondents, isEstimate = membership !== null && d === 0;
+    const weight = (n) => (weights === null ? 1 : weights[n]) * (isEstimate ? 1 : exponential(d, n, all));
     if (kind >= 0) found[kind] = 1;
     else if (membership === null) found.forEach((_, k) => (found[k] = weight(who(d, k))));
     else {

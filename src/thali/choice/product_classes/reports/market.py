@@ -9,7 +9,16 @@ from thali.inference.arrays import packed, smallest
 from thali.people.columns import people_of
 
 from ...answers.chooser import thinned
-from ...answers.simulator import MarketDraws, Product, attributes_of, first_task_of, held, none_of
+from ...answers.simulator import (
+    MarketDraws,
+    Product,
+    attributes_of,
+    first_task_of,
+    hash_exponentials,
+    held,
+    none_of,
+    spread,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -44,18 +53,19 @@ class BestOfClasses(NamedTuple):
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
-        weights = np.ones(self.respondents) if weights is None else weights
-        weights = weights[held(len(self.counts), self.counts.shape[1], self.respondents)]
+        draws, people = self.counts.shape
+        of_market = hash_exponentials(draws, self.respondents) * (1.0 if weights is None else weights)
+        of_market = np.take_along_axis(of_market, held(draws, people, self.respondents), axis=1)
         codes = [self._cells(market) for market in markets]
-        found = [np.empty((len(self.counts), len(market))) for market in markets]
+        found = [np.empty((draws, len(market))) for market in markets]
         ends = np.concatenate([[0], np.cumsum(self.counts.sum(axis=1))])
-        for d in range(len(self.counts)):
+        for d in range(draws):
             member = self.member[self.first_class[d] : self.first_class[d + 1]]
             values = self._values(d, int(ends[d]), int(ends[d + 1]))
             owned = self.owned[ends[d] : ends[d + 1]]
             for cells, shares in zip(codes, found, strict=True):
                 inside = np.logical_and.reduce(member[:, cells], axis=2)
-                shares[d] = self._winners(inside, owned, values, self.counts[d], weights[d])
+                shares[d] = self._winners(inside, owned, values, self.counts[d], of_market[d])
         return found
 
     def telling_apart(self, products: int) -> Self:
@@ -163,15 +173,6 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
         max(1, -(-OCCASIONS // people)),
         number,
     )
-
-
-def spread(number: np.ndarray) -> np.ndarray:
-    """A mixing of 32 bits (the finaliser of MurmurHash3), the same in every language."""
-    number = number ^ (number >> np.uint32(16))
-    number = number * np.uint32(0x85EBCA6B)
-    number = number ^ (number >> np.uint32(13))
-    number = number * np.uint32(0xC2B2AE35)
-    return number ^ (number >> np.uint32(16))
 
 
 def values_table(log_values: np.ndarray) -> np.ndarray:

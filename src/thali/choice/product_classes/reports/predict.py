@@ -330,23 +330,25 @@ def share_draws(
     cores: int | None = None,
     random_seed: Any = 0,
 ) -> list[np.ndarray]:
-    """Shares of the products of several markets in every draw, by the weights of respondents; None: of new people."""
+    """Shares of the products of several markets in every draw, by the weights (respondents,) or (draws, respondents) of
+    respondents; None: of new people."""
     codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
     first_row = np.concatenate([[0], np.cumsum([len(market) for market in markets])]).astype(np.int64)
     rngs = streams(random_seed, draws.n_draws)
     total = np.zeros((draws.n_draws, len(codes)))
     newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
-    repeats = 1 if weights is None else max(1, -(-_OCCASIONS // np.count_nonzero(weights)))
+    of_draws = np.ones((draws.n_draws, draws.n_respondents)) * (1.0 if weights is None else weights)
+    repeats = 1 if weights is None else max(1, -(-_OCCASIONS // np.count_nonzero(of_draws[0])))
     room = room_for_newcomers(draws, newcomers) if weights is None else room_for_known(draws)
 
     def work(d: int) -> None:
         if weights is None:
             add_population(rngs[d], draws, d, newcomers, codes, first_row, room, total[d])
         else:
-            add_shares(rngs[d], draws, d, weights, codes, first_row, repeats, room, total[d])
+            add_shares(rngs[d], draws, d, of_draws[d], codes, first_row, repeats, room, total[d])
 
     in_threads(work, draws.n_draws, cores)
-    total /= newcomers if weights is None else weights.sum() * repeats
+    total /= newcomers if weights is None else of_draws.sum(axis=1, keepdims=True) * repeats
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
     total = (1.0 - draws.lapse) * total + draws.lapse / alternatives
     return np.split(total, first_row[1:-1], axis=1)
