@@ -12,6 +12,7 @@ import numpy as np
 from thali._arguments import several_whole
 from thali._labels import plural
 from thali.errors import Argument, DataError, Setting
+from thali.inference.numerics.ranks import descending
 from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import root, streams
 from thali.model.bound import BUDGET
@@ -206,7 +207,7 @@ def to_summit(panel: Panel, here: Point) -> Summit:
 
 def by_size(panel: Panel, summit: Summit) -> Summit:
     """The same maximum with the largest class first."""
-    order = np.argsort(-summit.where.sizes, kind="stable")
+    order = descending(summit.where.sizes)
     where = point(panel, summit.where.classes.in_order(order), summit.where.tastes[order])
     return Summit(where, *derivatives(panel, where), summit.converged)
 
