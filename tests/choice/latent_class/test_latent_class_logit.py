@@ -216,6 +216,13 @@ def test_choices_of_a_class_without_bound_are_said():
     assert not model.verdict().agrees and np.isfinite(model._draws_.tastes).all()
 
 
+def test_rounding_does_not_choose_the_draws():
+    """Directions of which as much is known have no vectors that are theirs alone."""
+    noise = np.random.default_rng(1).uniform(-1.0, 1.0, (5, 5)) * np.finfo(float).eps
+    root = fit.root_of_covariance(np.diag([4.0, 4.0, 4.0, 1.0, 0.0]) + noise + noise.T)
+    np.testing.assert_allclose(root, np.diag([0.5, 0.5, 0.5, 1.0, 0.0]), atol=1e-12)
+
+
 def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
     frame = simulated(people=8, tasks=4, seed=2)
     frame["choice"] = 0

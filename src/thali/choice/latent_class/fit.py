@@ -500,10 +500,10 @@ class ClassDraws(NamedTuple):
 
 
 def root_of_covariance(information: np.ndarray) -> np.ndarray:
-    """A matrix whose product with its transpose is the covariance, without directions that have no information."""
+    """Return the symmetric root of the covariance, without directions that have no information."""
     values, vectors = np.linalg.eigh(information)
     kept = values > _MIN_INFORMATION
-    return vectors[:, kept] / np.sqrt(values[kept])
+    return (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T  # whichever vectors these are
 
 
 def open_parameters(information: np.ndarray) -> np.ndarray:
