@@ -188,7 +188,7 @@ def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> Local:
 
 MEMORY = 20
 _RISE, _FLATTEN = 1e-4, 0.9  # strong Wolfe conditions
-_ROUNDING = 1e-13  # share of a value, a sum of hundreds, that is rounding: there the slope alone decides (Hager & Zhang 2005)
+_ROUNDING = 1e-13  # share of a value, a sum of hundreds, within which the slope decides (Hager & Zhang 2005)
 _TRIALS = 25  # of the length of a step
 
 

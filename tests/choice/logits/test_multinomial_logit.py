@@ -238,7 +238,7 @@ def test_what_nothing_lacked_must_not_be_lacking():
 
 
 def test_rounding_does_not_choose_the_draws():
-    """Of four brands that are liked as much, two directions are as uncertain, so that no two vectors are theirs alone."""
+    """Of four brands that are liked as much, two directions are as uncertain: no two vectors are theirs alone."""
     rows = [
         {"id": 1, "task": 2 * pair + first, "brand": brand, "choice": int(place == first)}
         for pair, brands in enumerate(combinations("ABCD", 2))
