@@ -435,7 +435,7 @@ def test_larger_sets_are_predicted():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_rounding_does_not_choose_among_equal_maxima(seed, monkeypatch):
-    """Two options that are chosen as often may share any part of their weight: the equal start decides, not rounding."""
+    """Two options that are chosen as often may share any part of their weight: the equal start decides."""
     data = th.PairedComparisons(5 * (np.ones((4, 4), int) - np.eye(4, dtype=int)), list("abcd"))
     model = th.EliminationByAspects(np.array([[1], [1], [0], [0]]), method="maximum-likelihood")
     found = model.fit(data, random_seed=1).weights_

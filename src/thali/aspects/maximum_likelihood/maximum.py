@@ -141,9 +141,8 @@ class _LogWeights(Target[Place]):
         metric = found.information[self._moving]
         metric = metric + 1e-10 * metric.max(initial=1e-300)
         curve[: self._n_free, : self._n_free] += metric.mean() / max(self._n_free, 1)
-        curve[np.diag_indices_from(curve)] += 1e-10 * metric.max(
-            initial=0.0
-        )  # where it is flat, rounding moves nothing
+        # where the likelihood is flat, rounding moves nothing
+        curve[np.diag_indices_from(curve)] += 1e-10 * metric.max(initial=0.0)
         return Slope(found.gradient[self._moving], curve, metric)
 
 

@@ -60,6 +60,5 @@ def descending(values: np.ndarray) -> np.ndarray:
     array([2, 0, 1])
     """
     order = np.argsort(-values, kind="stable")
-    is_lower = ~(np.diff(values[order]) >= -_NEAR)  # also where either is no number
-    level = np.append(0, np.cumsum(is_lower))[: len(order)]
-    return order[np.lexsort((order, level))]
+    is_lower = ~(np.diff(values[order], prepend=np.inf) >= -_NEAR)  # also where either is no number
+    return order[np.lexsort((order, np.cumsum(is_lower)))]
