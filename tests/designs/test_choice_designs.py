@@ -440,6 +440,30 @@ def test_what_a_design_could_tell_is_searched(monkeypatch):
             designs.choice(attributes, 20, 2, **{"directions": WAYS, "interactions": [("price", "zoom")]} | how)
 
 
+@pytest.mark.parametrize(
+    "sizes, tasks, alternatives, how", [((3, 3), 4, 2, {}), ((2, 2, 2), 4, 2, {}), ((3, 2), 5, 3, {"none": True})]
+)
+def test_rounding_does_not_choose_the_design(sizes, tasks, alternatives, how, monkeypatch):
+    attributes = {f"a{i}": list(range(size)) for i, size in enumerate(sizes)}
+    found = designs.choice(attributes, tasks, alternatives, random_seed=1, **how)
+    rng, exact = np.random.default_rng(2), choosing.informations
+
+    def rounded(*given):
+        values = exact(*given)
+        return values * (1.0 + 2.0 * np.finfo(float).eps * rng.uniform(-1.0, 1.0, values.shape))
+
+    monkeypatch.setattr(choosing, "informations", rounded)
+    pd.testing.assert_frame_equal(designs.choice(attributes, tasks, alternatives, random_seed=1, **how), found)
+
+
+def test_an_attribute_that_others_determine_leaves_no_efficiency():
+    rng = np.random.default_rng(5)
+    rows = [(task, place, rng.integers(4), rng.integers(3)) for task in range(8) for place in range(3)]
+    table = pd.DataFrame(rows, columns=["task", "alternative", "brand", "price"])
+    checked = designs.check(table.assign(version=1, own=table["brand"] > 0))
+    assert checked.d_efficiency == 0.0 and checked.d_error == np.inf
+
+
 @pytest.mark.fit
 def test_power_is_that_of_a_normal_estimate():
     """At half the error of an utility; and in so many of the studies in which there is nothing to tell."""

@@ -106,6 +106,19 @@ def test_a_loop_ends_when_its_target_is_spent(way, most):
     assert not converged and target.looks == most
 
 
+def test_rounding_of_the_value_does_not_keep_the_gradient_from_a_maximum():
+    """Near it the values differ by less than rounding, and the slope alone says which way is up."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+
+        def rounded(x, rng=rng):
+            value, *rest = logit(x)
+            return value * (1.0 + 8.0 * np.finfo(float).eps * rng.uniform(-1.0, 1.0)), *rest
+
+        target = Plain(rounded)
+        assert first_order(target, target.look(np.zeros(4)), 1e-9, 10.0).converged
+
+
 def test_a_loop_of_few_steps_says_that_it_has_not_converged():
     target = Plain(bend)
     assert newton(target, target.look(np.array([-1.2, 1.0])), 1e-12, damping=1e-3, most=3)[1:] == (3, False)

@@ -96,6 +96,17 @@ def test_maximum_likelihood_gives_davidsons_estimates():
 
 
 @pytest.mark.fit
+def test_options_of_the_same_record_stand_in_their_order():
+    """Three kinds of three options: each kind has the same wins, and the optimiser's last digits differ."""
+    wins = np.kron([[5, 1, 8], [2, 5, 7], [3, 6, 5]], np.ones((3, 3), int))
+    np.fill_diagonal(wins, 0)
+    found = board_of(th.PairedComparisons(wins, list("abcdefghi")), method="maximum-likelihood")
+    groups = found.table.groupby(found.table["rating"].round(6), sort=False)
+    assert [sorted(group.index) for _, group in groups] == [list(group.index) for _, group in groups]
+    assert len(groups) == 3
+
+
+@pytest.mark.fit
 def test_ties_count_as_asked():
     halves = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half")
     halves = halves.fit(th.PairedComparisons.from_trials(BATTLES)).weights_

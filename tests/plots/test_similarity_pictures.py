@@ -182,6 +182,17 @@ def test_the_plane_keeps_distances_and_its_signs():
     assert (plane[np.argmax(np.abs(plane), axis=0), [0, 1]] > 0).all()
 
 
+@pytest.mark.parametrize(
+    "similarity",
+    [np.full((5, 5), 0.5), np.kron(np.eye(2), np.full((3, 3), 0.6)) + 0.2, np.array([[1.0, 0.3], [0.3, 1.0]])],
+    ids=["all alike", "two blocks", "two objects"],
+)
+def test_rounding_does_not_turn_the_plane(similarity):
+    # directions differ by 1e-10 or more, so that rounding by 1e-15 turns them by 1e-5 at most
+    rounding = np.random.default_rng(2).uniform(-1.0, 1.0, similarity.shape) * np.finfo(float).eps
+    np.testing.assert_allclose(_plane(similarity + rounding + rounding.T), _plane(similarity), atol=1e-4)
+
+
 def test_what_cannot_be_drawn():
     with pytest.raises(ArgumentError, match=r"31 objects are too many .* up to 30; thali\.plots\.features shows"):
         plots.overlap(fitted(31))

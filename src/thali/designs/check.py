@@ -301,9 +301,9 @@ def _efficiency(
         return float("nan")
     shown = np.diff(data.first_row)
     total = sum(_by_size(data, matrix, 0.0 * utility, size).sum(axis=0) for size in np.unique(shown).tolist())
-    sign, log_det = np.linalg.slogdet(total / data.n_tasks)
-    if sign <= 0:
+    if not np.isfinite(variances(total)).all():
         return 0.0
+    log_det = np.linalg.slogdet(total / data.n_tasks)[1]
     return float(np.exp((log_det - log_bound(sizes, shown - has_none, has_none)) / matrix.shape[1]))
 
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 
 _MAX_PASSES = 30
-_MIN_GAIN = 1e-9  # gain of an exchange
+_PRECISION = 1e-6  # of a prior of each coefficient, without which rounding would be the determinant of too few tasks
+_MIN_GAIN = 1e-6  # gain of an exchange, above what rounding changes: spacing of floats / _PRECISION * information
 _TRIES = 200  # products drawn until a task has no two alike
 
 
@@ -188,13 +189,13 @@ def exchanged(attributes: Attributes, start: np.ndarray, wanted: Wanted, rng: np
             changed = informations(wanted.matrix(tasks, sizes), wanted.betas)
             after = balance.costs_after(i, t, int(design[t, j, i]), levels)
             values = _log_det((total - parts[:, t])[:, None] + changed) - (costs.sum() - costs[i]) - after
-            best = int(values.argmax())
+            best = int((values > values.max() - _MIN_GAIN).argmax())  # of levels that are as good the first
             if values[best] > value + _MIN_GAIN:
                 balance.exchange(i, t, int(design[t, j, i]), levels[best])
                 costs[i] = after[best]
                 total += changed[:, best] - parts[:, t]
                 design[t, j, i], parts[:, t], value = levels[best], changed[:, best], float(values[best])
-        if value - before < 1e-6:
+        if value - before < _MIN_GAIN:
             break
     return Found(design, value)
 
@@ -214,9 +215,9 @@ def _possible(attributes: Attributes, task: np.ndarray, j: int, i: int, wanted: 
 
 
 def _log_det(informations: np.ndarray) -> np.ndarray:
-    """The log determinants of informations (D, C, p, p), divided by p, mean over draws."""
-    sign, log_det = np.linalg.slogdet(informations)
-    return np.where(sign > 0, log_det, -1e6).mean(axis=0) / informations.shape[-1]
+    """Return the log determinants of informations (D, C, p, p), divided by p, mean over draws."""
+    p = informations.shape[-1]
+    return np.linalg.slogdet(informations + _PRECISION * np.eye(p))[1].mean(axis=0) / p
 
 
 _MIN_STARTS, _MAX_STARTS = 5, 40  # starts
@@ -337,7 +338,8 @@ def choice(
         exchanged(given, random_design(given, tasks * versions, alternatives, wanted, rng), wanted, rng)
         for rng in streams(random_seed, int(np.clip(_EXCHANGES // places, _MIN_STARTS, _MAX_STARTS)))
     ]
-    best = max(found, key=lambda each: each.value)
+    largest = max(each.value for each in found)
+    best = next(each for each in found if each.value > largest - _MIN_GAIN)
     total = information(wanted.matrix(best.products, given.sizes), wanted.betas.mean(axis=0)).sum(axis=0)
     refuse_unknown(total, given, none, crossed, directed=not given.rules and signs is not None)
     return _table(best.products, given, tasks, none, fixed)

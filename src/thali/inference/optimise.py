@@ -190,6 +190,7 @@ def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> Local:
 
 MEMORY = 20
 _RISE, _FLATTEN = 1e-4, 0.9  # strong Wolfe conditions
+_ROUNDING = 1e-13  # share of a value, a sum of hundreds, within which the slope decides (Hager & Zhang 2005)
 _TRIALS = 25  # of the length of a step
 
 
@@ -254,7 +255,7 @@ def _search(target: Target[Any], start: Any, direction: np.ndarray, longest: flo
         here = (length, trial.value, float(direction @ trial.gradient))
         if np.isfinite(trial.value) and trial.value > highest:
             best, highest = (length, trial), trial.value
-        rises = trial.value >= start.value + _RISE * length * slope
+        rises = trial.value >= start.value + _RISE * length * slope - _ROUNDING * abs(start.value)
         if rises and abs(here[2]) <= _FLATTEN * slope:
             return length, trial
         if not rises or trial.value <= low[1] and low[0] > 0.0:

@@ -7,6 +7,7 @@ import numpy as np
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.choices.choices import places_of_rows
+from thali.inference.numerics.ranks import descending
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.surely import CERTAIN
 
@@ -91,7 +92,7 @@ def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: 
     import pandas as pd
 
     log_worths, middle = (scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle))
-    place = np.argsort(-middle, kind="stable")
+    place = descending(middle)
     log_worths, middle, n = log_worths[:, place], middle[place], len(place)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = orders(rank)
@@ -106,7 +107,7 @@ def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: 
     low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
     if without is not None:
-        columns["rank_without"] = (np.argsort(np.argsort(-without, kind="stable")) + 1)[place]
+        columns["rank_without"] = (np.argsort(descending(without)) + 1)[place]
         columns["rating_without"] = scale.ratings(scale.anchored(without, data.labels)[place])
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)

@@ -22,6 +22,7 @@ _FIRST, _STEP = 0.07, 0.075  # inches from a label to its innermost outline, and
 _STYLES = ("-", "--", ":")
 _KEY = 34  # letters of a line of the legend
 _PUSHES = 400
+_TILT = 1e-9  # relative difference of directions that are as wide, so that rounding does not choose among them
 
 
 @picture
@@ -146,15 +147,17 @@ def _keys(table: Any, members: list[list[str]]) -> list[str]:
 
 
 def _plane(similarity: np.ndarray) -> np.ndarray:
-    """Classical scaling of the dissimilarities to two dimensions, signs fixed: (n, 2)."""
+    """Scale the dissimilarities to two dimensions, signs and equal directions fixed: (n, 2)."""
     similarity = similarity.copy()
     most = max(1.0, float(np.nanmax(similarity)))
     np.fill_diagonal(similarity, most)
     squares = (most - similarity) ** 2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    values, vectors = np.linalg.eigh(-0.5 * centred)
-    vectors = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
-    largest = vectors[np.argmax(np.abs(vectors), axis=0), [0, 1]]
+    order = np.linspace(0.0, _TILT * np.abs(centred).max(), len(centred))
+    values, vectors = np.linalg.eigh(np.diag(order) - 0.5 * centred)
+    vectors = vectors[:, [-1, -2]] * np.sqrt(np.where(values > 10.0 * _TILT * values[-1], values, 0.0)[[-1, -2]])
+    size = np.abs(vectors)
+    largest = vectors[np.argmax(size > (1.0 - 1e-6) * size.max(axis=0), axis=0), [0, 1]]
     return vectors * np.where(largest < 0, -1.0, 1.0)
 
 

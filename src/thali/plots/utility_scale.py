@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.inference.numerics.ranks import descending
 from thali.posterior.interval import INTERVAL, interval_name
 
 from ._draws import is_table
@@ -60,7 +61,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
 
         table = utility_table(estimates_of(model, "utility_scale"), ci)
     if sort:
-        table = table.sort_values("utility", ascending=False, kind="stable")
+        table = table.iloc[descending(table["utility"].to_numpy())]
     utility, lows, highs = (table[name].to_numpy(float) for name in ("utility", "low", "high"))
     labels = short([str(label) for label in table.index])
     n = len(labels)

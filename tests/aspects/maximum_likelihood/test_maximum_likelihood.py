@@ -26,6 +26,7 @@ from scipy.optimize import minimize
 import thali as th
 from thali.aspects.maximum_likelihood.aspects import known_aspects
 from thali.aspects.maximum_likelihood.maximum import maximise
+from thali.aspects.maximum_likelihood.problem import Problem
 from thali.errors import ArgumentError, DataError, EstimateWarning, NotFittedError
 
 BTL = [0.228726, 0.140315, 0.109930, 0.072072, 0.044211, 0.074776, 0.060647, 0.113305, 0.156018]
@@ -446,3 +447,20 @@ def test_larger_sets_are_predicted():
     triple = th.Choices(pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]}))
     with pytest.raises(DataError, match="Out of 'a', 'b', 'c' one of 3 was chosen, .* is for unique aspects alone"):
         maximised({"a": ["x"], "b": ["x"], "c": []}, triple)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_rounding_does_not_choose_among_equal_maxima(seed, monkeypatch):
+    """Two options that are chosen as often may share any part of their weight: the equal start decides."""
+    data = th.PairedComparisons(5 * (np.ones((4, 4), int) - np.eye(4, dtype=int)), list("abcd"))
+    model = th.EliminationByAspects(np.array([[1], [1], [0], [0]]), method="maximum-likelihood")
+    found = model.fit(data, random_seed=1).weights_
+    rng, exact = np.random.default_rng(seed), Problem.terms
+
+    def rounded(*given):
+        values = exact(*given)
+        return values * (1.0 + 8.0 * np.finfo(float).eps * rng.uniform(-1.0, 1.0, values.shape))
+
+    monkeypatch.setattr(Problem, "terms", rounded)
+    # where the likelihood is flat, a step is rounding / 1e-10
+    np.testing.assert_allclose(model.fit(data, random_seed=1).weights_, found, atol=1e-5)

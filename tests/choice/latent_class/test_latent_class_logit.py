@@ -10,6 +10,7 @@ from real_data import needs_data
 
 import thali as th
 from thali.choice.coding import coding_of
+from thali.choice.latent_class import fit
 from thali.choice.latent_class.fit import (
     DRAWS,
     climb,
@@ -213,6 +214,33 @@ def test_choices_of_a_class_without_bound_are_said():
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     assert model.unbounded_ == ("class 2: price[2]",)
     assert not model.verdict().agrees and np.isfinite(model._draws_.tastes).all()
+
+
+def test_rounding_does_not_choose_the_draws():
+    """Directions of which as much is known have no vectors that are theirs alone."""
+    noise = np.random.default_rng(1).uniform(-1.0, 1.0, (5, 5)) * np.finfo(float).eps
+    root = fit.root_of_covariance(np.diag([4.0, 4.0, 4.0, 1.0, 0.0]) + noise + noise.T)
+    np.testing.assert_allclose(root, np.diag([0.5, 0.5, 0.5, 1.0, 0.0]), atol=1e-12)
+
+
+def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
+    frame = simulated(people=8, tasks=4, seed=2)
+    frame["choice"] = 0
+    frame.loc[frame.groupby(["id", "task"])["price"].idxmin(), "choice"] = 1
+    own = panel(th.ChoiceExperiment.from_frame(frame))
+    start = equal_classes(own, np.random.default_rng(1).normal(size=(2, own.tasks.matrix.shape[1])))
+    end, rng, exact = climb(own, start), np.random.default_rng(4), fit.derivatives
+
+    def rounded(*given):
+        gradient, curve = exact(*given)
+        noise = np.abs(curve).max() * np.finfo(float).eps * rng.uniform(-1.0, 1.0, curve.shape)
+        return gradient, curve + noise + noise.T
+
+    monkeypatch.setattr(fit, "derivatives", rounded)
+    again = climb(own, start)
+    # a change of the last digit is a millionth of what is added to every curvature
+    np.testing.assert_allclose(again.where.tastes, end.where.tastes, atol=1e-5 * np.abs(end.where.tastes).max())
+    assert np.abs(end.where.tastes).max() > 100.0
 
 
 def test_classes_that_coincide_are_said():

@@ -1,6 +1,7 @@
 """The multinomial logit: known values, derivatives, what cannot be estimated, predictions."""
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -234,3 +235,18 @@ def test_what_nothing_lacked_must_not_be_lacking():
     assert model.predict_proba(none.head(3)).sum() == pytest.approx(1.0)
     with pytest.raises(DataError, match="Some new product lacks 'zoom' as no product of the fit does"):
         model.predict_proba(none.head(3).assign(zoom=["n/a", "yes", "no"]))
+
+
+def test_rounding_does_not_choose_the_draws():
+    """Of four brands that are liked as much, two directions are as uncertain: no two vectors are theirs alone."""
+    rows = [
+        {"id": 1, "task": 2 * pair + first, "brand": brand, "choice": int(place == first)}
+        for pair, brands in enumerate(combinations("ABCD", 2))
+        for first in (0, 1)
+        for place, brand in enumerate(brands)
+    ]
+    model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)))
+    drawn, covariance = model._chooser().tastes, model.covariance_
+    noise = np.random.default_rng(1).uniform(-1.0, 1.0, covariance.shape) * np.finfo(float).eps
+    model.covariance_ = covariance + noise + noise.T
+    np.testing.assert_allclose(model._chooser().tastes, drawn, atol=1e-12)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.inference.numerics.ranks import descending
 from thali.model.common_findings import asked, data, methods, verdict
 from thali.model.finding import FULL, MAX_ROWS, MISSES, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
@@ -52,14 +53,14 @@ def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 def _by_size(table: Any, column: str) -> Any:
     """The table as it is, or the largest first where a terminal shows a part of it alone."""
-    return table if len(table) <= 2 * MAX_ROWS else table.sort_values(column, ascending=False, kind="stable")
+    return table if len(table) <= 2 * MAX_ROWS else table.iloc[descending(table[column].to_numpy())]
 
 
 @finding("utility_scale", "Which options do people prefer?")
 def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
     table = utility_table(model.estimates_, settings.ci)
-    scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
+    scale = model.utility_scale_.iloc[descending(model.utility_scale_.to_numpy())]
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(_BEST).items()])
     sentence = str(phrase(ENGLISH, "ml.best", best=best))
     caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
@@ -111,7 +112,7 @@ def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
 def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The residual of each pair or choice, the largest first."""
     table: Any = model.residuals()
-    shown = table.loc[table["residual"].abs().sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
+    shown = table.iloc[descending(table["residual"].abs().to_numpy())].reset_index(drop=True)
     worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
     of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
     what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]

@@ -10,6 +10,7 @@ from thali.inference.optimise import Slope, Target, newton
 from .problem import Pose
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
+_SAME = 1e-9  # difference of log-likelihoods that is rounding, and what a climb left to gain
 _LOSS = 1e-7  # of the log-likelihood, that setting weights to zero may cost: what the climb left to gain, and rounding
 
 
@@ -24,9 +25,10 @@ class Maximum(NamedTuple):
 
 
 def maximise(pose: Pose, starts: Iterable[np.ndarray]) -> Maximum:
-    """Climb from every start (logarithms of weights) and keep the best."""
+    """Climb from every start (logarithms of weights) and keep the best, of equals the first."""
     found = [_from_start(pose, np.asarray(start, float)) for start in starts]
-    return max(found, key=lambda one: one.value)
+    top = max(one.value for one in found)
+    return next(one for one in found if one.value > top - _SAME)
 
 
 def highest(pose: Pose, start: np.ndarray, beta: np.ndarray) -> float:
@@ -139,6 +141,8 @@ class _LogWeights(Target[Place]):
         metric = found.information[self._moving]
         metric = metric + 1e-10 * metric.max(initial=1e-300)
         curve[: self._n_free, : self._n_free] += metric.mean() / max(self._n_free, 1)
+        # where the likelihood is flat, rounding moves nothing
+        curve[np.diag_indices_from(curve)] += 1e-10 * metric.max(initial=0.0)
         return Slope(found.gradient[self._moving], curve, metric)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.data.choices import Choices
 from thali.errors import ArgumentError
+from thali.inference.numerics.ranks import descending
 from thali.inference.optimise import Concave, maximum
 
 from ..answers.check_by_data import NAMED, by_option
@@ -192,7 +193,7 @@ def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFram
     parents[-1] = -1
     labels = list(known.labels)
     if not inner:  # nothing but the lengths says which options belong together
-        order = np.argsort(-lengths[:n], kind="stable")
+        order = descending(lengths[:n])
         labels, lengths[:n] = [labels[k] for k in order], lengths[order]
     table = Table({"name": [*labels, *(known.names[k] for k in inner), ""], "parent": parents, "length": lengths})
     table.attrs |= {"leaves": n}

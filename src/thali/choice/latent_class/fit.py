@@ -12,6 +12,7 @@ import numpy as np
 from thali._arguments import several_whole
 from thali._labels import plural
 from thali.errors import Argument, DataError, Setting
+from thali.inference.numerics.ranks import descending
 from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import root, streams
 from thali.model.bound import BUDGET
@@ -132,6 +133,7 @@ def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
 _ROUGH = 1e-3  # gain a person at which Newton's method takes over
 _MAX_PASSES, _MAX_STEPS = 200, 300
 _GAIN = 1e-9  # no step that promises less is taken
+_SURE = 1e-10  # of the largest curvature, a million times its rounding: directions that bend less are climbed slowly
 _LONGEST = 5.0  # change of a parameter in one step
 
 
@@ -165,7 +167,7 @@ def expect_and_maximise(panel: Panel, here: Point) -> Point:
     steps = np.zeros_like(here.tastes)
     for k, at in enumerate(here.at):
         curve = information(at, in_rows[:, k])
-        steps[k] = np.linalg.lstsq(curve, in_tasks[:, k] @ at.score, rcond=1e-10)[0]
+        steps[k] = np.linalg.lstsq(curve, in_tasks[:, k] @ at.score, rcond=_SURE)[0]
     classes, length = here.classes.towards(here.membership), 1.0
     while length > 1e-3:
         there = point(panel, classes(length), here.tastes + length * steps)
@@ -187,7 +189,8 @@ class _Classes(Target[Point]):
     def slope(self, here: Point) -> Slope:
         gradient, curve = derivatives(self._panel, here)
         metric = np.abs(np.diag(curve))
-        return Slope(gradient, curve, metric + 1e-8 * metric.max())
+        floor = _SURE * metric.max() * np.eye(len(curve))
+        return Slope(gradient, curve + floor, metric + 1e-8 * metric.max())
 
 
 def stepped(here: Point, change: np.ndarray) -> tuple[Membership, np.ndarray]:
@@ -204,7 +207,7 @@ def to_summit(panel: Panel, here: Point) -> Summit:
 
 def by_size(panel: Panel, summit: Summit) -> Summit:
     """The same maximum with the largest class first."""
-    order = np.argsort(-summit.where.sizes, kind="stable")
+    order = descending(summit.where.sizes)
     where = point(panel, summit.where.classes.in_order(order), summit.where.tastes[order])
     return Summit(where, *derivatives(panel, where), summit.converged)
 
@@ -497,10 +500,10 @@ class ClassDraws(NamedTuple):
 
 
 def root_of_covariance(information: np.ndarray) -> np.ndarray:
-    """A matrix whose product with its transpose is the covariance, without directions that have no information."""
+    """Return the symmetric root of the covariance, without directions that have no information."""
     values, vectors = np.linalg.eigh(information)
     kept = values > _MIN_INFORMATION
-    return vectors[:, kept] / np.sqrt(values[kept])
+    return (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T  # whichever vectors these are
 
 
 def open_parameters(information: np.ndarray) -> np.ndarray:

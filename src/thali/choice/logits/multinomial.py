@@ -464,7 +464,7 @@ class MultinomialLogit(LogitAnswers, Model):
         covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(units, units)
         noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
         values, vectors = np.linalg.eigh(covariance)
-        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # whichever vectors these are
         if self._price_ is not None:
             coef, tastes = (from_logarithm(each, self._price_, len(self.coef_)) for each in (coef, tastes))
             covariance = covariance_in_utility(covariance, coef, self._price_, len(self.coef_))

@@ -46,3 +46,19 @@ def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     np.put_along_axis(best, order, starts, -1)
     np.put_along_axis(worst, order, ends, -1)
     return best, worst
+
+
+_NEAR = 1e-9  # far above rounding and what maximisers leave, far below what is printed
+
+
+def descending(values: np.ndarray) -> np.ndarray:
+    """Return the order from the largest number down; of numbers that differ by rounding the first is first.
+
+    Examples
+    --------
+    >>> descending(np.array([0.3, 0.1 + 0.2, 0.5]))
+    array([2, 0, 1])
+    """
+    order = np.argsort(-values, kind="stable")
+    is_lower = ~(np.diff(values[order], prepend=np.inf) >= -_NEAR)  # also where either is no number
+    return order[np.lexsort((order, np.cumsum(is_lower)))]
