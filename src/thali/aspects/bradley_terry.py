@@ -21,7 +21,6 @@ from thali.posterior.dependence import ADJUSTED, Dependence
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
 from .draws.covariates import FARTHEST, parameter
 from .likelihoods.elimination import as_pairs
-from .maximum_likelihood.respondent_scores import with_least
 from .outcomes import shares, slopes, terms
 from .priors.given import Given
 from .samplers.record import ChainDraws
@@ -468,12 +467,9 @@ class NormalWorths:
 
         return solve_triangular(self._root, np.eye(len(self._root)), check_finite=False)
 
-    def spread(self, variance: np.ndarray, df: float, few: np.ndarray) -> "SpreadWorths":
-        """Return the same with the covariance L W L', W the variance of respondents' scores, known to `df` degrees.
-
-        `few` of the respondents judged some of the options (options,).
-        """
-        return SpreadWorths(self, spreading(self._root, variance, few), df)
+    def spread(self, variance: np.ndarray, df: float) -> "SpreadWorths":
+        """Return the same with the covariance L W L', W the variance of respondents' scores, known to `df` degrees."""
+        return SpreadWorths(self, spreading(self._root, variance), df)
 
     def widened(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
         """Return points whose covariance is known as it is."""
@@ -539,24 +535,16 @@ class SpreadWorths:
 Worths = NormalWorths | SpreadWorths
 
 
-def spreading(root: np.ndarray, whitened: np.ndarray, few: np.ndarray) -> np.ndarray:
-    r"""The matrix C that spreads deviations of covariance :math:`H^{-1}` to that of :math:`R^{-1} W R^{-T}`.
+def spreading(root: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    r"""Return the matrix C that spreads deviations of covariance :math:`H^{-1}` to that of :math:`R^{-1} W R^{-T}`.
 
     .. math:: H = R^T R, \qquad C = R^{-1} W^{1/2} R
 
-    of all such matrices the one that does not turn them, whatever the root R (`root`, upper triangular); the identity
-    if W is. Of the options `few` people judged, and of every contrast among them and the mean, the variance does not
-    shrink: in the directions :math:`R^{-T} (e_i - 1/n)` the eigenvalues of W are 1 or more.
+    of all such matrices the one that does not turn them, whatever the root R (`root`, upper triangular).
     """
     from scipy.linalg import solve_triangular
 
-    n = len(few)
-    if few.any():
-        contrasts = np.zeros((len(root), int(few.sum())))
-        contrasts[:n] = np.eye(n)[:, few] - 1.0 / n
-        inside, size, _ = np.linalg.svd(solve_triangular(root, contrasts, trans=1), full_matrices=False)
-        whitened = with_least(whitened, inside[:, size > 1e-9 * size.max()], 1.0)
-    values, vectors = np.linalg.eigh((whitened + whitened.T) / 2.0)
+    values, vectors = np.linalg.eigh(variance)
     square_root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return solve_triangular(root, square_root @ root, check_finite=False)
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from thali._arguments import one_of
 from thali.data.choices import Choices
-from thali.data.choices.choices import places_of_rows
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, DataError, InPython, Message, Setting
@@ -38,12 +37,16 @@ from .maximum_likelihood.estimates import covariate_sizes
 from .maximum_likelihood.feature_problems import NO_COEFFICIENTS, FeatureProblem, feature_problem, weights_at_mode
 from .maximum_likelihood.maximum import mode_of
 from .maximum_likelihood.problem import Pose, problem
-from .maximum_likelihood.respondent_scores import RespondentScores, independent_where_unlikely, inverse_root
+from .maximum_likelihood.respondent_scores import (
+    RespondentScores,
+    ScoreVariance,
+    independent_where_unlikely,
+    inverse_root,
+)
 from .priors.given import Given
 from .samplers.task import weights_of
 
 CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
-FEW = 10  # people; below, the interval of an option that they judged is never narrower than of independent answers
 ALIKE = 0.5  # share of people who answered at least twice, from which on their answers are adjusted for by default
 MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the chains
 NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
@@ -52,36 +55,15 @@ NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction
 # The design effect ---------------------------------------------------------------------------------------------------
 
 
-class Traced(NamedTuple):
-    """What the design effect is made of."""
-
-    trace: float  # of J⁻V
-    rank: int  # of J
-
-
-def traced(information: np.ndarray, variance: np.ndarray) -> Traced:
-    """Return the trace of J⁻V and the rank of J."""
-    if not len(information):
-        return Traced(0.0, 0)
-    values, vectors = np.linalg.eigh(information)
-    informed = values > NO_INFORMATION * max(values[-1], 1e-300)
-    inside = vectors[:, informed]
-    along = (inside * (variance @ inside)).sum(axis=0)
-    return Traced(float((along / values[informed]).sum()), int(informed.sum()))
-
-
-def traced_at(
+def scores_at(
     pose: Pose | FeatureProblem, clusters: Clusters, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
-) -> Traced:
-    """Return what the design effect of a likelihood at a point is made of."""
+) -> ScoreVariance:
+    """Return the variance of respondents' scores at a point, in coordinates in which the information is 1."""
     root = inverse_root(-pose.slopes(weights, beta).hessian, NO_INFORMATION)
-    if not root.shape[1]:
-        return Traced(0.0, 0)
-    found = RespondentScores(pose, clusters.tally, weights, beta, root).variance()
-    return Traced(float(np.trace(found.variance)), root.shape[1])
+    return RespondentScores(pose, clusters.tally, weights, beta, root).variance()
 
 
-def effect_of(parts: list[Traced]) -> float:
+def effect_of(parts: list[ScoreVariance]) -> float:
     """The mean design effect of the data of all groups; NaN where nothing is known of any weight."""
     rank = sum(each.rank for each in parts)
     return sum(each.trace for each in parts) / rank if rank else float("nan")
@@ -147,13 +129,13 @@ def dependence_of_chains(
     if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
         return made
     if features is None:
-        parts_of = [_traced_of(part, clusters, likelihood, parts["prior"]) for part, clusters in known]
+        scores = [_scores_of(part, clusters, likelihood, parts["prior"]) for part, clusters in known]
     elif made.most < 2.0:  # it is 1 then, and features take a while to find
         return made
     else:
         owners = features()
-        parts_of = [_traced_of_features(part, clusters, parts, owners) for part, clusters in known]
-    effect = effect_of(parts_of)  # NaN without weights that people could differ in
+        scores = [_scores_of_features(part, clusters, parts, owners) for part, clusters in known]
+    effect = effect_of(scores)  # NaN without weights that people could differ in
     return replace(made, by=POWER if made.model == ADJUSTED and not math.isnan(effect) else "", effect=effect)
 
 
@@ -166,21 +148,21 @@ def effect_of_data(data: Any) -> float:
     clusters = clusters_of(data, likelihood.ties)
     if clusters is None or clusters.answers.max() < 2.0:
         return float("nan")
-    return effect_of([_traced_of(data, clusters, likelihood, None)])
+    return effect_of([_scores_of(data, clusters, likelihood, None)])
 
 
-def _traced_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: Any) -> Traced:
-    """Return what the design effect at the mode of the posterior is made of."""
+def _scores_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: Any) -> ScoreVariance:
+    """Return the variance of respondents' scores at the mode of the posterior."""
     pose = _problem_of(data, likelihood, prior)
     place = mode_of(pose, covariate_sizes(data))
-    return traced_at(pose, clusters, _comparable(place.logs), place.beta)
+    return scores_at(pose, clusters, _comparable(place.logs), place.beta)
 
 
-def _traced_of_features(data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray) -> Traced:
+def _scores_of_features(data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray) -> ScoreVariance:
     """Return the same at the mode of the weights of features."""
     likelihood = parts["likelihood"]
     pose, prior = feature_problem(data, owners, likelihood), weights_of(parts["weight_prior"], likelihood)
-    return traced_at(pose, clusters, weights_at_mode(pose, prior.shape, prior.rate))
+    return scores_at(pose, clusters, weights_at_mode(pose, prior.shape, prior.rate))
 
 
 def _comparable(logs: np.ndarray) -> np.ndarray:
@@ -216,28 +198,11 @@ def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity
     point = _comparable(logs), np.concatenate([beta, log_nu])
     scores = RespondentScores(pose, clusters.tally, *point, root)
     found = scores.variance()
-    information = -root.T @ pose.slopes(*point).hessian @ root
-    made = replace(made, effect=effect_of([traced(information, found.variance)]))
+    made = replace(made, effect=effect_of([found]))
     if made.model != ADJUSTED:
         return normal, made
     contrasts = np.zeros((n, density.size, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees(contrasts[:: max(1, n // CONTRASTS)])))
     variance = independent_where_unlikely(found, df, (made.number - 1) / (density.size - 1))
-    return normal.spread(variance, df, _judged_by(data) < min(FEW, made.number / 2)), replace(
-        made, by=SCORES, df=df, share=found.share
-    )
-
-
-def _judged_by(data: PairedComparisons | Choices) -> np.ndarray:
-    """How many people judged each option (options,)."""
-    n = data.n_options
-    if isinstance(data, Choices):
-        row, place = places_of_rows(data)
-        return np.bincount(np.unique(data.respondent[row] * n + data.members[place]) % n, minlength=n)
-    answers = data.answers
-    assert answers is not None
-    there = answers.wins + answers.losses + answers.tied > 0
-    who, pair = answers.subject[there].astype(np.int64), answers.pair[there]
-    judged = np.unique(np.concatenate([who * n + side[pair] for side in (data.first, data.second)]))
-    return np.bincount(judged % n, minlength=n)
+    return normal.spread(variance, df), replace(made, by=SCORES, df=df, share=found.share)

@@ -105,8 +105,6 @@ ELIMINATION = ModelSpec(
     aliases_need={"pIBP": "tree"},
     methods_mean={"maximum-likelihood": {"aspects": "unique"}, "laplace": {"aspects": "unique"}},
     paper="finds too few aspects, because it truncates new ones",
-    former={"MaximumLikelihoodElimination": {"method": "maximum-likelihood"}},
-    unsaid={"laplace": {"people": "independent"}},
 )
 ADDITIVE = ModelSpec(
     name="additive-clustering",

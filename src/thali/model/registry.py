@@ -49,10 +49,8 @@ def features_of(kind: str) -> str:
 
 def model_named(name: str, parameters: dict[str, Any]) -> Any | None:
     """The model of a class with these parameters, as a file has them; None if thali has no class of that name."""
-    if (spec := spec_of_class(name)) is not None:
-        return spec.load()(**{**spec.unsaid.get(parameters.get("method", ""), {}), **parameters})
-    former = ((spec, spec.former[name]) for spec in SPECS if name in spec.former)
-    return next((spec.load()(**{**parameters, **settings}) for spec, settings in former), None)
+    spec = spec_of_class(name)
+    return None if spec is None else spec.load()(**parameters)
 
 
 def spec_of(model: Any) -> ModelSpec | None:

@@ -134,10 +134,6 @@ class ModelSpec:
         The works that introduced it: keys of `surfaces/references.bib`, which `thali cite` prints.
     paper : str
         What `sampler="paper"` does wrong; "" if there is no such sampler, or nothing is wrong with it.
-    former : mapping
-        Of the name of a class that files of earlier versions hold in place of this one, the arguments that it had.
-    unsaid : mapping
-        Of a method, what arguments that files of earlier versions do not name have to be for the fit to be the same.
     """
 
     name: str
@@ -155,8 +151,6 @@ class ModelSpec:
     implied_by: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
     paper: str = ""
-    former: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    unsaid: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def options_of(self, method: str) -> tuple[Option, ...]:
         """The options that the model has with that method."""

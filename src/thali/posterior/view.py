@@ -109,12 +109,12 @@ class Posterior:
 
     @property
     def common_weights(self) -> "xarray.DataArray | None":
-        """The common weights of features, as shares (chain, draw, feature), there; None in older files."""
+        """The common weights of features, as shares (chain, draw, feature), there; None without."""
         return self._drawn("common_weights")
 
     @property
     def common_unique_weights(self) -> "xarray.DataArray | None":
-        """The common weights of unique aspects, as shares (chain, draw, option), there; None in older files."""
+        """The common weights of unique aspects, as shares (chain, draw, option), there; None without."""
         return self._drawn("common_unique_weights")
 
     @property

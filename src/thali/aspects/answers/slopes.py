@@ -145,9 +145,7 @@ def covariates_in(tree: "xarray.DataTree") -> Covariates:
     """Those on which weights depend, of the people who answered."""
     fixed = Posterior(tree).fixed
     names, first = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first"))
-    columns = tuple(n[: n.index("[")] if label else n for n, label in zip(names, first, strict=True))
-    if "known_column" in fixed:  # which files of an earlier version have not
-        columns = tuple(map(str, fixed["known_column"].values))
+    columns = tuple(map(str, fixed["known_column"].values))
     known = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
     return Covariates(names, known, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
 

@@ -24,6 +24,7 @@ from .respondent_scores import RespondentScores, ScoreVariance, independent_wher
 if TYPE_CHECKING:
     import pandas
 
+NO_INFORMATION = 1e-8  # share of the largest eigenvalue below which a direction has none
 MORE_PEOPLE = 5  # than parameters: from so many on, tests of fit over respondents keep their level
 
 
@@ -110,7 +111,7 @@ class Estimates:
         that others leave undetermined at this point, are missing (NaN).
         """
         if not self.is_over_people:
-            return self._covariance(np.eye(self._directions.root.shape[1]))
+            return self._covariance()
         assert self.clusters is not None
         freedom = (self.clusters.number - 1) / self._directions.root.shape[1]
         return self._covariance(independent_where_unlikely(self._score_variance, self.error_df, freedom))
@@ -122,7 +123,7 @@ class Estimates:
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.pose.slopes(weights, beta).hessian
         values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
-        informed = values > 1e-11 * max(values[-1], 0.0)
+        informed = values > NO_INFORMATION * max(values[-1], 0.0)
         root = np.zeros((len(information), int(informed.sum())))
         root[free] = vectors[:, informed] / np.sqrt(values[informed])
         # Directions without information, beyond the common factor of the weights, leave some weights unknown.
@@ -139,10 +140,10 @@ class Estimates:
         found[:n, :n] -= np.outer(weights, weights)
         return found
 
-    def _covariance(self, variance: np.ndarray) -> np.ndarray:
-        """Return the joint covariance where W, shape (directions, directions), is that of the scores."""
+    def _covariance(self, variance: np.ndarray | None = None) -> np.ndarray:
+        """Return the joint covariance where W (directions, directions) is that of the scores; None: 1."""
         half = self._jacobian @ self._directions.root
-        found = half @ variance @ half.T
+        found = half @ half.T if variance is None else half @ variance @ half.T
         found[self._directions.unknown] = np.nan
         found[:, self._directions.unknown] = np.nan
         return found
@@ -463,11 +464,7 @@ class Estimates:
             "upper": upper,
         }
         if self.is_over_people:
-            usual = np.sqrt(
-                np.maximum(
-                    np.diag(self.weight_covariance(self._covariance(np.eye(self._directions.root.shape[1])))), 0.0
-                )
-            )
+            usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance())), 0.0))
             columns["std_error_independent"] = np.where(np.isnan(error), np.nan, usual)
         table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci

@@ -9,7 +9,6 @@ from thali.data.similarities import Similarities
 from thali.inference.optimise import Slope, Target, newton
 
 from ..likelihoods.most_similar_pair import RATIO
-from .respondent_scores import expected_answers
 from .set_problems import Slopes
 
 BLOCK = 2**21  # entries of an array
@@ -81,9 +80,8 @@ class MostSimilarProblem(NamedTuple):
         return found
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
-        """Return weights with which squared scores of places sum to the information of parts; sparse."""
-        p = np.concatenate([p for _, p, _ in self._blocks(weights)])
-        return expected_answers(tally, np.diff(self.start), p)
+        """Return the answers themselves: the squares of their scores have the information as their mean."""
+        return tally
 
 
 class JudgedProblem(NamedTuple):
@@ -130,7 +128,7 @@ class JudgedProblem(NamedTuple):
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
         """Return the judgements themselves: the squares of their scores have the information as their mean."""
-        return tally.copy()
+        return tally
 
 
 FeatureProblem = MostSimilarProblem | JudgedProblem

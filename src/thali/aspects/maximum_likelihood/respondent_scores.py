@@ -31,7 +31,7 @@ BLOCK = 2**21  # entries of an array
 LIGHT = 0.1  # leverage of a respondent up to which three terms of a series give four digits of z
 MANY = 200  # respondents from which on covariances between their scores are negligible
 ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all information
-LEAST = 1e-6  # eigenvalue of the information, as a share of the Hessian, below which it counts as that
+LEAST = 1e-6  # share of the Hessian below which the answers have no information
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
 
 
@@ -49,6 +49,8 @@ class ScoreVariance(NamedTuple):
     variance: np.ndarray  # (r, r)
     about_pull: np.ndarray  # (r, r) about each respondent's share of what the prior pulls, 0 of equal answers
     share: float  # largest share of the information that is of one respondent
+    trace: float  # of J⁻V, with J the information of the likelihood
+    rank: int  # of J
 
 
 class RespondentScores:
@@ -62,29 +64,12 @@ class RespondentScores:
     ) -> None:
         self._pose, self._tally, self._point, self._root = pose, tally, (weights, beta), root
         self._expected = pose.expected(tally, weights, beta)
-        self._expected.eliminate_zeros()
-        slopes, information = pose.slopes(weights, beta), self._summed()
-        of_prior = np.eye(root.shape[1]) + root.T @ slopes.hessian @ root
-        # Leverages are shares of the expected information, which differs from the Hessian in some models.
-        values, vectors = np.linalg.eigh(information + of_prior)
-        scales = np.sqrt(np.maximum(values, LEAST))
-        inverse = (vectors / scales) @ vectors.T
-        self._scale, self._contrast_root = (vectors * scales) @ vectors.T, root
-        self._root, self._information = root @ inverse, inverse @ information @ inverse
+        slopes = pose.slopes(weights, beta)
+        self._information = -root.T @ slopes.hessian @ root  # the sum of leverages: 1 less what the prior adds
         values, vectors = np.linalg.eigh(self._information)
-        inverse = np.where(values > LEAST, 1.0 / np.maximum(values, LEAST), 0.0)
-        self._pull = vectors @ (inverse * (vectors.T @ (self._root.T @ slopes.gradient)))
-
-    def _summed(self) -> np.ndarray:
-        """Return the information of all respondents together, shape (r, r)."""
-        totals = np.asarray(self._expected.sum(axis=0)).ravel()
-        asked, size = np.flatnonzero(totals), self._root.shape[1]
-        step, found = max(1, BLOCK // size), np.zeros((size, size))
-        for begin in range(0, len(asked), step):
-            outcomes = asked[begin : begin + step]
-            scores = self._scores(outcomes)
-            found += (scores.T * totals[outcomes]) @ scores
-        return found
+        informed = values > LEAST
+        self._inverse = vectors[:, informed] / np.sqrt(values[informed])
+        self._pull = self._inverse @ (self._inverse.T @ (root.T @ slopes.gradient))
 
     def _scores(self, outcomes: np.ndarray) -> np.ndarray:
         """Return the scores of one answer each, shape (outcomes, r)."""
@@ -96,7 +81,7 @@ class RespondentScores:
 
     def _blocks(self) -> Iterator[_Some]:
         """Yield some respondents at a time."""
-        places, step = self._expected.indptr, max(1, BLOCK // self._root.shape[1])
+        places, step = self._expected.indptr, max(1, BLOCK // max(self._root.shape[1], 1))
         starts = np.searchsorted(places, np.arange(0, places[-1], step))
         for begin, end in pairwise(np.unique([*starts, self._tally.shape[0]])):
             expected, given = self._expected[begin:end], self._tally[begin:end]
@@ -114,11 +99,12 @@ class RespondentScores:
             squares, about_pull = squares + z.T @ z, about_pull + rest.T @ rest
             most = max(most, leverage.max(initial=0.0))
         share = most / max(np.trace(self._information), 1e-300)
-        return ScoreVariance(self._scale @ squares @ self._scale, self._scale @ about_pull @ self._scale, share)
+        trace = float((self._inverse * (squares @ self._inverse)).sum())
+        return ScoreVariance(squares, about_pull, share, max(trace, 0.0), self._inverse.shape[1])
 
     def degrees(self, contrasts: np.ndarray) -> np.ndarray:
         """Return the degrees of freedom of sets of q contrasts (sets, parameters, q), of rank q; shape (sets,)."""
-        sides = self._scale @ (self._contrast_root.T @ contrasts)
+        sides = self._root.T @ contrasts
         values, vectors = np.linalg.eigh(sides.swapaxes(1, 2) @ self._information @ sides)
         sides = sides @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
         sets, _, q = sides.shape
@@ -189,21 +175,17 @@ def independent_where_unlikely(found: ScoreVariance, df: float, freedom: float) 
     """Return the variance of scores with that of independent answers where these would hardly ever leave so little.
 
     `freedom`: respondents less one for each contrast. Fewer of them than contrasts leave directions without variance,
-    whose part is in the others, so that they get less: cubes cover .89 to .94 for 2 to 5 respondents of 6 options.
+    whose part is in the others, so that they get less: cubes cover .87 to .94 for 2 to 5 respondents of 6 options.
     """
     from scipy.special import chdtri
 
     values, vectors = np.linalg.eigh(found.about_pull)
     unlikely = values < chdtri(df, 1.0 - UNLIKELY) / df
     least = 1.0 if unlikely.all() else min(1.0, freedom) ** 3
-    return with_least(found.variance, vectors[:, unlikely], least)
-
-
-def with_least(variance: np.ndarray, inside: np.ndarray, least: float) -> np.ndarray:
-    """Return a variance that is no less than that in any direction of orthonormal columns."""
-    values, vectors = np.linalg.eigh(inside.T @ variance @ inside)
+    inside = vectors[:, unlikely]
+    values, vectors = np.linalg.eigh(inside.T @ found.variance @ inside)
     inside = inside @ vectors
-    return variance + (inside * (np.maximum(values, least) - values)) @ inside.T
+    return found.variance + (inside * (np.maximum(values, least) - values)) @ inside.T
 
 
 def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
@@ -211,10 +193,5 @@ def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     from scipy.sparse import csr_array
 
     outcomes, question = np.arange(len(p)), np.repeat(np.arange(len(sizes)), sizes)
-    if (sizes == 2).all():  # the scores of both are in one line, so that the less probable outcome says all
-        pairs = p.reshape(-1, 2)
-        share = np.minimum(pairs, pairs[:, ::-1]) / np.maximum(pairs, pairs[:, ::-1])
-        share[np.arange(len(pairs)), 1 - pairs.argmin(axis=1)] = 0.0
-        p = share.ravel()
     asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
     return asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))

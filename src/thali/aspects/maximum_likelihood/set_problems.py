@@ -278,7 +278,7 @@ class BestWorstProblem(NamedTuple):
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return the answers themselves: the squares of their scores have the information as their mean."""
-        return tally.copy()
+        return tally
 
     def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""

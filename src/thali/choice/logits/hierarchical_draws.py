@@ -370,9 +370,8 @@ def _mean_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> n
 
 
 def tastes_of(posterior: "xarray.Dataset") -> list[str]:
-    """What is normally distributed of each coefficient: itself or ln of a step; in older files a coordinate."""
-    held = posterior["mean"].attrs.get(_TASTES)
-    return posterior["taste"].values.tolist() if held is None else json.loads(held)
+    """Return what is normally distributed of each coefficient: itself or ln of a step."""
+    return json.loads(posterior["mean"].attrs[_TASTES])
 
 
 def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
