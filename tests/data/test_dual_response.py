@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
+from naive_choice_models import choice_probability
 
 import thali as th
 from thali.errors import ArgumentError, DataError
-from thali.testing.naive_choice_models import choice_probability
 
 U = np.array([0.4, -0.7, 1.1])  # utilities of three products; of nothing 0
 

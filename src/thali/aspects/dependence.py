@@ -10,7 +10,7 @@ respondents' scores, as in `respondent_scores`, the mean design effect is
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from naive_worths import Answer, log_joint_of_sets
 from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
@@ -16,7 +17,6 @@ from thali.aspects.worths.laplace import Marginal, highest
 from thali.aspects.worths.sets import Answers, Sets
 from thali.data.choices import Choices
 from thali.posterior.summary import mean_mcse
-from thali.testing.naive_worths import Answer, log_joint_of_sets
 
 pytestmark = pytest.mark.fit
 SETTINGS = [(lapse, rule, judges) for lapse in (0.0, 0.05) for rule in (CHOICE, RANKING) for judges in (0, 3)]

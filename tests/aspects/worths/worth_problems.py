@@ -1,9 +1,9 @@
 """Small problems of worths, judges and periods, and the exact values of two of them."""
 
 import numpy as np
+from naive_worths import Comparison, log_joint
 
 from thali.aspects.worths.density import Density, Rows
-from thali.testing.naive_worths import Comparison, log_joint
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):

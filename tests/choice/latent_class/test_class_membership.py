@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import of_segments, simulated
+from naive_choice_models import choice_probability, latent_class_log_likelihood
 from scipy.optimize import minimize
 
 import thali as th
@@ -14,7 +15,6 @@ from thali.choice.latent_class.fit import derivatives, expect_and_maximise, pane
 from thali.choice.latent_class.membership import ByColumns, Sizes
 from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
 from thali.people.columns import covariates_of
-from thali.testing.naive_choice_models import choice_probability, latent_class_log_likelihood
 
 TASTES = np.random.default_rng(1).normal(size=(3, 5))
 ODDS = np.vstack([np.zeros(3), np.random.default_rng(2).normal(size=(2, 3))])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import SEGMENTS, camera, of_segments, simulated
+from naive_choice_models import latent_class_log_likelihood
 from real_data import needs_data
 
 import thali as th
@@ -24,7 +25,6 @@ from thali.choice.latent_class.fit import (
 from thali.choice.latent_class.membership import Sizes
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.people.segments import adjusted_rand
-from thali.testing.naive_choice_models import latent_class_log_likelihood
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))
 

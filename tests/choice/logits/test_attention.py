@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
 from experiment_data import simulated
+from naive_choice_models import hierarchical_log_joint
 from places import PROJECT
 from tiny_models import fitted
 
@@ -27,7 +28,6 @@ from thali.inference.chains import run_chains
 from thali.inference.seeds import streams
 from thali.people.columns import Covariates
 from thali.testing.exact import transition_matrix
-from thali.testing.naive_choice_models import hierarchical_log_joint
 
 # Three attributes: one of two coefficients, one of one with a sign, one of one; the fifth is an interaction.
 OWNED = np.array([[1, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 1]], float)

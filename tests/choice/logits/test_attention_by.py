@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from experiment_data import simulated
+from naive_choice_models import hierarchical_log_joint
 from scipy.special import expit, logit
 
 import thali as th
@@ -18,7 +19,6 @@ from thali.choice.logits.hierarchical_sweep import Prior, initialise, problem_of
 from thali.errors import ArgumentError, DataError
 from thali.people.columns import Covariates
 from thali.testing.exact import transition_matrix
-from thali.testing.naive_choice_models import hierarchical_log_joint
 
 LOOKING = np.array([[1.0, -1.2, 0.3], [1.0, 0.4, -1.1], [1.0, 0.8, 0.8]])
 OWNED = np.eye(2)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
+from naive_choice_models import hierarchical_log_joint
 from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import qmc
@@ -13,7 +14,6 @@ from thali.choice.logit import Tasks
 from thali.choice.logits.hierarchical_moves import add_curvature, slope_of
 from thali.choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
 from thali.errors import ArgumentError, DataError
-from thali.testing.naive_choice_models import hierarchical_log_joint
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}
 SIGN, PRICE = np.array([0.0, -1.0, 1.0]), 1  # an amount, the price, an amount with a sign

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
+from naive_choice_models import hierarchical_log_joint
 from scipy import stats
 
 from thali.choice.logit import Tasks, probabilities
@@ -19,7 +20,6 @@ from thali.choice.logits.hierarchical_moves import (
     write_force,
 )
 from thali.choice.logits.hierarchical_sweep import Draws, Prior, initialise, problem_of, run, space_of, start_of
-from thali.testing.naive_choice_models import hierarchical_log_joint
 
 
 def design(people=3, tasks=2, alternatives=3, p=2, seed=5):

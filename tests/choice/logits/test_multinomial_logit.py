@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import camera, simulated, table
+from naive_choice_models import choice_probability
 from real_data import needs_data
 
 import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.logit import ascend, derivatives, tasks_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning, NotFittedError
-from thali.testing.naive_choice_models import choice_probability
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from naive_choice_models import nested_choice_probability
 from real_data import needs_data, real_data
 from scipy.optimize import minimize_scalar
 
@@ -15,7 +16,6 @@ from thali.choice.logit import tasks_of
 from thali.choice.nests import by_nests, derivatives, labelled, nesting_of
 from thali.data.experiments.scheme import with_constants
 from thali.errors import ArgumentError, DataError, EstimateWarning
-from thali.testing.naive_choice_models import nested_choice_probability
 
 MODES = ("air", "bus", "car", "train")
 NESTS = {"ground": ["bus", "train"], "fast": ["air", "car"]}

@@ -1,5 +1,6 @@
 """The most probable weights: checks A3 and A4 of the specification, and the optimisers against slow evaluations."""
 
+import naive_plackett_luce as naive
 import numpy as np
 import pytest
 from plackett_luce_data import named, problem
@@ -16,7 +17,6 @@ from thali.classify.plackett_luce.map_estimate import (
 )
 from thali.classify.plackett_luce.row_sums import Rows
 from thali.errors import ArgumentError, DataError
-from thali.testing import naive_plackett_luce as naive
 
 # data set: objective at a = 1.1 (lower bound for pima, which has two maxima), at a = 1 (lower bound for heart)
 EXPECTED = {
