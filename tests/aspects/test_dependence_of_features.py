@@ -1,8 +1,10 @@
 """People who judge pairs of objects more than once: scores and design effect by loops over people, and what is made."""
 
+import naive_respondent_scores as naive_scores
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import thali as th
 from thali.aspects.dependence import _scores_of_features, effect_of
@@ -115,18 +117,22 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
 
     assert np.abs(gradient(log_posterior, np.log(own))).max() < 1e-3
     each = np.array([gradient(by_hand(part, likelihood), own) for part in of_people(data, likelihood)])
-    variance = np.cov(each.T) * len(each)
-    found = _scores_of_features(data, clusters, {"likelihood": likelihood, "weight_prior": (shape, rate)}, OWNERS)
-    places = [*order, *range(3, len(own))]
-    np.testing.assert_allclose(found.variance[np.ix_(places, places)], variance, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(each.sum(axis=0), gradient(whole, own), rtol=1e-4, atol=1e-3)
-    # the information is the variance of the score of new answers: that of a normal one, or a softmax, is the Hessian
+    places = [*order, *range(3, len(own))]
+    tally, gradients = clusters.tally, pose.scores(sparse.eye_array(clusters.tally.shape[1], format="csr"), point)
+    np.testing.assert_allclose((tally @ gradients)[:, places], each, rtol=1e-4, atol=1e-4)
+    information = -pose.slopes(point).hessian
+    # of a normal judgement, or a softmax, what is expected is the Hessian
     if likelihood in (Additive(), MostSimilarPair(lapse=0.0)):
-        information = -np.array([gradient(lambda z, k=k: gradient(whole, z, 1e-3)[k], own, 1e-3) for k in range(4)])
-        np.testing.assert_allclose(found.information[np.ix_(places, places)], information, rtol=1e-3, atol=1e-6)
-    inverse = np.linalg.pinv(found.information, hermitian=True)
-    rank = np.linalg.matrix_rank(found.information, hermitian=True)
-    assert effect_of([found]) == pytest.approx(np.trace(inverse @ found.variance) / rank, rel=1e-6)
+        numeric = -np.array([gradient(lambda z, k=k: gradient(whole, z, 1e-3)[k], own, 1e-3) for k in range(4)])
+        np.testing.assert_allclose(information[np.ix_(places, places)], numeric, rtol=1e-3, atol=1e-6)
+    expected = pose.expected(tally, point).toarray()
+    parts = np.array([(gradients.T * row) @ gradients for row in expected])
+    np.testing.assert_allclose(parts.sum(axis=0), information, rtol=1e-6, atol=1e-9)
+    z = naive_scores.adjusted_scores(information, parts, tally @ gradients)
+    rank = np.linalg.matrix_rank(information, hermitian=True)
+    found = _scores_of_features(data, clusters, {"likelihood": likelihood, "weight_prior": (shape, rate)}, OWNERS)
+    assert effect_of([found]) == pytest.approx((z**2).sum() / rank, rel=1e-4)
 
 
 @pytest.mark.parametrize("link", ["exp", "ratio"])

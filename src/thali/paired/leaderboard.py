@@ -300,7 +300,7 @@ def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, eff
     """What more votes would teach about the first options."""
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
     votes = None if wanted.period else float(board.data.n_answers)
-    draws = drawn.log_worths if drawn.unwidened is None else drawn.unwidened
+    draws = drawn.log_worths if drawn.with_variance is None else drawn.with_variance
     return more_votes(draws[:, first], votes, board.tie, lapse, effect)
 
 

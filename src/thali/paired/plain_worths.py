@@ -12,6 +12,7 @@ from thali.errors import Argument, DataError, Setting
 from thali.inference.progress import Progress
 from thali.inference.seeds import streams
 from thali.posterior.dependence import Dependence
+from thali.posterior.surely import CERTAIN
 from thali.posterior.verdict import Verdict, verdict_of
 from thali.posterior.view import Posterior
 
@@ -36,7 +37,7 @@ class Drawn(NamedTuple):
     people: Dependence | None  # what was made of them
     seen: Seen | None = None  # by judges, or in time
     of_chains: Verdict | None = None  # whether they agree; None: there are none
-    unwidened: np.ndarray | None = None  # log worths with a variance, where few respondents leave none; None: the same
+    with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
 
     @property
     def middle(self) -> np.ndarray:
@@ -66,6 +67,8 @@ def drawn_of(
         return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen, seen.of_chains)
     if method == "mcmc":
         return _by_mcmc(data, lapse, random_seed, progressbar, people)
+    from scipy.special import ndtri, stdtrit
+
     from thali.aspects.bradley_terry import SetDensity, density_of
     from thali.aspects.dependence import worths_of
     from thali.aspects.maximum_likelihood.problem import Problem, problem
@@ -93,11 +96,12 @@ def drawn_of(
     widened = normal.widened(rng, points)
     u, log_nu, _ = density.parts_of(points)
     wide, _, beta = density.parts_of(widened)
-    estimate = None
-    if estimates or widened is not points:
-        middle, _, effects = density.parts_of(normal.mode if estimates else points.mean(axis=0))
-        estimate = middle, effects
-    return Drawn(wide, np.exp(log_nu).ravel(), beta, estimate, dependence, unwidened=u)
+    nu = np.exp(log_nu).ravel()
+    middle, _, effects = density.parts_of(normal.mode if estimates else points.mean(axis=0))
+    if dependence is None or widened is points:
+        return Drawn(wide, nu, beta, (middle, effects) if estimates else None, dependence)
+    reach = stdtrit(dependence.df, CERTAIN) / ndtri(CERTAIN)
+    return Drawn(wide, nu, beta, (middle, effects), dependence, with_variance=middle + reach * (u - middle))
 
 
 def as_likelihood(data: Judgements) -> Judgements:

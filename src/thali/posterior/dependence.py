@@ -34,7 +34,7 @@ class Dependence:
     most: float  # answers of one person
     effect: float  # design effect; NaN of one person, and where it was not computed
     df: float = math.inf  # degrees of freedom of the covariance, of SCORES
-    share: float = math.nan  # largest share of the information that is of one person, of SCORES
+    share: float = 0.0  # largest share of the information that is of one person, of SCORES
 
     @property
     def power(self) -> float:

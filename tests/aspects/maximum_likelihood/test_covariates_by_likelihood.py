@@ -1,11 +1,13 @@
 """Covariates of comparisons and of options by maximum likelihood, against plain logistic regressions."""
 
+import naive_respondent_scores as naive_scores
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
 import thali as th
+from thali.aspects.maximum_likelihood.respondent_scores import ScoreVariance, independent_where_unlikely
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 WORTHS = np.array([2.0, 1.2, 0.9, 0.4])
@@ -72,8 +74,13 @@ def test_errors_are_over_people(model, trials):
     _, p = regression(x, won)
     inverse = np.linalg.inv(x.T @ (x * (p * (1 - p))[:, None]))
     scores = np.array([(x * (won - p)[:, None])[trials["who"] == who].sum(axis=0) for who in range(30)])
-    robust = np.sqrt(np.diag(inverse @ (30 / 29 * scores.T @ scores) @ inverse))
-    np.testing.assert_allclose(model.covariate_effects()["std_error"], robust[3:], rtol=1e-5)
+    own = [x[trials["who"] == who] * np.sqrt(p * (1 - p))[trials["who"] == who, None] for who in range(30)]
+    z = naive_scores.adjusted_scores(np.linalg.inv(inverse), [each.T @ each for each in own], scores)
+    df, root = model.estimates_.error_df, naive_scores.power(inverse, 0.5)
+    variance = independent_where_unlikely(ScoreVariance(z.T @ z, z.T @ z, 0.0, 0.0, 0), df, 29 / 6)
+    robust = np.sqrt(np.diag(root @ variance @ root))
+    assert 10.0 < df < 29.0
+    np.testing.assert_allclose(model.covariate_effects()["std_error"], robust[3:], rtol=1e-4)
     usual = th.EliminationByAspects("unique", **ML).fit(
         th.PairedComparisons.from_trials(
             trials[["left", "right", "chosen", "longer"]], covariates=["order", "longer"], labels=OPTIONS

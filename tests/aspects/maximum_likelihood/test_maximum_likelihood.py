@@ -1,7 +1,6 @@
 """Elimination by aspects by maximum likelihood: the figures of the specification, and what they rest on."""
 
 import copy
-import json
 import pickle
 
 import numpy as np
@@ -403,20 +402,6 @@ def test_settings_of_runs_of_chains_are_refused(wrong):
 
 
 @pytest.mark.fit
-def test_a_file_of_an_earlier_version_has_a_class_of_its_own(tree, tmp_path):
-    from thali.model.saved import tree_of_model
-    from thali.posterior import store
-
-    written = tree_of_model(tree)
-    saved = json.loads(written.attrs["thali_model"])
-    kept = ("aspects", "unique", "lapse", "ties", "best_worst", "covariates")
-    parameters = {name: saved["parameters"][name] for name in kept}
-    written.attrs["thali_model"] = json.dumps({"class": "MaximumLikelihoodElimination", "parameters": parameters})
-    store.save(written, tmp_path / "old.nc")
-    loaded = th.load(tmp_path / "old.nc")
-    assert repr(loaded) == repr(tree) and loaded.weights_.equals(tree.weights_)
-
-
 def test_fractional_counts_and_never_compared_pairs():
     data = th.paired.half_wins(total(PORK), np.ones((3, 3)) - np.eye(3))
     model = maximised(data=data)

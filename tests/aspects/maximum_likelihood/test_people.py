@@ -1,14 +1,19 @@
 """Standard errors and tests over people, against gradients, the bootstrap, and simulated answers that depend."""
 
+import naive_respondent_scores as naive_scores
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import eye_array
 from scipy.special import chdtrc, ndtri
 from scipy.stats import f as fisher
+from scipy.stats import t as student
 
 import thali as th
 from thali.aspects.maximum_likelihood.clusters import clusters_of
 from thali.aspects.maximum_likelihood.fit import estimate
+from thali.aspects.maximum_likelihood.respondent_scores import RespondentScores, inverse_root
+from thali.errors import ArgumentError
 
 OPTIONS = list("ABCDE")
 FIRST, SECOND = np.triu_indices(5, 1)
@@ -102,7 +107,9 @@ def test_the_covariance_is_the_sandwich():
     covariance = bread @ (40 / 39 * each.T @ each) @ bread
     w = model.weights_.to_numpy()
     jacobian = (np.diag(w) - np.outer(w, w))[:, :4]
-    np.testing.assert_allclose(model.standard_errors_**2, np.diag(jacobian @ covariance @ jacobian.T), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.standard_errors_**2, np.diag(jacobian @ covariance @ jacobian.T), rtol=2e-5
+    )  # a series
     table = model.summary(ci=0.95)
     log_odds = np.log(table[["weight", "upper"]] / (1.0 - table[["weight", "upper"]]))
     reach = (log_odds["upper"] - log_odds["weight"]) / (table["std_error"] / (w * (1.0 - w)))
@@ -112,6 +119,72 @@ def test_the_covariance_is_the_sandwich():
     )
     np.testing.assert_allclose(table["std_error_independent"], independent.standard_errors_, rtol=1e-9)
     assert "std_error_independent" not in independent.summary() and (table["std_error"].iloc[1:4].to_numpy() > 0).all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_often(name):
+    make, settings = CASES[name]
+    data = make()
+    found = estimate(data, **settings)
+    rng = np.random.default_rng(2)
+    tally = found.clusters.tally.multiply(rng.integers(1, 9, (found.clusters.number, 1))).tocsr()
+    weights, beta = rng.gamma(1.0, size=len(found.weights)), 0.3 * rng.normal(size=len(found.maximum.beta))
+    pose = found.pose.with_counts(np.asarray(tally.sum(axis=0)).ravel())
+    gradients = pose.scores(eye_array(tally.shape[1], format="csr"), weights, beta)
+    p = pose.probabilities(weights, beta)
+    parts = naive_scores.informations(tally.toarray(), pose.sizes, p, gradients)
+    curvature = parts.sum(axis=0)
+    root = inverse_root(curvature, 1e-9)
+    scores = RespondentScores(pose, tally, weights, beta, root)
+    expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
+    np.testing.assert_allclose(root @ scores.variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_standard_errors_and_tests_of_unequal_respondents():
+    """The Bradley-Terry model by hand: covariance, degrees of freedom of each weight, and of two contrasts together."""
+    frame = pd.concat([answers(people=12), *[answers(people=3, seed=5)] * 6])
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        th.PairedComparisons.from_trials(frame, subject="subject")
+    )
+    found, w = model.estimates_, model.weights_.to_numpy()
+    pose, tally = found.pose, found.clusters.tally
+    gradients = pose.scores(eye_array(tally.shape[1], format="csr"), w, np.zeros(0))
+    parts = naive_scores.informations(tally.toarray(), pose.sizes, found.fitted(), gradients)
+    curvature, jacobian = parts.sum(axis=0), np.diag(w) - np.outer(w, w)
+    covariance = jacobian @ naive_scores.sandwich(curvature, parts, tally @ gradients) @ jacobian.T
+    np.testing.assert_allclose(model.standard_errors_**2, np.diag(covariance), rtol=1e-6)
+    degrees = [naive_scores.degrees_of_freedom(curvature, parts, row) for row in jacobian]
+    assert found.error_df == pytest.approx(np.median(degrees), rel=1e-6) and found.error_df < 8.0
+    one = th.paired.wald_test(model, {"A": 1, "B": -1})
+    contrast = jacobian[0] - jacobian[1]
+    df = naive_scores.degrees_of_freedom(curvature, parts, contrast)
+    z = (w[0] - w[1]) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    assert one.p_value == pytest.approx(2 * student.sf(abs(z), df), rel=1e-6)
+    assert one.table["p_value"].iloc[0] == pytest.approx(one.p_value, rel=1e-9)
+    # the covariance of two contrasts as a Wishart matrix, by simulated scores with the variances of independent answers
+    scores, rng = RespondentScores(pose, tally, w, np.zeros(0), inverse_root(curvature, 1e-9)), np.random.default_rng(1)
+    half = inverse_root(curvature, 1e-9)
+    both = np.stack([contrast, jacobian[0] - jacobian[2]])
+    side = half.T @ both.T
+    basis = side @ np.linalg.inv(np.linalg.cholesky(side.T @ side)).T
+    leverages = np.array([half.T @ part @ half for part in parts])
+    roots = np.array([np.linalg.cholesky(m + 1e-12 * np.eye(len(m))) for m in leverages])
+    stretch = np.array([naive_scores.power(np.eye(len(m)) - m, -0.5) for m in leverages])
+    entries = []
+    for _ in range(4_000):
+        e = np.einsum("srq,sq->sr", roots, rng.normal(size=(len(parts), len(half.T))))
+        z = np.einsum("srq,sq->sr", stretch, e - leverages @ e.sum(axis=0)) @ basis
+        entries.append((z.T @ z).ravel())
+    df = scores.degrees(both.T[None])[0]
+    assert df == pytest.approx(6.0 / np.var(entries, axis=0).sum(), rel=0.1)  # four standard errors
+    fewer = th.paired.wald_test(model, [{"A": 1, "B": -1}, {"A": 1, "C": -1}])
+    assert fewer.p_value == pytest.approx(fisher.sf(fewer.statistic * (df - 1) / (2 * df), 2, df - 1), rel=1e-6)
+
+
+def test_more_contrasts_than_degrees_of_freedom_are_refused():
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=4, seed=2))
+    with pytest.raises(ArgumentError, match="A test of 4 contrasts together needs more than 3 degrees of freedom"):
+        th.paired.wald_test(model, [{"A": 1, other: -1} for other in "BCDE"])
 
 
 @pytest.mark.fit  # for its time
@@ -163,11 +236,12 @@ def test_a_hypothesis_about_several_options_over_people():
 @pytest.mark.fit  # for its time
 def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=8))
-    assert "need 9 people here, 5 more than free weights" in model.estimates_.error_source
-    assert model.fit_test().people == 0 and "std_error_independent" not in model.summary()
+    assert "they need 9 of them, 5 more than free weights" in model.estimates_.error_source
+    assert model.fit_test().people == 0 and "std_error_independent" in model.summary()
+    assert "over 8 respondents" in str(model)
     enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=9))
-    assert enough.fit_test(samples=19).people == 9 and "over 9 people" in enough.estimates_.error_source
-    assert "over 9 people" in str(enough)
+    assert enough.fit_test(samples=19).people == 9
+    assert enough.estimates_.error_source.endswith("independent of each other (8 degrees of freedom).")
 
 
 def test_people_stay_in_choices_and_back():

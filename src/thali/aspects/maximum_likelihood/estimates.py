@@ -161,7 +161,7 @@ class Estimates:
         return self._scores.variance()
 
     def gradient_of_weights(self) -> np.ndarray:
-        """Return the derivatives of reported weights by the logarithms of weights and the coefficients that are fitted."""
+        """Return the derivatives of reported weights by the logarithms of weights and the coefficients."""
         return self._jacobian[: len(self.maximum.weights)]
 
     def degrees(self, contrasts: np.ndarray) -> float:
@@ -284,15 +284,15 @@ class Estimates:
 
     @cached_property
     def error_df(self) -> float:
-        """Degrees of freedom of standard errors: the median over weights; infinite: those of the normal distribution."""
+        """Degrees of freedom of standard errors: the median over weights; infinite where answers are independent."""
         if not self.is_over_people:
             return np.inf
         gradient = self._jacobian
         known = ~self._directions.unknown & (np.abs(gradient @ self._directions.root).max(axis=1) > 0.0)
         return float(np.median(self._scores.degrees(gradient[known, :, None])))
 
-    def tail(self, z: np.ndarray, df: "np.ndarray | None" = None) -> np.ndarray:
-        """Return P(|Z| >= |z|) of estimates over their standard errors, by the degrees of freedom of all, or of each."""
+    def tail(self, z: np.ndarray, df: np.ndarray | None = None) -> np.ndarray:
+        """Return P(|Z| >= |z|) of estimates over their standard errors; `df`: of each, None: of all."""
         from scipy.special import stdtr
 
         return 2.0 * stdtr(self.error_df if df is None else df, -np.abs(z))

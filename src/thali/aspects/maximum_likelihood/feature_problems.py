@@ -9,6 +9,7 @@ from thali.data.similarities import Similarities
 from thali.inference.optimise import Slope, Target, newton
 
 from ..likelihoods.most_similar_pair import RATIO
+from .respondent_scores import expected_answers
 from .set_problems import Slopes
 
 BLOCK = 2**21  # entries of an array
@@ -80,8 +81,9 @@ class MostSimilarProblem(NamedTuple):
         return found
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
-        """Return the answers themselves: the squares of their scores have the information as their mean."""
-        return tally
+        """Return weights with which squared scores of places sum to the information of parts; sparse."""
+        p = np.concatenate([p for _, p, _ in self._blocks(weights)])
+        return expected_answers(tally, np.diff(self.start), p)
 
 
 class JudgedProblem(NamedTuple):
@@ -127,8 +129,9 @@ class JudgedProblem(NamedTuple):
         return (tally @ slope) @ self.shared
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
-        """Return the judgements themselves: the squares of their scores have the information as their mean."""
-        return tally
+        """Return weights with which squared scores of judgements sum to the information of parts; sparse."""
+        squared = np.maximum(self._slope(weights) ** 2, 1e-20 * self.precision)
+        return tally.multiply(self.precision / squared).tocsr()
 
 
 FeatureProblem = MostSimilarProblem | JudgedProblem

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .problem import Pose
 
 BLOCK = 2**21  # entries of an array
-LIGHT = 0.1  # leverage of a respondent up to which three terms of a series give four digits of z
+LIGHT = 0.1037  # leverage up to which three terms of a series give z to four digits; that of no equal shares
 MANY = 200  # respondents from which on covariances between their scores are negligible
 ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all information
 LEAST = 1e-6  # share of the Hessian below which the answers have no information
@@ -117,9 +117,9 @@ class RespondentScores:
                 for k in range(some.expected.shape[0]):
                     own, shares = _leverage(some, k)
                     pulls.append(own @ ((shares * _stretch(shares))[:, None] * (own.T @ sides)))
+        together = np.array(pulls)
         for k, pull in enumerate(pulls):
-            rest = np.array(pulls[k + 1 :]).reshape(-1, *pull.shape)
-            variances += 2.0 * _squared(pull.swapaxes(1, 2) @ rest).sum(axis=0)
+            variances += 2.0 * _squared(pull.swapaxes(1, 2) @ together[k + 1 :]).sum(axis=0)
         return q * (q + 1) / variances
 
 
@@ -165,7 +165,7 @@ def _squared(matrices: np.ndarray) -> np.ndarray:
 
 
 def inverse_root(information: np.ndarray, least: float) -> np.ndarray:
-    """Return L with L L' the inverse in the directions (parameters, r) with more than a share of the most information."""
+    """Return L (parameters, r), with L L' the inverse where there is more than a share of the most information."""
     values, vectors = np.linalg.eigh(information)
     informed = values > least * max(values.max(initial=0.0), 1e-300)
     return vectors[:, informed] / np.sqrt(values[informed])

@@ -277,8 +277,8 @@ class BestWorstProblem(NamedTuple):
         return found
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return the answers themselves: the squares of their scores have the information as their mean."""
-        return tally
+        """Return weights with which squared scores of answers sum to the information of parts; sparse."""
+        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
 
     def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""

@@ -1,0 +1,50 @@
+"""The variance of estimates over respondents without their leverage, respondent by respondent: slow, and plain."""
+
+import numpy as np
+
+
+def power(matrix, exponent, least=1e-9):
+    """A power of a symmetric matrix, 0 in directions without a value."""
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > least * values.max()
+    return (vectors[:, kept] * values[kept] ** exponent) @ vectors[:, kept].T
+
+
+def adjusted_scores(curvature, informations, scores):
+    """z of each respondent, in the coordinates of the symmetric root of the curvature: (respondents, parameters)."""
+    root, one = power(curvature, -0.5), np.eye(len(curvature))
+    return np.array([power(one - root @ m @ root, -0.5) @ root @ g for m, g in zip(informations, scores, strict=True)])
+
+
+def sandwich(curvature, informations, scores):
+    """The covariance of the estimates."""
+    root = power(curvature, -0.5)
+    z = adjusted_scores(curvature, informations, scores)
+    return root @ z.T @ z @ root
+
+
+def degrees_of_freedom(curvature, informations, contrast):
+    """Those of the variance of a contrast, from the covariances of all pairs of scores."""
+    root, one = power(curvature, -0.5), np.eye(len(curvature))
+    b = root @ contrast
+    leverages = [root @ each @ root for each in informations]
+    own = np.array([b @ m @ b for m in leverages])
+    pulls = [power(one - m, -0.5) @ m @ b for m in leverages]
+    both = sum((p @ q) ** 2 for s, p in enumerate(pulls) for t, q in enumerate(pulls) if s != t)
+    return own.sum() ** 2 / (np.sum(own**2) + both)
+
+
+def outcome_gradients(log_probabilities, point, step=1e-5):
+    """Numerical derivatives of the log probability of every outcome: (outcomes, parameters)."""
+    steps = step * np.eye(len(point))
+    ends = [(log_probabilities(point + each), log_probabilities(point - each)) for each in steps]
+    return np.stack([(up - down) / (2 * step) for up, down in ends], axis=1)
+
+
+def informations(tally, sizes, p, gradients):
+    """What each respondent's answers were expected to say: (respondents, parameters, parameters)."""
+    question, found = np.repeat(np.arange(len(sizes)), sizes), []
+    for counts in tally:
+        asked = np.bincount(question, counts)[question]
+        found.append((gradients.T * (asked * p)) @ gradients)
+    return np.array(found)
