@@ -5,15 +5,15 @@
 Every person has worths of their own, Gamma about common ones, and answers pairs. The truth is the fit to 20,000 people.
 Studies of objects ask the odd one out, or how similar pairs are, of people who weigh features differently; the truth is
 the fit to 20,000 people, and intervals are of weights and of similarities of pairs.
-"scores" spreads the draws by the variance of people's scores, "power" raises the likelihood to one over the design
-effect, whatever the number of people; "adjusted" is what a fit takes. `--mcmc` also runs chains, a second each, and
+"adjusted" is what a fit takes, which spreads draws by the variance of people's scores; "power" raises the likelihood to
+one over the design effect, as chains do. `--mcmc` also runs chains, a second each, and
 `--random` those in which everybody has worths of their own, several seconds each; the truth then is the common worths,
 and choice probabilities averaged over 20,000 people.
 """
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -47,6 +47,7 @@ class Study:
     shape: float  # of the Gamma variables about one that everybody's worths are multiplied by; inf: none
     times: int = 1  # that each pair is answered
     quarrel: bool = False  # whether people differ about a single option
+    answers: Callable[[np.random.Generator], np.ndarray] | None = None  # of each, on random pairs, in place of `share`
 
     def worths(self, rng: np.random.Generator, people: int) -> np.ndarray:
         """Of each person and option."""
@@ -64,13 +65,17 @@ class Study:
         worth = self.worths(rng, self.people)
         asked = max(1, round(self.share * len(first)))
         pair = np.concatenate([rng.choice(len(first), asked, replace=False) for _ in range(self.people)])
-        who = np.repeat(np.arange(self.people), asked)
+        who, times = np.repeat(np.arange(self.people), asked), np.full(self.people * asked, self.times)
+        if self.answers is not None:
+            who = np.repeat(np.arange(self.people), self.answers(rng))
+            pair = rng.integers(len(first), size=len(who))
+            (who, pair), times = np.unique(np.stack([who, pair]), axis=1, return_counts=True)
         p = worth[who, first[pair]] / (worth[who, first[pair]] + worth[who, second[pair]])
-        wins = rng.binomial(self.times, p).astype(float)
+        wins = rng.binomial(times, p).astype(float)
         compared, place = np.unique(pair, return_inverse=True)
-        sums = [np.bincount(place, each, len(compared)) for each in (wins, self.times - wins, 0.0 * wins)]
+        sums = [np.bincount(place, each, len(compared)) for each in (wins, times - wins, 0.0 * wins)]
         order = np.lexsort((place, who))
-        each = [array[order] for array in (who.astype(np.int32), place.astype(np.int32), wins, self.times - wins)]
+        each = [array[order] for array in (who.astype(np.int32), place.astype(np.int32), wins, times - wins)]
         names = tuple(f"p{number}" for number in range(self.people))
         answers = Answers._made_of(names, None, *each, 0.0 * wins)
         labels = tuple(f"o{number}" for number in range(self.options))
@@ -100,7 +105,21 @@ STUDIES = (
     Study("36 people who differ about one option", 36, 12, 1.0, 1.0, quarrel=True),
     Study("5 judges, 20 options, all pairs, twice", 5, 20, 1.0, 2.0, 2),
     Study("60 people, 40 options, 2 % of the pairs each", 60, 40, 0.02, 2.0),
+    Study("2 people, 6 options, 60 answers each", 2, 6, 1.0, 2.0, answers=lambda rng: np.full(2, 60)),
+    Study("15 people, 6 options, 60 answers each", 15, 6, 1.0, 2.0, answers=lambda rng: np.full(15, 60)),
+    Study("15 people, 6 options, skewed numbers of answers", 15, 6, 1.0, 2.0, answers=lambda rng: skewed(rng, 15)),
+    Study("15 people, 6 options, one with 78 % of the answers", 15, 6, 1.0, 2.0, answers=lambda rng: dominated(15)),
 )
+
+
+def skewed(rng: np.random.Generator, people: int) -> np.ndarray:
+    """Numbers of answers whose logarithms have a standard deviation of 1.3."""
+    return np.maximum(3, rng.lognormal(np.log(25.0), 1.3, people).round()).astype(int)
+
+
+def dominated(people: int) -> np.ndarray:
+    """Numbers of answers of which the first person gives 78 %."""
+    return np.append(round(0.78 / 0.22 * 8 * (people - 1)), np.full(people - 1, 8))
 
 
 def drawn(data: th.PairedComparisons, how: str, seed: int) -> tuple[np.ndarray, str, float]:
@@ -108,7 +127,7 @@ def drawn(data: th.PairedComparisons, how: str, seed: int) -> tuple[np.ndarray, 
     density = density_of(data, 0.0, False, has_prior=how != "maximum likelihood")
     worths, made = dependence.worths_of("independent" if how == "independent" else "adjusted", data, density)
     assert made is not None
-    if how == POWER and made.by != POWER:
+    if how == POWER:
         worths = dependence.NormalWorths(density.raised(1.0 / max(1.0, made.effect)))
     if how == "chains":
         model = th.EliminationByAspects("unique", lapse=0.0, people="adjusted")
@@ -117,7 +136,7 @@ def drawn(data: th.PairedComparisons, how: str, seed: int) -> tuple[np.ndarray, 
         return points - points.mean(axis=1, keepdims=True), POWER, made.effect
     rng = np.random.default_rng(seed)
     if how == "maximum likelihood":
-        return worths.mode + worths.deviations(rng, DRAWS), made.by, made.effect
+        return worths.widened(rng, worths.mode + worths.deviations(rng, DRAWS)), made.by, made.effect
     return worths.draws(rng, DRAWS)[0], POWER if how == POWER else made.by, made.effect
 
 

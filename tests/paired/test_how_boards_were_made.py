@@ -43,9 +43,9 @@ PLAIN = [
     "Laplace's approximation",
 ]
 HOW = {
-    "usual": ({}, [*PLAIN, "covariance H⁻¹VH⁻¹", "people (design effect", "central 89 % intervals"]),
+    "usual": ({}, [*PLAIN, "covariance H⁻¹VH⁻¹", "respondents (design effect", "central 89 % intervals"]),
     "independent": ({"people": "independent"}, ["taken for independent of each other"]),
-    "estimate": ({"method": "maximum-likelihood"}, ["by maximum likelihood; standard errors are over people (Liang"]),
+    "estimate": ({"method": "maximum-likelihood"}, ["by maximum likelihood; standard errors are over respondents (Bell"]),
     "half": ({"ties": "half"}, ["A tie counted as half a win of either option."]),
     "drop": ({"ties": "drop"}, ["Ties were left out."]),
     "covariates": ({"covariates": "length"}, ["length added to the log odds of a choice", "Normal(0, 1)"]),

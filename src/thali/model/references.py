@@ -21,6 +21,12 @@ REFERENCES = {
         "Archambeau, C., & Caron, F. (2012). Plackett-Luce regression: a new Bayesian model for polychotomous "
         "data. Proceedings of the 28th Conference on Uncertainty in Artificial Intelligence, 84–92.",
     ),
+    "bell2002": Reference(
+        "Bell & McCaffrey",
+        2002,
+        "Bell, R. M., & McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with "
+        "multi-stage samples. Survey Methodology, 28, 169–181.",
+    ),
     "bradley1952": Reference(
         "Bradley & Terry",
         1952,
@@ -80,12 +86,6 @@ REFERENCES = {
         1989,
         "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market segmentation and "
         "elasticity structure. Journal of Marketing Research, 26, 379–390.",
-    ),
-    "liang1986": Reference(
-        "Liang & Zeger",
-        1986,
-        "Liang, K.-Y., & Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. "
-        "Biometrika, 73, 13–22.",
     ),
     "luce1959": Reference(
         "Luce",

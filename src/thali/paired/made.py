@@ -25,7 +25,7 @@ _SENTENCES = {
     "mcmc": "Draws of the posterior are those of Markov chains.",
     "maximum-likelihood": "Worths were estimated by maximum likelihood; standard errors {errors}, and ranks those of"
     " draws from the normal distribution about the estimate.",
-    "people": "are over people {source}",
+    "people": "are over respondents {source}",
     "rankings": "Out of a set an option was chosen with a probability proportional to its worth; a ranking is such"
     " choices, one after another {source}.",
     "judges": "The log odds of a judge's choice were d times those of worths, with log d Normal(0, tau²) and {spread}.",
@@ -133,7 +133,7 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
 
     errors: Text = ENGLISH["ml.methods.observed"]
     if method == "maximum-likelihood" and board.people is not None and board.people.by == SCORES:
-        return (phrase(_SENTENCES, method, errors=phrase(_SENTENCES, "people", source=Cite("liang1986"))),)
+        return (phrase(_SENTENCES, method, errors=phrase(_SENTENCES, "people", source=Cite("bell2002"))),)
     return phrase(_SENTENCES, method, errors=errors), *said_of(board.people)
 
 

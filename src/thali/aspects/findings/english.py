@@ -93,9 +93,9 @@ ENGLISH = {
     "independence.methods.independent": "The {answers} answers of {people} people were taken for independent of each"
     " other (design effect {effect}).",
     "independence.methods.once": "Each of {people} people answered once.",
-    "independence.methods.scores": "The {answers} answers were those of {people} people (design effect {effect});"
-    " posterior draws were spread to the covariance H⁻¹VH⁻¹, with V the variance of people's scores and H the Hessian"
-    " at the mode {source}.",
+    "independence.methods.scores": "The {answers} answers were those of {people} respondents (design effect {effect});"
+    " posterior draws were spread to the covariance H⁻¹VH⁻¹, with H the Hessian at the mode and V the variance of"
+    " respondents' scores, each adjusted for its leverage, known to {df} degrees of freedom {source}.",
     "independence.methods.power": "The {answers} answers were those of {people} people; the likelihood was raised to"
     " the power of one over their design effect, {effect} {source}.",
     "independence.methods.random": "Each of {people} people had weights of their own, which varied about common ones.",
@@ -242,7 +242,7 @@ ENGLISH = {
     "ml.methods.covariates": "{names} added to the log odds of a choice.",
     "ml.methods.fitted": "Weights were estimated by maximum likelihood {source}; standard errors {errors}.",
     "ml.methods.observed": "are those of the observed information",
-    "ml.methods.people": "and tests of fit are over people {source}",
+    "ml.methods.people": "and tests of fit are over respondents {source}",
     "ml.methods.lapse": "The probability of a choice at random was fixed at {lapse}.",
     # the open combination
     "open.asked": "What was asked: {answers}.",

@@ -74,7 +74,8 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
     if found.model == RANDOM:
         return (phrase(ENGLISH, "independence.methods.random", **facts),)
     if found.by == SCORES:
-        return (phrase(ENGLISH, "independence.methods.scores", source=Cite("muller2013", "ribatet2012"), **facts),)
+        source = Cite("muller2013", "ribatet2012", "bell2002")
+        return (phrase(ENGLISH, "independence.methods.scores", source=source, df=f"{found.df:.3g}", **facts),)
     if found.by == POWER:
         return (phrase(ENGLISH, "independence.methods.power", source=Cite("pauli2011", "rao1984"), **facts),)
     if found.most <= 1.0:

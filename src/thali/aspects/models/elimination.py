@@ -134,8 +134,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
         After `method="maximum-likelihood"`, which leaves no draws: the weights (they sum to 1; unique aspects first)
         and their standard errors; the utility of each option, the sum of the weights of its aspects (normalised), with
-        its covariance. Where the data say who answered, and people are five more than free weights, errors and tests
-        are over people, whose answers need not be independent of each other (Liang & Zeger 1986, Rao & Scott 1984).
+        its covariance. Where the data say who answered, errors are over respondents, whose answers need not be
+        independent of each other (Bell & McCaffrey 2002); so are tests of fit where respondents are five more than
+        free weights (Rao & Scott 1984).
     log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
         After `method="maximum-likelihood"`, multinomial coefficients included; the deviance G² is against the saturated
         model.
@@ -148,8 +149,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties; Marley & Louviere
     (2005), Some probabilistic models of best, worst, and best-worst choices. Of maximum likelihood: Wickelmaier &
     Schmid (2004), A Matlab function to estimate choice model parameters from paired-comparison data; Plackett (1975),
-    The analysis of permutations, for rankings; Liang & Zeger (1986), Longitudinal data analysis using generalized
-    linear models; Rao & Scott (1984), On chi-squared tests for multiway contingency tables.
+    The analysis of permutations, for rankings; Bell & McCaffrey (2002), Bias reduction in standard errors for linear
+    regression with multi-stage samples; Rao & Scott (1984), On chi-squared tests for multiway contingency tables.
 
     Examples
     --------
