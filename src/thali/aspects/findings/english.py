@@ -242,7 +242,8 @@ ENGLISH = {
     "ml.methods.covariates": "{names} added to the log odds of a choice.",
     "ml.methods.fitted": "Weights were estimated by maximum likelihood {source}; standard errors {errors}.",
     "ml.methods.observed": "are those of the observed information",
-    "ml.methods.people": "and tests of fit are over respondents {source}",
+    "ml.methods.people": "are over respondents {source}",
+    "ml.methods.tests": "and tests of fit are over respondents {source}",
     "ml.methods.lapse": "The probability of a choice at random was fixed at {lapse}.",
     # the open combination
     "open.asked": "What was asked: {answers}.",

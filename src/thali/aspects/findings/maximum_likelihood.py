@@ -142,7 +142,9 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
         sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model.covariates_)))
     errors: Text = ENGLISH["ml.methods.observed"]
     if model.estimates_.is_over_people:
-        errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002", "rao1984"))
+        errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
+    if model.estimates_.is_tested_over_people:
+        errors = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
     sentences.append(phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors))
     lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model.lapse_:g}")
     return (*sentences, *([lapse] if model.lapse_ else []))
