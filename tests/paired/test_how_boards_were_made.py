@@ -45,7 +45,10 @@ PLAIN = [
 HOW = {
     "usual": ({}, [*PLAIN, "covariance H⁻¹VH⁻¹", "respondents (design effect", "central 89 % intervals"]),
     "independent": ({"people": "independent"}, ["taken for independent of each other"]),
-    "estimate": ({"method": "maximum-likelihood"}, ["by maximum likelihood; standard errors are over respondents (Bell"]),
+    "estimate": (
+        {"method": "maximum-likelihood"},
+        ["by maximum likelihood; standard errors are over respondents (Bell"],
+    ),
     "half": ({"ties": "half"}, ["A tie counted as half a win of either option."]),
     "drop": ({"ties": "drop"}, ["Ties were left out."]),
     "covariates": ({"covariates": "length"}, ["length added to the log odds of a choice", "Normal(0, 1)"]),

@@ -193,8 +193,7 @@ def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity
     pose = problem(data, np.eye(n, dtype=bool), density.lapse, extra, density.has_ties)
     logs, log_nu, beta = density.parts_of(normal.mode)
     order = np.concatenate([np.arange(n), n + np.roll(np.arange(density.size - n), int(density.has_ties))])
-    root = np.empty_like(normal.inverse_root)
-    root[order] = normal.inverse_root
+    root = normal.inverse_root[np.argsort(order)]
     point = _comparable(logs), np.concatenate([beta, log_nu])
     scores = RespondentScores(pose, clusters.tally, *point, root)
     found = scores.variance()

@@ -12,7 +12,7 @@ INDEPENDENT, ADJUSTED, RANDOM = "independent", "adjusted", "random"
 PEOPLE_MODELS = (INDEPENDENT, ADJUSTED, RANDOM)
 SCORES, POWER = "scores", "power"  # what adjusts: the covariance of people's scores, or a power of the likelihood
 NEGLIGIBLE = 1.1  # a design effect below it is not worth a word
-DOMINANT = 0.5  # share of the information from which on one respondent determines the result
+DOMINANT = 0.55  # share of the information from which on one respondent determines the result
 _PREFIX = "people_"
 
 
@@ -80,7 +80,7 @@ class Dependence:
         if self.by == SCORES:
             return Message(
                 f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
-                f" covariance of the draws ({self.df:.3g} degrees of freedom).{one_determines(self.share)}"
+                f" covariance of the draws ({degrees_in_words(self.df)}).{one_determines(self.share)}"
             )
         if self.by == POWER and self.effect < NEGLIGIBLE:
             return Message(f"Intervals are for statements about people: {self.size}, as of independent answers.")
@@ -103,11 +103,17 @@ class Dependence:
 
 
 def dependence_in(attributes: Mapping[Any, Any]) -> Dependence | None:
-    """What the attributes of a posterior hold; None if nobody knew who answered, or the file is of a time before."""
+    """Return what the attributes of a posterior contain; None if nobody knew who answered."""
     if f"{_PREFIX}model" not in attributes:
         return None
     model, by, number, *others = (attributes[f"{_PREFIX}{each.name}"] for each in fields(Dependence))
     return Dependence(str(model), str(by), int(number), *map(float, others))
+
+
+def degrees_in_words(df: float) -> str:
+    """Return a number of degrees of freedom, such as "3.1 degrees of freedom"."""
+    number = f"{df:.3g}" if df < 100.0 else f"{df:,.0f}"
+    return f"{number} degree{'s' * (number != '1')} of freedom"
 
 
 def one_determines(share: float) -> str:

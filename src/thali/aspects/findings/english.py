@@ -95,7 +95,7 @@ ENGLISH = {
     "independence.methods.once": "Each of {people} people answered once.",
     "independence.methods.scores": "The {answers} answers were those of {people} respondents (design effect {effect});"
     " posterior draws were spread to the covariance H⁻¹VH⁻¹, with H the Hessian at the mode and V the variance of"
-    " respondents' scores, each adjusted for its leverage, known to {df} degrees of freedom {source}.",
+    " respondents' scores, each adjusted for its leverage, known to {df} {source}.",
     "independence.methods.power": "The {answers} answers were those of {people} people; the likelihood was raised to"
     " the power of one over their design effect, {effect} {source}.",
     "independence.methods.random": "Each of {people} people had weights of their own, which varied about common ones.",

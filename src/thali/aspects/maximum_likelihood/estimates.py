@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import between
 from thali.data.pairs import PairedComparisons
-from thali.posterior.dependence import one_determines
+from thali.posterior.dependence import degrees_in_words, one_determines
 from thali.posterior.interval import INTERVAL, tails_of
 
 from ..draws.covariates import lifted
@@ -76,7 +76,7 @@ class Estimates:
     @property
     def is_over_people(self) -> bool:
         """Return whether standard errors take only respondents, not their answers, to be independent."""
-        return self.clusters is not None and self._directions.root.shape[1] > 0
+        return self.clusters is not None and bool(self._known.any())
 
     @property
     def is_tested_over_people(self) -> bool:
@@ -91,7 +91,7 @@ class Estimates:
         respondents, answers = f"{self.clusters.number:,} respondents", f"{self.pose.totals.sum():,.15g} choices"
         found = (
             f"Standard errors are over {respondents}, whose {answers} need not be independent of each other"
-            f" ({self.error_df:.3g} degrees of freedom).{one_determines(self._score_variance.share)}"
+            f" ({degrees_in_words(self.error_df)}).{one_determines(self._score_variance.share)}"
         )
         if self.is_tested_over_people:
             return found
@@ -131,6 +131,12 @@ class Estimates:
         nothing = self._jacobian[np.ix_(free, free)] @ vectors[:, ~informed]
         unknown[free] = np.abs(nothing).max(axis=1, initial=0.0) > 1e-6
         return Directions(root, unknown)
+
+    @cached_property
+    def _known(self) -> np.ndarray:
+        """Which parameters have a standard error (parameters,)."""
+        reached = np.abs(self._jacobian @ self._directions.root).max(axis=1, initial=0.0)
+        return ~self._directions.unknown & (reached > 0.0)
 
     @property
     def _jacobian(self) -> np.ndarray:
@@ -287,9 +293,7 @@ class Estimates:
         """Degrees of freedom of standard errors: the median over weights; infinite where answers are independent."""
         if not self.is_over_people:
             return np.inf
-        gradient = self._jacobian
-        known = ~self._directions.unknown & (np.abs(gradient @ self._directions.root).max(axis=1) > 0.0)
-        return float(np.median(self._scores.degrees(gradient[known, :, None])))
+        return float(np.median(self._scores.degrees(self._jacobian[self._known, :, None])))
 
     def tail(self, z: np.ndarray, df: np.ndarray | None = None) -> np.ndarray:
         """Return P(|Z| >= |z|) of estimates over their standard errors; `df`: of each, None: of all."""

@@ -159,7 +159,8 @@ class LinearEstimates(Estimates):
     def weight_covariance(self, joint: np.ndarray) -> np.ndarray:
         """Of the worths, by the delta method."""
         gradient = self.gradient_of_weights()
-        return gradient @ np.where(gradient.any(axis=0), joint, 0.0) @ gradient.T
+        used = gradient.any(axis=0)
+        return gradient[:, used] @ joint[np.ix_(used, used)] @ gradient[:, used].T
 
     def gradient_of_weights(self) -> np.ndarray:
         w, x, n = self.weights, self._options, len(self.maximum.weights)
