@@ -1,10 +1,14 @@
 """Warnings at the line of the user's code that called thali."""
 
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from tempfile import NamedTemporaryFile
+
+from thali.errors import DefectWarning, IncompleteWarning, ThaliError
 
 # Fits that are part of a larger computation: without warnings and summaries -------------------------------------------
 
@@ -25,6 +29,22 @@ def without_warnings() -> Iterator[None]:
 def is_quiet() -> bool:
     """Whether warnings are unwanted here."""
     return _IS_QUIET.get()
+
+
+def warn_of_loss(loss: str, error: Exception) -> None:
+    """Warn that a part of the answer is lost; write the traceback of an error of thali to a file."""
+    said = f"{loss} ({type(error).__name__}: {error}); the rest is complete."
+    if isinstance(error, ThaliError | MemoryError | OSError):
+        warnings.warn(IncompleteWarning(said), stacklevel=frames_to_user())
+        return
+    report = "please report it"
+    with suppress(OSError):
+        with NamedTemporaryFile(
+            "w", prefix="thali-defect-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(f"{loss}\nPython {sys.version}\n" + "".join(traceback.format_exception(error)))
+        report = f"please report it with the file '{file.name}'"
+    warnings.warn(DefectWarning(f"{said} This is an error of thali: {report}."), stacklevel=frames_to_user())
 
 
 _LIBRARY = __name__.partition(".")[0]

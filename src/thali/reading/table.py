@@ -216,6 +216,7 @@ SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
 
 
+MAX_COLUMNS = 10_000  # of a file of text, each of which takes half a millisecond
 NUMBERED = "attribute{}"  # columns of files that number attributes
 
 
@@ -241,6 +242,11 @@ def preflib_cells(content: bytes) -> Cells:
                 f"Line {number} ranks several alternatives alike, {order.strip()!r}; rankings with ties are not read."
             )
         codes = [code.strip() for code in order.split(",") if code.strip()]
+        if len(codes) >= MAX_COLUMNS:
+            raise DataError(
+                f"Line {number} orders {len(codes):,} alternatives, and at most {MAX_COLUMNS - 1:,} are read; leave out"
+                " the last places."
+            )
         if unknown := [code for code in codes if code not in names]:
             raise DataError(f"Line {number} names alternative {unknown[0]!r}, which the head of the file does not.")
         rows.append([count.strip(), *(names[code] for code in codes)])
@@ -542,6 +548,11 @@ def _names(header: list[str]) -> list[str]:
 
 def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None) -> Table:
     """The table of these cells: columns of numbers and of text; `texts`: of which columns that is known."""
+    if len(cells.header) > MAX_COLUMNS:
+        raise DataError(
+            f"The table has {len(cells.header):,} columns, and at most {MAX_COLUMNS:,} are read; leave out those that"
+            " are not needed, or write a row for each answer."
+        )
     cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))

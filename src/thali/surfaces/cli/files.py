@@ -3,6 +3,9 @@
 import contextlib
 import io
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -80,6 +83,40 @@ def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
 
     with_draws, without = IN_FOLDER
     return {with_draws if "posterior" in tree.children else without: store.to_netcdf(tree)}
+
+
+def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
+    """Write to a folder or, if that fails, to another that the user names; return it.
+
+    Raises
+    ------
+    DataError
+        If nobody names another; the error names the temporary folder of the results.
+    """
+    try:
+        write(folder)
+        return folder
+    except ThaliError as error:
+        fault = error
+    notify(f"{fault}")
+    while sys.stdin.isatty() and sys.stderr.isatty():
+        print(
+            "thali: write the results to another folder (Enter: a temporary one): ", end="", file=sys.stderr, flush=True
+        )
+        if not (name := sys.stdin.readline().strip()):
+            break
+        try:
+            write(Path(name).expanduser())
+            return Path(name).expanduser()
+        except (ThaliError, OSError) as error:
+            notify(f"{error}")
+    temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
+    try:
+        write(temporary)
+    except ThaliError:
+        shutil.rmtree(temporary)
+        raise fault from None
+    raise DataError(f"The results are in '{temporary}' instead of '{folder}'; move them to another place.")
 
 
 def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:
