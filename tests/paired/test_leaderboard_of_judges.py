@@ -287,7 +287,7 @@ def test_since_and_until():
     [
         ({"judge_sd": 0.5}, ArgumentError, "judge_sd says nothing without judges"),
         ({"drift": 0.5}, ArgumentError, "drift says nothing without period"),
-        ({"judges": True, "judge_sd": 0.0}, ArgumentError, "judge_sd must be a number above 0; got 0.0"),
+        ({"judges": True, "judge_sd": 0.0}, ArgumentError, "judge_sd is a standard deviation and must be a finite number above 0"),
         ({"judges": True, "method": "maximum-likelihood"}, ArgumentError, "judges needs a prior of what differs"),
         ({"judges": True, "people": "adjusted"}, ArgumentError, "are two models of the same answers"),
         ({"judge_bias": True}, ArgumentError, "judge_bias says nothing without judges; give both"),

@@ -330,8 +330,6 @@ def add_pairs(
 
 _LONGEST = 3.0  # change of a coordinate in one step
 _GAIN = 1e-12  # of the log density: no step that promises less is taken
-_MOST_SADDLES = 5  # that are left, each by its steepest direction
-_FLAT = 1e-6  # curvature, in units of coordinates, of a direction about which the density at a saddle says nothing
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
 
 
@@ -356,6 +354,8 @@ class _Worths(Target[Local]):
 
 def highest(density: AnyDensity) -> Local:
     """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
+    from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
+
     simpler, start = density.simpler(), np.zeros(density.size)
     if simpler is not None:
         start[: simpler.size] = highest(simpler).where
@@ -364,32 +364,15 @@ def highest(density: AnyDensity) -> Local:
         return newton(_Worths(density), local(density, begin), _GAIN, damping=1e-6, longest=_LONGEST).point
 
     end = climbed(start)
-    for _ in range(_MOST_SADDLES):
-        if _root(fixed_scale(end.curvature, density.n_options)) is not None:
-            break
-        scale, _, vectors = _directions(fixed_scale(end.curvature, density.n_options))
-        aside = vectors[:, 0] / scale
-        higher = max(climbed(end.where + aside), climbed(end.where - aside), key=lambda there: there.value)
-        if not higher.value > end.value:
-            break
-        end = higher
+    if density.lapse > 0.0 and dpotrf(fixed_scale(end.curvature, density.n_options))[1]:  # a saddle
+        aside = np.cos(np.arange(density.size)) / np.sqrt(_sizes(end.curvature))
+        end = max(climbed(end.where + aside), climbed(end.where - aside), key=lambda there: there.value)
     return end
 
 
-def _root(precision: np.ndarray) -> np.ndarray | None:
-    """Compute the upper root of a precision; None if it is not that of a maximum."""
-    from scipy.linalg import cholesky
-
-    try:
-        return cholesky(precision)
-    except np.linalg.LinAlgError:
-        return None
-
-
-def _directions(precision: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute units of coordinates, and in these units the eigenvalues and directions of a precision."""
-    scale = np.sqrt(np.abs(np.diag(precision)).clip(1e-9))
-    return scale, *np.linalg.eigh(precision / scale / scale[:, None])
+def _sizes(curvature: np.ndarray) -> np.ndarray:
+    """Compute the absolute curvature along each coordinate, but for 0."""
+    return np.abs(np.diag(curvature)).clip(1e-9)
 
 
 def _without_covariates(density: Density) -> Density:
@@ -447,16 +430,16 @@ class NormalWorths:
     is_normal: bool = False  # whether the density is so near to a normal one that its many rows need not be seen again
 
     def __init__(self, density: AnyDensity) -> None:
+        from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
+
         self.density = density
         found = highest(density)
         self.mode = found.where
         precision = fixed_scale(found.curvature, density.n_options)
-        root = _root(precision)  # upper: H = R'R
-        if root is None:  # a saddle that no step leaves
-            scale, values, vectors = _directions(precision)
-            root = _root((vectors * np.abs(values).clip(_FLAT)) @ vectors.T * scale * scale[:, None])
-        assert root is not None
-        self._root = root
+        self._root, is_saddle = dpotrf(precision)  # upper: H = R'R
+        while is_saddle:  # that no step leaves
+            precision += 0.1 * np.diag(_sizes(precision))
+            self._root, is_saddle = dpotrf(precision)
         if density.has_prior:
             away = self.deviations(np.random.default_rng(0), _PILOT)
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
@@ -472,22 +455,20 @@ class NormalWorths:
 
         These are of the data, whatever the power of the likelihood.
         """
-        here, white = self._whitened(rng, count)
+        size, both = self.density.size, self._whitened(rng, count)
+        here, white = both[:, :size], both[:, size:]
         value, likelihood = log_densities(self.density, self.mode + here)
         there, mirrored = log_densities(self.density, self.mode - here)
         with np.errstate(over="ignore"):
             turned = rng.random(count) * (1.0 + np.exp(there - value)) > 1.0
-        here[turned], value[turned], likelihood[turned] = -here[turned], there[turned], mirrored[turned]
-        white[turned] = -white[turned]
+        both[turned], value[turned], likelihood[turned] = -both[turned], there[turned], mirrored[turned]
         value += _distance(white)
         for _ in range(self.steps):
-            away, more = self._whitened(rng, count)
-            new, white_new = (np.sqrt(1.0 - LENGTH**2) * a + LENGTH * b for a, b in ((here, away), (white, more)))
-            there, of_new = log_densities(self.density, self.mode + new)
-            there += _distance(white_new)
+            new = np.sqrt(1.0 - LENGTH**2) * both + LENGTH * self._whitened(rng, count)
+            there, of_new = log_densities(self.density, self.mode + new[:, :size])
+            there += _distance(new[:, size:])
             taken = -rng.standard_exponential(count) < there - value
-            here[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
-            white[taken] = white_new[taken]
+            both[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
         return self.mode + here, likelihood / self.density.power
 
     def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
@@ -496,16 +477,16 @@ class NormalWorths:
 
     def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Normal deviations from the mode (draws, coordinates)."""
-        return self._whitened(rng, count)[0]
+        return self._whitened(rng, count)[:, : self.density.size]
 
-    def _whitened(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draw deviations, and compute the root of the precision times each."""
+    def _whitened(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw deviations, each followed by the root of the precision times it."""
         from scipy.linalg import solve_triangular
 
         n, white = self.density.n_options, rng.standard_normal((count, self.density.size))
         away = solve_triangular(self._root, white.T, check_finite=False).T
         white -= away[:, :n].mean(axis=1, keepdims=True) * self._root[:, :n].sum(axis=1)
-        return self._centred(away), white
+        return np.hstack([self._centred(away), white])
 
     @property
     def inverse_root(self) -> np.ndarray:

@@ -33,18 +33,14 @@ def is_quiet() -> bool:
 
 def warn_of_loss(loss: str, error: Exception) -> None:
     """Warn that a part of the answer is lost; write the traceback of an error of thali to a file."""
-    said = f"{loss} ({type(error).__name__}: {error}); the rest is complete."
-    if isinstance(error, ThaliError | MemoryError | OSError):
-        warnings.warn(IncompleteWarning(said), stacklevel=frames_to_user())
-        return
-    report = "please report it"
-    with suppress(OSError):
-        with NamedTemporaryFile(
-            "w", prefix="thali-defect-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
-        ) as file:
-            file.write(f"{loss}\nPython {sys.version}\n" + "".join(traceback.format_exception(error)))
-        report = f"please report it with the file '{file.name}'"
-    warnings.warn(DefectWarning(f"{said} This is an error of thali: {report}."), stacklevel=frames_to_user())
+    said, kind = f"{loss} ({type(error).__name__}: {error}); the rest is complete.", IncompleteWarning
+    if not isinstance(error, ThaliError | MemoryError | OSError):
+        said, kind = f"{said} This is an error of thali: please report it", DefectWarning
+        with suppress(OSError), NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file:
+            file.write("".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"))
+            said += f" with the file '{file.name}'"
+        said += "."
+    warnings.warn(kind(said), stacklevel=frames_to_user())
 
 
 _LIBRARY = __name__.partition(".")[0]

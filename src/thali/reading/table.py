@@ -242,21 +242,16 @@ def preflib_cells(content: bytes) -> Cells:
                 f"Line {number} ranks several alternatives alike, {order.strip()!r}; rankings with ties are not read."
             )
         codes = [code.strip() for code in order.split(",") if code.strip()]
-        if len(codes) >= MAX_COLUMNS:
-            raise DataError(
-                f"Line {number} orders {len(codes):,} alternatives, and at most {MAX_COLUMNS - 1:,} are read; leave out"
-                " the last places."
-            )
         if unknown := [code for code in codes if code not in names]:
             raise DataError(f"Line {number} names alternative {unknown[0]!r}, which the head of the file does not.")
         rows.append([count.strip(), *(names[code] for code in codes)])
         numbers.append(number)
     if not rows:
         raise DataError("The file holds no order below its head.")
-    if (width := max(map(len, rows))) * len(rows) > MAX_CELLS:
+    if (width := max(map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
             f"The longest of {len(rows):,} orders names {width - 1:,} alternatives; a table with a row for each order"
-            " would not fit into memory, so leave out the last places."
+            " would be too large, so leave out the last places."
         )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
     columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(width)]

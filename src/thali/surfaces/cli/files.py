@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -97,25 +96,19 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
         write(folder)
         return folder
     except ThaliError as error:
-        fault = error
-    notify(f"{fault}")
+        notify(f"{error}")
     while sys.stdin.isatty() and sys.stderr.isatty():
-        print(
-            "thali: write the results to another folder (Enter: a temporary one): ", end="", file=sys.stderr, flush=True
-        )
+        sys.stderr.write("thali: write the results to another folder (Enter: a temporary one): ")
+        sys.stderr.flush()
         if not (name := sys.stdin.readline().strip()):
             break
         try:
-            write(Path(name).expanduser())
-            return Path(name).expanduser()
+            write(Path(name))
+            return Path(name)
         except (ThaliError, OSError) as error:
             notify(f"{error}")
     temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
-    try:
-        write(temporary)
-    except ThaliError:
-        shutil.rmtree(temporary)
-        raise fault from None
+    write(temporary)
     raise DataError(f"The results are in '{temporary}' instead of '{folder}'; move them to another place.")
 
 
