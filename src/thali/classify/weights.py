@@ -19,9 +19,9 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
 
     Examples
     --------
-    >>> weights_of([1, 0, -2], 3)
+    >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    thali.errors.DataError: sample_weight is -2 in row 2; every weight must be a finite number of 0 or more, up to 1e+15.
+    thali.errors.DataError: sample_weight is -2 in row 2; every weight must be a finite number of 0 or more, up to ...
     """
     if sample_weight is None:
         return np.ones(rows)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-
 from thali._labels import as_label
 from thali.errors import Clause, DataError, Setting
 

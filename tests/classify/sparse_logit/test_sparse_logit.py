@@ -290,3 +290,10 @@ def test_tables_say_on_which_scale_coefficients_stand(standardize):
     assert all(own in each.attrs["scale"] for each in (model.summary(), point.summary(), path))
     title = point.findings()["coef"].title
     assert ("standardised covariates" in title) == standardize
+
+
+def test_tiny_weights_beside_one_of_1_end():
+    X, weights = np.random.default_rng(0).normal(size=(12, 3)), np.array([1] + [1e-15] * 11)
+    model = th.SparseMultinomialLogit("polya-gamma", draws=12, tune=12, chains=2, progressbar=False, random_state=1)
+    with pytest.warns(UserWarning):
+        assert np.isfinite(model.fit(X, list("aab") * 4, weights).coef_).all()
