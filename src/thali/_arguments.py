@@ -11,6 +11,7 @@ from .errors import one_of as listed
 MAX_COUNT = 10**9  # of what is counted
 MAX_DRAWS = 10**8  # of all chains, each of which holds a number for every pair
 MAX_SWEEPS = 10**9  # of a chain: hours to days
+LEAST, MOST = 1e-100, 1e100  # of numbers that are squared
 
 
 def _named(name: str | Fact) -> Fact:
@@ -57,9 +58,11 @@ def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
 
 
 def positive(name: str | Fact, value: Any, meaning: str) -> float:
-    """A finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < math.inf:
-        raise ArgumentError(_named(name), f" is {meaning} and must be a finite number above 0; got {value!r}.")
+    """Check a number from 1e-100 to 1e100, whose square and its inverse are floats."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not LEAST <= float_of(value) <= MOST:
+        raise ArgumentError(
+            _named(name), f" is {meaning} and must be a finite number above 0, from 1e-100 to 1e100; got {value!r}."
+        )
     return float(value)
 
 

@@ -14,6 +14,7 @@
     ├── ConvergenceWarning   the chains do not agree, or hold too few effective draws
     ├── LongRunWarning       a run takes more than a minute
     ├── IncompleteWarning    a part of a comparison failed; the rest was kept
+    │   └── DefectWarning    by an error of thali
     └── InterruptedWarning   a run was stopped early; what it had drawn was kept
 
 Every message is one sentence or two on one line: what was given and where, what is expected, how to correct it.
@@ -294,6 +295,10 @@ class LongRunWarning(ThaliWarning):
 
 class IncompleteWarning(ThaliWarning):
     """A part of the work failed and the rest was kept."""
+
+
+class DefectWarning(IncompleteWarning):
+    """An error of thali cost a part of the work; the warning names the file of its traceback."""
 
 
 class InterruptedWarning(ThaliWarning):

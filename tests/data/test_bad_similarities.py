@@ -92,7 +92,9 @@ def test_arrays(matrix, labels, sentence):
 
 
 GOOD = [[1, 0.5], [0.5, 1]]
-SIGMA = "sigma is the standard deviation of a similarity and must be a finite number above 0; got "
+SIGMA = (
+    "sigma is the standard deviation of a similarity and must be a finite number above 0, from 1e-100 to 1e100; got "
+)
 ARGUMENTS = [
     ({"symmetrize": "max"}, "symmetrize must be one of None, 'mean'; got 'max'."),
     ({"sigma": 0}, SIGMA + "0."),

@@ -212,7 +212,7 @@ def entries():
     directory, of the folder of temporary files and of the home folder, which programs other than tests use as well."""
     found = set(_tree(PROJECT))
     for folder in (_current_directory(), tempfile.gettempdir()):
-        found.update(path for path, _ in _listed(folder))
+        found.update(path for path, _ in _listed(folder) if "thali-defect-" not in path)
     found.update(path for path, _ in _listed(Path.home(), hidden=".*thali.*"))
     return found
 

@@ -3,6 +3,7 @@
 import json
 import re
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali.comparison import findings as of_comparisons
-from thali.errors import ArgumentError, IncompleteWarning, NotFittedError, Setting
+from thali.errors import ArgumentError, DataError, DefectWarning, NotFittedError, Setting
 from thali.model.columns import described, heading
 from thali.model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
 from thali.model.registry import SPECS
@@ -71,12 +72,29 @@ def test_one_that_fails_costs_itself_alone():
         raise ValueError("too many values")
 
     found = Findings(None, (Maker("bad", "What?", BRIEF, fails), Maker("good", "Who?", BRIEF, lambda *_: Finding("x"))))
-    with pytest.warns(IncompleteWarning, match=r"'bad' could not be computed \(ValueError: too many values\)"):
+    with pytest.warns(DefectWarning, match=r"'bad' could not be computed \(ValueError: too many values\)") as said:
         assert found["bad"].sentence == "This could not be computed: ValueError: too many values."
     assert found["bad"].verdict is False and found["good"].sentence == "x"
+    file = Path(str(said[0].message).rpartition("the file '")[2].removesuffix("'."))
+    assert "in fails\n    raise ValueError(" in file.read_text()
+    file.unlink()
     stopped = Findings(None, (Maker("bad", "What?", BRIEF, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)),))
     with pytest.raises(KeyboardInterrupt):
         stopped["bad"]
+
+
+def test_one_that_fails_raises_in_tests():
+    found = Findings(None, (Maker("bad", "What?", BRIEF, lambda *_: 1 // 0),))
+    with pytest.raises(DefectWarning, match="ZeroDivisionError"):
+        found["bad"]
+
+
+def test_one_that_does_not_apply_says_why():
+    def does_not_apply(source, settings):
+        raise DataError("Set ", Setting("draws", 9), ".")
+
+    found = Findings(None, (Maker("bad", "What?", BRIEF, does_not_apply),))["bad"]
+    assert found.sentences() == ["Set draws=9."] and found.verdict is False
 
 
 def test_a_finding_is_frozen_and_json():

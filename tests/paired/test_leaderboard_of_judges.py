@@ -287,7 +287,11 @@ def test_since_and_until():
     [
         ({"judge_sd": 0.5}, ArgumentError, "judge_sd says nothing without judges"),
         ({"drift": 0.5}, ArgumentError, "drift says nothing without period"),
-        ({"judges": True, "judge_sd": 0.0}, ArgumentError, "judge_sd must be a number above 0; got 0.0"),
+        (
+            {"judges": True, "judge_sd": 0.0},
+            ArgumentError,
+            "judge_sd is a standard deviation and must be",
+        ),
         ({"judges": True, "method": "maximum-likelihood"}, ArgumentError, "judges needs a prior of what differs"),
         ({"judges": True, "people": "adjusted"}, ArgumentError, "are two models of the same answers"),
         ({"judge_bias": True}, ArgumentError, "judge_bias says nothing without judges; give both"),
@@ -340,3 +344,21 @@ def test_one_vote_does_not_say_that_somebody_guesses():
     assert (judges["log_score"] < judges["log_score_chance"]).sum() > 2
     (found,) = [each for each in th.findings(board) if each.key == "judges"]
     assert "Predicted by the others no better than by chance: Ann, Bo." in str(found.sentence)
+
+
+def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():
+    rng = np.random.default_rng(0)
+    for scale in 10.0 ** rng.uniform(3, 8, 12):
+        rows = [(*rng.choice(list("abcd"), 2, replace=False), "model_a", scale * rng.normal()) for _ in range(24)]
+        data = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "x"])
+        data.loc[::2, "winner"] = "model_b"
+        board = th.leaderboard(data, covariates=["x"], lapse=0.02, progressbar=False)
+        assert np.isfinite(board.table.select_dtypes(float)).all(axis=None)
+
+
+def test_covariates_beyond_what_is_computed_are_refused():
+    data = pd.DataFrame(
+        {"model_a": list("aab"), "model_b": list("bcc"), "winner": ["model_a"] * 3, "x": [1.0, 2, 3e300]}
+    )
+    with pytest.raises(th.errors.DataError, match="covariate 'x' is 3e.300, .* divide all by a constant"):
+        th.leaderboard(data, covariates=["x"], progressbar=False)

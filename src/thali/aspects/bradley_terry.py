@@ -353,10 +353,25 @@ class _Worths(Target[Local]):
 
 def highest(density: AnyDensity) -> Local:
     """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
+    from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
+
     simpler, start = density.simpler(), np.zeros(density.size)
     if simpler is not None:
         start[: simpler.size] = highest(simpler).where
-    return newton(_Worths(density), local(density, start), _GAIN, damping=1e-6, longest=_LONGEST).point
+
+    def climbed(begin: np.ndarray) -> Local:
+        return newton(_Worths(density), local(density, begin), _GAIN, damping=1e-6, longest=_LONGEST).point
+
+    end = climbed(start)
+    if density.lapse > 0.0 and dpotrf(fixed_scale(end.curvature, density.n_options))[1]:  # a saddle
+        aside = np.cos(np.arange(density.size)) / np.sqrt(_sizes(end.curvature))
+        end = max(climbed(end.where + aside), climbed(end.where - aside), key=lambda there: there.value)
+    return end
+
+
+def _sizes(curvature: np.ndarray) -> np.ndarray:
+    """Compute the absolute curvature along each coordinate, but for 0."""
+    return np.abs(np.diag(curvature)).clip(1e-9)
 
 
 def _without_covariates(density: Density) -> Density:
@@ -414,12 +429,16 @@ class NormalWorths:
     is_normal: bool = False  # whether the density is so near to a normal one that its many rows need not be seen again
 
     def __init__(self, density: AnyDensity) -> None:
-        from scipy.linalg import cholesky
+        from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
         self.density = density
         found = highest(density)
         self.mode = found.where
-        self._root = cholesky(fixed_scale(found.curvature, density.n_options))  # upper: H = R'R
+        precision = fixed_scale(found.curvature, density.n_options)
+        self._root, is_saddle = dpotrf(precision)  # upper: H = R'R
+        while is_saddle:  # that no step leaves
+            precision += 0.1 * np.diag(_sizes(precision))
+            self._root, is_saddle = dpotrf(precision)
         if density.has_prior:
             away = self.deviations(np.random.default_rng(0), _PILOT)
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
@@ -435,18 +454,20 @@ class NormalWorths:
 
         These are of the data, whatever the power of the likelihood.
         """
-        here = self.deviations(rng, count)
+        size, both = self.density.size, self._whitened(rng, count)
+        here, white = both[:, :size], both[:, size:]
         value, likelihood = log_densities(self.density, self.mode + here)
         there, mirrored = log_densities(self.density, self.mode - here)
-        turned = rng.random(count) * (1.0 + np.exp(there - value)) > 1.0
-        here[turned], value[turned], likelihood[turned] = -here[turned], there[turned], mirrored[turned]
-        value += self._distance(here)
+        with np.errstate(over="ignore"):
+            turned = rng.random(count) * (1.0 + np.exp(there - value)) > 1.0
+        both[turned], value[turned], likelihood[turned] = -both[turned], there[turned], mirrored[turned]
+        value += _distance(white)
         for _ in range(self.steps):
-            new = np.sqrt(1.0 - LENGTH**2) * here + LENGTH * self.deviations(rng, count)
-            there, of_new = log_densities(self.density, self.mode + new)
-            there += self._distance(new)
+            new = np.sqrt(1.0 - LENGTH**2) * both + LENGTH * self._whitened(rng, count)
+            there, of_new = log_densities(self.density, self.mode + new[:, :size])
+            there += _distance(new[:, size:])
             taken = -rng.standard_exponential(count) < there - value
-            here[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
+            both[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
         return self.mode + here, likelihood / self.density.power
 
     def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
@@ -455,10 +476,16 @@ class NormalWorths:
 
     def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Normal deviations from the mode (draws, coordinates)."""
+        return self._whitened(rng, count)[:, : self.density.size]
+
+    def _whitened(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw deviations, each followed by the root of the precision times it."""
         from scipy.linalg import solve_triangular
 
-        normal = rng.standard_normal((count, self.density.size))
-        return self._centred(solve_triangular(self._root, normal.T, check_finite=False).T)
+        n, white = self.density.n_options, rng.standard_normal((count, self.density.size))
+        away = solve_triangular(self._root, white.T, check_finite=False).T
+        white -= away[:, :n].mean(axis=1, keepdims=True) * self._root[:, :n].sum(axis=1)
+        return np.hstack([self._centred(away), white])
 
     @property
     def inverse_root(self) -> np.ndarray:
@@ -481,9 +508,10 @@ class NormalWorths:
         away[:, :n] -= away[:, :n].mean(axis=1, keepdims=True)
         return away
 
-    def _distance(self, away: np.ndarray) -> np.ndarray:
-        """Minus the log of their normal density, without its constant."""
-        return 0.5 * np.square(away @ self._root.T).sum(axis=1)
+
+def _distance(white: np.ndarray) -> np.ndarray:
+    """Compute minus the log of a standard normal density, without its constant."""
+    return 0.5 * np.square(white).sum(axis=1)
 
 
 # The same, spread: people's answers say less than as many independent ones --------------------------------------------

@@ -113,8 +113,8 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
         return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
     if model._learned == "coef":
         return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
-    weights = model.weights_
-    return model._engine.random_weights(model, _DRAWS), list(weights.index), list(weights.columns)
+    columns = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
+    return model._engine.random_weights(model, _DRAWS), list(model.classes_), list(columns)
 
 
 _ESTABLISHED = 2.0  # standard errors from which a difference is called established

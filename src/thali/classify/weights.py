@@ -11,15 +11,17 @@ from thali.inference.warn import warn
 
 from .input import shown
 
+LARGEST = 1e15  # of weights, which count rows
+
 
 def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     """A weight for each row, 1 each where none were given.
 
     Examples
     --------
-    >>> weights_of([1, 0, -2], 3)
+    >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    thali.errors.DataError: sample_weight is -2 in row 2; every weight must be a finite number of 0 or more.
+    thali.errors.DataError: sample_weight is -2 in row 2; every weight must be a finite number of 0 or more, up to ...
     """
     if sample_weight is None:
         return np.ones(rows)
@@ -32,10 +34,11 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
             f"sample_weight must be one-dimensional, with one number for each of {rows} rows of X; got shape "
             f"{weight.shape}."
         )
-    if (wrong := ~(np.isfinite(weight) & (weight >= 0.0))).any():
+    if (wrong := ~((weight <= LARGEST) & (weight >= 0.0))).any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"sample_weight is {weight[row]:g} in row {row}; every weight must be a finite number of 0 or more."
+            f"sample_weight is {weight[row]:g} in row {row}; every weight must be a finite number of 0 or more, up to"
+            f" {LARGEST:g}."
         )
     if not weight.any():
         raise DataError(

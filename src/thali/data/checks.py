@@ -11,6 +11,7 @@ from thali._labels import as_label
 from thali.errors import Clause, DataError, Setting
 
 MAX_COUNTED = 2.0**53  # floating-point numbers skip whole numbers above this
+LARGEST = 1e50  # of measured numbers: their fourth powers are floats
 
 
 def checked_counts(values: Any, where: Callable[[int], str], weights: bool = False) -> np.ndarray:
@@ -44,6 +45,17 @@ def checked_numbers(values: Any, where: Callable[[int], str], what: str) -> np.n
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     return np.array([_number(value, k, where, what) for k, value in enumerate(values)], dtype=np.float64)
+
+
+def refuse_extremes(values: np.ndarray, what: str) -> None:
+    """Raise if squares of the values are beyond what floating-point numbers hold; `what` names one in the error."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
+        verb = "divide" if largest > 1.0 else "multiply"
+        raise DataError(
+            f"The largest {what} is {largest:.3g}, which is too far from 1; {verb} all by a constant, so that they"
+            " are about 0 to 1."
+        )
 
 
 def _number(value: Any, k: int, where: Callable[[int], str], what: str) -> float:

@@ -1,10 +1,14 @@
 """Warnings at the line of the user's code that called thali."""
 
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from tempfile import NamedTemporaryFile
+
+from thali.errors import DefectWarning, IncompleteWarning, ThaliError
 
 # Fits that are part of a larger computation: without warnings and summaries -------------------------------------------
 
@@ -25,6 +29,18 @@ def without_warnings() -> Iterator[None]:
 def is_quiet() -> bool:
     """Whether warnings are unwanted here."""
     return _IS_QUIET.get()
+
+
+def warn_of_loss(loss: str, error: Exception) -> None:
+    """Warn that a part of the answer is lost; write the traceback of an error of thali to a file."""
+    said, kind = f"{loss} ({type(error).__name__}: {error}); the rest is complete.", IncompleteWarning
+    if not isinstance(error, ThaliError | MemoryError | OSError):
+        said, kind = f"{said} This is an error of thali: please report it", DefectWarning
+        with suppress(OSError), NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file:
+            file.write("".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"))
+            said += f" with the file '{file.name}'"
+        said += "."
+    warnings.warn(kind(said), stacklevel=frames_to_user())
 
 
 _LIBRARY = __name__.partition(".")[0]

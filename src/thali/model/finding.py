@@ -1,6 +1,5 @@
 """A finding: one answer of a fitted model, a comparison or a test, as data that every surface shows."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -8,7 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from thali._described import Described, Description
 from thali._labels import suggest
-from thali.errors import PYTHON, ArgumentError, Fact, IncompleteWarning, Message, Words
+from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
+from thali.inference.warn import warn_of_loss
 
 from .columns import described
 
@@ -256,14 +256,12 @@ class Findings(Sequence[Finding], Described):
         """The finding; one that fails says so, and costs no other."""
         try:
             return maker(self._source, self._settings)
+        except ThaliError as error:  # it does not apply to this source
+            return maker.named(Finding(Message(error), verdict=False, headline="This could not be computed."))
         except Exception as error:  # whatever it is: the others are worth more
-            fault = f"{type(error).__name__}: {error}"
-            warnings.warn(
-                IncompleteWarning(f"the answer '{maker.key}' could not be computed ({fault}); the rest is complete."),
-                stacklevel=2,
-            )
-            lost = Finding(f"This could not be computed: {fault}.", verdict=False, headline="An error of thali.")
-            return maker.named(lost)
+            warn_of_loss(f"the answer '{maker.key}' could not be computed", error)
+            fault = f"This could not be computed: {type(error).__name__}: {error}."
+            return maker.named(Finding(fault, verdict=False, headline="An error of thali."))
 
     def __iter__(self) -> Iterator[Finding]:
         return (found for key in self._makers if (found := self.find(key)) is not None)

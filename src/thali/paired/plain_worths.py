@@ -85,10 +85,11 @@ def drawn_of(
         density = density_of(data, lapse, bool(data.n_ties), not estimates)
     if estimates and data.covariates is not None:
         _check_identified(density, data.covariates.names)
-    normal, dependence = worths_of(people, data, density)
     (rng,) = streams(random_seed, 1)
     found = []
     with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
+        progress.note("estimating worths")
+        normal, dependence = worths_of(people, data, density)
         for begin in range(0, DRAWS, _BLOCK):
             found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.points(rng, _BLOCK))
             progress.update(begin + _BLOCK)

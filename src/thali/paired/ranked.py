@@ -51,12 +51,11 @@ def groups(order: np.ndarray) -> list[list[int]]:
                 continue
             members, room = [i, int(j)] if j > i else [i], alike[i] & alike[j]
             room[members] = False
-            while room.any():  # the nearest to the two that is like all members
-                candidates = np.flatnonzero(room)
-                nearest = int(candidates[np.abs(2 * candidates - i - j).argmin()])
-                members.append(nearest)
-                room &= alike[nearest]
-                room[nearest] = False
+            candidates = np.flatnonzero(room)
+            for nearest in candidates[np.abs(2 * candidates - i - j).argsort(kind="stable")].tolist():
+                if room[nearest]:  # the nearest to the two that is like all members
+                    members.append(nearest)
+                    room &= alike[nearest]
             covered[np.ix_(members, members)] = True
             found.append(sorted(members))
     return sorted(found)

@@ -1,11 +1,11 @@
 """The worths of a leaderboard whose judges differ in discrimination, or whose options change in time."""
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._arguments import positive
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
@@ -60,8 +60,7 @@ class Asked(NamedTuple):
                 continue
             if not there:
                 raise ArgumentError(Argument(name), " says nothing without ", Argument(needs), "; give both.")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
-                raise ArgumentError(Argument(name), f" must be a number above 0; got {value!r}.")
+            positive(name, value, "a standard deviation")
         if self.judge_bias and not self.judges:
             raise ArgumentError(Argument("judge_bias"), " says nothing without ", Argument("judges"), "; give both.")
         what = "judges" if self.judges else "period"

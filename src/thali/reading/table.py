@@ -216,6 +216,7 @@ SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
 
 
+MAX_COLUMNS = 10_000  # of a file of text, each of which takes half a millisecond
 NUMBERED = "attribute{}"  # columns of files that number attributes
 
 
@@ -247,10 +248,10 @@ def preflib_cells(content: bytes) -> Cells:
         numbers.append(number)
     if not rows:
         raise DataError("The file holds no order below its head.")
-    if (width := max(map(len, rows))) * len(rows) > MAX_CELLS:
+    if (width := max(map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
             f"The longest of {len(rows):,} orders names {width - 1:,} alternatives; a table with a row for each order"
-            " would not fit into memory, so leave out the last places."
+            " would be too large, so leave out the last places."
         )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
     columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(width)]
@@ -542,6 +543,11 @@ def _names(header: list[str]) -> list[str]:
 
 def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None) -> Table:
     """The table of these cells: columns of numbers and of text; `texts`: of which columns that is known."""
+    if len(cells.header) > MAX_COLUMNS:
+        raise DataError(
+            f"The table has {len(cells.header):,} columns, and at most {MAX_COLUMNS:,} are read; leave out those that"
+            " are not needed, or write a row for each answer."
+        )
     cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))

@@ -7,7 +7,6 @@ import io
 import itertools
 import math
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.resources import files
@@ -18,7 +17,8 @@ import numpy as np
 from thali._described import printable
 from thali._digits import by_itself, decimals_of_cells, written
 from thali._page import markup, policy
-from thali.errors import IncompleteWarning, Words
+from thali.errors import Words
+from thali.inference.warn import warn_of_loss
 from thali.model.common_findings import has_draws
 from thali.model.data_facts import Facts
 from thali.model.finding import ANSWERS, CHAPTERS, DATA, METHODS, MISSES, PAGE, STATISTICS, Finding, Findings, Picture
@@ -250,10 +250,7 @@ def attempted(what: str, make: Callable[[], Made]) -> Made | None:
     try:
         return make()
     except Exception as error:  # whatever it is: the rest of the answer is worth more
-        warnings.warn(
-            IncompleteWarning(f"{what} could not be made ({type(error).__name__}: {error}); the rest is complete."),
-            stacklevel=2,
-        )
+        warn_of_loss(f"{what} could not be made", error)
         return None
 
 

@@ -385,7 +385,10 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
     ("asked", "sentence"),
     [
         ({"rule": "best"}, "rule must be one of"),
-        ({"scale": -1.0}, "scale is the factor of all utilities and must be a finite number above 0; got -1.0"),
+        (
+            {"scale": -1.0},
+            "scale is the factor of all utilities and must be a finite number above 0",
+        ),
         ({"availability": {"A": 0.0}}, "availability of 'A' is the part of occasions on which it is found"),
         ({"availability": {"Z": 0.5}}, "availability: there is no product 'Z'; there are A, B, C"),
         ({"availability": 0.5}, "availability must map products to numbers"),

@@ -216,7 +216,7 @@ def test_constant_columns():
             {"method": "gibbs"},
             "method must be one of 'auto', 'polya-gamma', 'holmes-held', 'laplace', 'variational', 'map'; got 'gibbs'",
         ),
-        ({"eta": 0.0}, "eta is a rate and must be a finite number above 0; got 0.0"),
+        ({"eta": 0.0}, "eta is a rate and must be a finite number above 0, from 1e-100 to 1e100; got 0.0"),
         ({"shape": -1}, "shape is a parameter of the Gamma prior of eta and must be a finite number above 0"),
         ({"rate": "1"}, "rate is a parameter of the Gamma prior of eta"),
         ({"prior": "ridge"}, "prior must be one of 'laplace', 'horseshoe'; got 'ridge'"),
@@ -290,3 +290,10 @@ def test_tables_say_on_which_scale_coefficients_stand(standardize):
     assert all(own in each.attrs["scale"] for each in (model.summary(), point.summary(), path))
     title = point.findings()["coef"].title
     assert ("standardised covariates" in title) == standardize
+
+
+def test_tiny_weights_beside_one_of_1_end():
+    X, weights = np.random.default_rng(0).normal(size=(12, 3)), np.array([1] + [1e-15] * 11)
+    model = th.SparseMultinomialLogit("polya-gamma", draws=12, tune=12, chains=2, progressbar=False, random_state=1)
+    with pytest.warns(UserWarning):
+        assert np.isfinite(model.fit(X, list("aab") * 4, weights).coef_).all()

@@ -1,6 +1,7 @@
 import csv
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -23,6 +25,7 @@ from thali.data import kinds
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 from thali.posterior import store
 from thali.reading.recognise import read
+from thali.surfaces.cli.files import write_all, write_somewhere
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 # beside the job, or the command of a made-up fit, which has none
@@ -172,7 +175,7 @@ def test_out_replaces_older_results_and_spares_other_files(run, fake, folder):
 
 
 @pytest.mark.fit
-def test_a_failure_while_writing_leaves_nothing_but_the_answer(run, fake, folder, monkeypatch):
+def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run, fake, folder, monkeypatch):
     synced, sync = [], os.fsync
 
     def full_disk(descriptor):
@@ -184,9 +187,21 @@ def test_a_failure_while_writing_leaves_nothing_but_the_answer(run, fake, folder
     monkeypatch.setattr(os, "fsync", full_disk)
     result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
     assert result.code == 2 and "Traceback" not in result.err
-    assert "error: Cannot write 'new/results/" in result.err and "No space left on device; free some" in result.err
+    assert "thali: Cannot write 'new/results/" in result.err and "No space left on device; free some" in result.err
     assert "number of latent aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
+    elsewhere = Path(result.err.rpartition("The results are in '")[2].partition("'")[0])
+    assert {"posterior.nc", "summary.csv"} <= set(os.listdir(elsewhere))
+    shutil.rmtree(elsewhere)
+
+
+def test_the_user_names_another_place_for_the_results(folder, monkeypatch, capsys):
+    terminal = SimpleNamespace(isatty=lambda: True, readline=iter(["tea.csv\n", "there\n"]).__next__)
+    monkeypatch.setattr(sys, "stdin", terminal)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    place = write_somewhere(folder / "tea.csv", lambda place: write_all(place, {"a.csv": b"1"}))
+    assert place == Path("there") and (folder / "there" / "a.csv").read_bytes() == b"1"
+    assert capsys.readouterr().err.count("tea.csv is a file") == 2
 
 
 # errors, warnings, Ctrl-C ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from thali._arguments import positive
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 from thali.inference.numerics.truncated import tilted_weight
@@ -116,11 +117,8 @@ class Additive:
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
             )
-        if self.variance is not None and not 0.0 < self.variance < math.inf:
-            raise ArgumentError(
-                "variance is the prior mean of sigma^2 and must be a finite number above 0, or None; "
-                f"got {self.variance!r}."
-            )
+        if self.variance is not None:
+            positive("variance", self.variance, "the prior mean of sigma^2")
 
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no room to move."""

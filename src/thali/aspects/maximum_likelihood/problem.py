@@ -8,6 +8,7 @@ from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 
 from ..draws.counts import outcomes
+from ..draws.covariates import FARTHEST
 from ..likelihoods.best_worst import RANKING, answer_counts
 from .respondent_scores import expected_answers
 from .set_problems import BestWorstProblem, LuceProblem, Slopes
@@ -86,8 +87,12 @@ class Problem(NamedTuple):
         if self.extra.shape[1]:
             empty = own + other == 0.0  # only the columns tell such two apart
             own, other = np.where(empty, 1.0, own), np.where(empty, 1.0, other)
-            own = own * np.exp(self.extra @ beta[: self.extra.shape[1]])
+            own = own * self._lifts(beta)
         return own, other
+
+    def _lifts(self, beta: np.ndarray) -> np.ndarray:
+        """Compute the factors by which the columns multiply what speaks for the first of each pair."""
+        return np.exp(np.clip(self.extra @ beta[: self.extra.shape[1]], -FARTHEST, FARTHEST))
 
     def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The weight of both; 0: no aspect tells the two apart."""
@@ -210,7 +215,7 @@ class Problem(NamedTuple):
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_own = np.where(total > 0, by_p * scale * rest / total, 0.0)
             by_other = np.where(total > 0, -by_p * scale * q / total, 0.0)
-        factor = np.exp(self.extra @ beta[: self.extra.shape[1]]) if self.extra.shape[1] else 1.0
+        factor = self._lifts(beta)
         return self.first.T @ (by_own * factor) + self.second.T @ by_other
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thali.errors import DataError
 from thali.inference.numerics.bordered import Bordered, BorderedFactor
 from thali.inference.optimise import Step, Target, newton
 
@@ -18,6 +19,7 @@ _GAIN = 1e-9  # of the log density: the step that promises less is the last
 _NEAR = 1.0  # the same of the first steps, which are those of a convex problem
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
 _ASIDE = 0.3  # how far from a saddle another climb begins
+_DAMPINGS = (0.0, 1e-13, 1e-10, 1e-7, 1e-4)  # of curvatures that rounding leaves not quite positive
 _LONGEST = 3.0  # change of a coordinate in one step
 
 
@@ -118,7 +120,11 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None,
 def _about(density: Density, point: np.ndarray, value: float, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
     """The normal distribution about a mode; without a factor that of the convex part of the density."""
     if factor is None:
-        factor = BorderedFactor(curvature_at(density, point, spreads, is_convex=True))
+        curvature = curvature_at(density, point, spreads, is_convex=True)
+        damped = (_factor(curvature.with_more(damping * np.abs(curvature.diagonal))) for damping in _DAMPINGS)
+        factor = next((each for each in damped if each is not None), None)
+    if factor is None:
+        raise DataError("Columns of covariates differ too much in size; divide each by its standard deviation.")
     free = int(density.is_free.sum())
     return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
 

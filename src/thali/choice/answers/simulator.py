@@ -10,7 +10,7 @@ from thali._labels import shorten
 from thali._page import as_json
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
-from thali.errors import DataWarning
+from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 from thali.model.finding import Finding, Text
 from thali.model.wording import listed, phrase
@@ -112,6 +112,11 @@ class MarketDraws(NamedTuple):
         """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
         draws = shares[1:] if self.is_estimate else shares
         draws = draws[~np.isnan(draws).any(axis=1)]
+        if not len(draws):
+            raise DataError(
+                "No draw from the sampling distribution has finite shares, because the estimates have no finite"
+                " standard errors; fit HierarchicalLogit, whose prior keeps them finite."
+            )
         low, high = np.quantile(draws, tails, axis=0)
         return shares[0] if self.is_estimate else draws.mean(axis=0), low, high
 

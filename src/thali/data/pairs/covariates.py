@@ -11,6 +11,7 @@ from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import DataError
 
 from ..answers import Answers, Who
+from ..checks import refuse_extremes
 from ..columns import coded, column
 from ..judged import Frozen
 
@@ -213,6 +214,8 @@ def covariate_columns(
         if name in used:
             raise DataError(f"Column {name!r} says what was compared, or what came of it, and is no covariate.")
         found |= _numbers(values, frame) if _is_number(values) else _indicators(frame, name)
+    for name, values in found.items():
+        refuse_extremes(values, f"number of the covariate {name!r}")
     return Columns(tuple(found), np.column_stack(list(found.values())))
 
 

@@ -12,13 +12,14 @@ from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
 from ..answers import JudgedValues
+from ..checks import refuse_extremes
 from ..columns import as_frame
 from ..connectivity import connected, parted
 from ..judged import Judged
 from ..kinds import SIMILARITIES
 from ..people import column_facts
 from ..suspicious import unusual_similarities
-from .tables import Measured, from_dissimilarities, mean_of_subjects, measured_pairs, refuse_extremes
+from .tables import Measured, from_dissimilarities, mean_of_subjects, measured_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -399,7 +400,7 @@ class Similarities(Judged):
             raise DataError(f"At least two objects are needed to compare; got {shorten(found.labels) or 'none'}.")
         if not len(found.values):
             raise DataError(f"There is not a single similarity among the {len(found.labels):,} objects.")
-        refuse_extremes(found.values)
+        refuse_extremes(found.values, "similarity")
         if sigma is not None:
             sigma = positive("sigma", sigma, "the standard deviation of a similarity")
         arrays = found.first, found.second, found.values, found.judgements

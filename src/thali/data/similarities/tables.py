@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MATRIX = Words("matrix", "object", "Long tables are read by Similarities.from_frame.")
 JUDGEMENTS = Words("judgements", "object", "It holds, for each cell of `matrix`, how many judgements that is of.")
-LARGEST = 1e100
 ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
 
 
@@ -135,17 +134,6 @@ def from_dissimilarities(found: Measured, how: str | Callable[[np.ndarray], Any]
     if not distance.any():
         raise DataError('All dissimilarities are 0, so their mean gives no scale; how="exponential" needs one above 0.')
     return np.exp(-distance / distance.mean())
-
-
-def refuse_extremes(values: np.ndarray) -> None:
-    """Raise if the squares of similarities are beyond what floating-point numbers hold."""
-    largest = float(np.abs(values).max())
-    if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
-        verb = "divide" if largest > 1.0 else "multiply"
-        raise DataError(
-            f"The largest similarity is {largest:.3g}, whose square is no number; {verb} all by a constant, so that "
-            "they are about 0 to 1."
-        )
 
 
 def is_symmetric(table: np.ndarray) -> bool:

@@ -8,6 +8,7 @@ key, which stands in the fragment of the address and comes back as a header; so 
 import asyncio
 import hmac
 import json
+import math
 from collections.abc import Awaitable, Callable, MutableMapping
 from ipaddress import ip_address
 from typing import Any
@@ -26,6 +27,7 @@ MAX_UPLOAD = 200 << 20  # bytes of a file
 MAX_FORM = 1 << 20  # bytes of anything else
 LOCAL = ("127.0.0.1", "localhost", "::1")
 _PAUSE = 1.0  # seconds after a wrong key
+MAX_SECONDS_OF_BODY = 600.0
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -150,11 +152,17 @@ def _complete(headers: MutableHeaders, keeps: bool) -> None:
 
 def _counted(receive: Receive, most: int) -> Receive:
     """The same stream, which breaks off where more comes than is allowed, whatever was declared."""
-    read = 0
+    read, end = 0, asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
 
     async def counting() -> Any:
-        nonlocal read
-        message = await receive()
+        nonlocal read, end
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, "The request took too long; send it again.") from None
+        if not message.get("more_body"):
+            end = math.inf  # what follows is the end of the connection
         read += len(message.get("body", b""))
         if read > most:
             raise HTTPException(413, _limit(most))

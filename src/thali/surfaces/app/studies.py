@@ -40,6 +40,7 @@ RUNS = (*QUEUED_RUNS, LOOK, TEST)
 ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".jsonl", ".ndjson", ".json")
 ENDINGS += (".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
+_FILE = re.compile(r"data\.[a-z]{2,8}")  # the name of the data in the folder
 _LONGEST = 200  # characters of a title
 # What a file must hold to be of use.
 _HELD: dict[str, dict[str, type]] = {
@@ -137,6 +138,8 @@ class Study:
     def about(self) -> dict[str, Any]:
         """Its title, when it was made, and where the data are."""
         if found := self.read("study"):
+            if not _FILE.fullmatch(str(found.get("file", "data.csv"))) or (self.path / "study.json").is_symlink():
+                raise DataError(f"The file '{self.path / 'study.json'}' is damaged.")
             return found
         raise DataError(f"The file '{self.path / 'study.json'}' is missing.")
 

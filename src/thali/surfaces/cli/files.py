@@ -3,6 +3,8 @@
 import contextlib
 import io
 import os
+import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -80,6 +82,34 @@ def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
 
     with_draws, without = IN_FOLDER
     return {with_draws if "posterior" in tree.children else without: store.to_netcdf(tree)}
+
+
+def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
+    """Write to a folder or, if that fails, to another that the user names; return it.
+
+    Raises
+    ------
+    DataError
+        If nobody names another; the error names the temporary folder of the results.
+    """
+    try:
+        write(folder)
+        return folder
+    except ThaliError as error:
+        notify(f"{error}")
+    while sys.stdin.isatty() and sys.stderr.isatty():
+        sys.stderr.write("thali: write the results to another folder (Enter: a temporary one): ")
+        sys.stderr.flush()
+        if not (name := sys.stdin.readline().strip()):
+            break
+        try:
+            write(Path(name))
+            return Path(name)
+        except (ThaliError, OSError) as error:
+            notify(f"{error}")
+    temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
+    write(temporary)
+    raise DataError(f"The results are in '{temporary}' instead of '{folder}'; move them to another place.")
 
 
 def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:

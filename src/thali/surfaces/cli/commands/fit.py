@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from thali.model.spec import FIT, MODEL, ModelSpec
 from ...figures import Figures
 from ...text import text_of
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..files import check_folder, write_model, write_results, write_slides
+from ..files import check_folder, write_model, write_results, write_slides, write_somewhere
 from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named
 from ..options import by_word, given_of_table
@@ -94,30 +95,38 @@ def run_fit(
         if stopped:
             notify("stopped by Ctrl-C while answers were computed." + (" Nothing was written." if out is None else ""))
         if out is not None:
-            write_model(tree_of_model(model), out)
-            notify(f"the answers could not be computed; the fit is in {out}, and thali.load reads it.")
+            place = write_somewhere(out, partial(write_model, tree_of_model(model)))
+            notify(f"the answers could not be computed; the fit is in {place}, and thali.load reads it.")
         if stopped:
             raise typer.Exit(INTERRUPTED) from None
         raise
+
+    def write(figures: Figures) -> None:
+        if out is not None:
+            tree = tree_of_model(model)
+            noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
+            wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
+
+            def write_to(folder: Path) -> None:
+                wrote[2:] = ["the pictures"] * bool(write_results(tree, findings, folder, formats, noting, figures))
+
+            place = write_somewhere(out, write_to)
+            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
+        if page is not None:
+            repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
+            write_report(model, page, repeats, terminal, settings, figures, cover)
+        if slides is not None:
+            write_slides(findings, slides, terminal, fit_in_words(model))
+
     try:
-        with Figures() as figures:
-            if out is not None:
-                tree = tree_of_model(model)
-                noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
-                drawn = write_results(tree, findings, out, formats, noting, figures)
-                wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
-                wrote += ["the pictures"] * bool(drawn)
-                notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
-            if page is not None:
-                repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-                write_report(model, page, repeats, terminal, settings, figures, cover)
-            if slides is not None:
-                write_slides(findings, slides, terminal, fit_in_words(model))
+        try:
+            print(answer, flush=True)
+        finally:  # neither a full disk nor a closed pipe costs the other
+            with Figures() as figures:
+                write(figures)
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None
-    finally:  # a full disk must not cost the answer of a long run
-        print(answer)
     if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings.of(TEXT)):
         raise typer.Exit(INTERRUPTED)
 
