@@ -22,7 +22,7 @@ _SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys
 
 def as_label(value: Any) -> str:
     """The text of a label: no blanks around it, no decimals of a whole number, "" where it is missing."""
-    if value is None:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64)):
         number = float(value)

@@ -227,3 +227,68 @@ def test_options_that_are_numbers_are_no_ranks(said):
     assert recognise.recognise(Table(frame, "the table")).kind == (
         kinds.TRIPLETS if said == ("odd",) else kinds.CHOICES
     )
+
+
+# Words such as null and NA: options where an option is so called, else no answer, which is counted -------------------
+
+
+WORDS = ["null", "None", "NA", "nan", "NULL", "-"]
+OF_WORDS = {  # {} is the option that is so called, ! an answer that none is; the last row is not used
+    "trials": ("left,right,chosen\n{},tea,{}\ntea,milk,milk\nmilk,{},{}\ntea,milk,!\n", "1 row without an answer"),
+    "best-worst": (
+        "a1,a2,a3,best,worst\n{},tea,milk,{},tea\ntea,{},milk,milk,{}\ntea,{},milk,!,tea\n",
+        "1 row without",
+    ),
+    "best": ("a1,a2,a3,best\n{},tea,milk,{}\ntea,{},milk,milk\ntea,{},milk,!\n", "1 row without an answer"),
+    "triplets": ("a,b,c,odd\n{},tea,milk,{}\ntea,milk,{},milk\ntea,{},milk,!\n", "1 row without an answer"),
+    "wide pairs": ("tea > {},tea > milk\n{},milk\ntea,tea\n!,!\n", "1 row without an answer"),
+    "choices": ("task,alternative,chosen\n1,{},{}\n1,tea,{}\n2,tea,tea\n2,{},tea\n3,tea,!\n3,{},!\n", "2 rows without"),
+    "rankings": ("id,rank1,rank2\n1,{},tea\n2,tea,{}\n3,,\n", "1 ranking without an answer"),
+}
+
+
+@pytest.mark.parametrize("shape", OF_WORDS)
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_is_the_option_so_called_and_else_no_answer(shape, word):
+    text, omitted = OF_WORDS[shape]
+    other = "NaN" if word != "NaN" else "NA"
+    data, sentence = taken(text.replace("{}", word).replace("!", other))
+    plain, _ = taken(text.replace("{}", "Zimt").replace("!", other))
+    assert word in data.labels and f"; {omitted}" in sentence
+    assert str(data) == str(plain) and [each.replace("Zimt", word) for each in plain.labels] == list(data.labels)
+    assert np.array_equal(data.counts, plain.counts)
+
+
+def test_a_word_among_numbers_is_an_option_if_other_columns_say_so():
+    data, _ = taken("left,right,chosen\nNA,1,NA\n3,NA,NA\n1,3,1\nNA,1,1\n")
+    assert dict(zip(data.labels, data.counts.sum(1).tolist(), strict=True)) == {"NA": 2, "1": 2, "3": 0}
+
+
+def test_a_word_among_sets_of_numbers_is_asked_about():
+    with pytest.raises(DataError, match="'NA' in column 'best' may be an option, as the options are numbers and empty"):
+        taken("a1,a2,a3,best,worst\nNA,4,5,NA,4\n3,4,5,3,4\n")
+
+
+@pytest.mark.parametrize("empty", [None, np.nan, pd.NA, pd.NaT, "", "null"])
+def test_data_frames_warn_of_rows_without_an_answer(empty):
+    rows = {"left": ["tea", "NA", "tea"], "right": ["NA", "tea", "NA"], "chosen": ["NA", "NA", empty]}
+    with pytest.warns(DataWarning, match="1 row without an answer.* left out"):
+        data = th.PairedComparisons.from_trials(pd.DataFrame(rows, dtype=object))
+    assert data.n_comparisons == 2 and data.counts[data.labels.index("NA")].sum() == 2
+
+
+def test_experiments_count_tasks_without_an_answer():
+    rows = [(p, t, k, "NA" if t == 2 else int(k == t), 10 * (k + t)) for p in "ab" for t in (0, 1, 2) for k in (0, 1)]
+    frame = pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen", "price"])
+    data, sentence = recognise.read(Source("x.csv", frame.to_csv(index=False).encode()), kinds.EXPERIMENTS)
+    assert data.n_tasks == 4 and "; 4 rows without an answer" in sentence
+    wide = "id,price_1,price_2,choice\n1,9,15,1\n1,15,9,2\n2,9,15,\n2,9,15,NA\n"
+    data, sentence = taken(wide)
+    assert data.n_tasks == 2 and "; 2 rows without an answer left out" in sentence
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_cell_too_long_is_called_so(separator):
+    text = f"winner,loser\n{'A' * 200_000},B C\nB C,D\n".replace(",", separator)
+    with pytest.raises(DataError, match="Line 2 holds a cell of more than 131,072 characters; shorten it"):
+        taken(text)

@@ -10,7 +10,7 @@ from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.warn import warn
 
-from ..columns import NO, YES, as_frame, column
+from ..columns import NO, YES, answered_rows, as_frame, column
 from ..people import people_table
 from ..roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
 from .dual import NOTHING, refuse_both, with_nothing
@@ -253,6 +253,7 @@ def choices_of(
         column(frame, bought)
     names = [name for name in frame.columns if name != bought]
     respondent, task, alternative, chosen = task_columns(names, *columns)
+    frame = answered_rows(frame, [chosen], [alternative] if alternative else (), by=(respondent, task))
     rows = _rows(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)

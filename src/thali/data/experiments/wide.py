@@ -10,7 +10,7 @@ from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError
 
 from ..columns import column, flags
-from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, no_answers, plain
 from .dual import BOUGHT
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _offers_none(names: list[str]) -> str | None:
 
 def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
     """Whether what was chosen are these, or they are numbered."""
-    choices = {text for text in picked if plain(text) not in ZERO_OR_NONE}
+    choices = {text for text in picked if plain(text) not in ZERO_OR_NONE} - no_answers(picked, known)
     return bool(choices) and (choices <= set(known) or set(known) == set(_NUMBERS[: len(known)]))
 
 
