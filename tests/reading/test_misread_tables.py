@@ -1,8 +1,10 @@
 """Tables that look like something else: read as what they are, or asked about."""
 
 import io
+import json
 import unicodedata
 import warnings
+import xml.dom.minidom
 from itertools import permutations
 
 import numpy as np
@@ -10,12 +12,14 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali._described import Description, as_html, as_text
 from thali._labels import as_label
 from thali._source import Source
 from thali.data import kinds
 from thali.errors import DataError, DataWarning
 from thali.reading import recognise
 from thali.reading.table import Table, read_table
+from thali.surfaces.figures import Figures
 
 ASKED = r"may be 1000 or 1; write counts as whole numbers"
 SHAPES = {  # in which a number stands for {}
@@ -292,3 +296,45 @@ def test_a_cell_too_long_is_called_so(separator):
     text = f"winner,loser\n{'A' * 200_000},B C\nB C,D\n".replace(",", separator)
     with pytest.raises(DataError, match="Line 2 holds a cell of more than 131,072 characters; shorten it"):
         taken(text)
+
+
+# Characters that steer a terminal or that no page may hold: escaped where text enters, and on every surface ------------
+
+
+STEERING = ["\x1b[31m", "\x01", "\x7f", "\x9b31m", "\u202e", "\u2066", "\ud800", "\uffff", "\r"]
+
+
+@pytest.mark.parametrize("letters", STEERING)
+def test_labels_have_no_characters_that_steer(letters):
+    names = [f"A{letters}x", "Ax", f"{letters}C"]
+    rows = [(a, b) for a in names for b in names if a != b]
+    text = "".join(json.dumps({"winner": a, "loser": b, letters: 1}) + "\n" for a, b in rows)
+    escaped = letters.encode("unicode_escape").decode()
+    data, sentence = taken(text, "x.jsonl")
+    frame = pd.DataFrame(np.array(rows, dtype=object), columns=["winner", "loser"], dtype=object)
+    expected = {f"A{escaped}x", "Ax", f"{escaped}C"}
+    for each in (data, th.PairedComparisons.from_frame(frame), th.PairedComparisons.from_pairs(rows)):
+        assert set(each.labels) == expected
+    for shown in (as_text(Description(f"a{letters}b")), as_html(Description(f"a{letters}b"))):
+        assert letters not in shown and (escaped in shown or letters == "\r")
+    assert sentence.isprintable()
+
+
+def test_pictures_are_well_formed_whatever_their_words_hold():
+    with Figures() as figures:
+        svg = figures.saved(Titled("a\x01 \x9b\u202e b"), "svg")
+    assert xml.dom.minidom.parseString(svg) and b"\x01" not in svg
+
+
+class Titled:
+    """A picture with some words."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def draw(self, plots):
+        from matplotlib import pyplot
+
+        axes = pyplot.figure().subplots()
+        axes.set_title(self.words)
+        return axes

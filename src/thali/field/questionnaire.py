@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._described import printable
+from thali._labels import printable
 from thali._labels import plural, shorten, suggest
 from thali._page import as_json, markup, policy
 from thali.data.choices.best_worst import are_ranks
