@@ -69,9 +69,9 @@ def test_what_is_said_of_a_folder(tmp_path):
         "3 people, 10 answers. 1 person stopped early: bob (2 of 4). Left out: 1 practice trial and 1 catch trial. "
         '1 person failed catch trials: eve (1); a fit leaves them out by where "catch_failed == 0". '
         "1 questionnaire repeats others and counts once: 'ann_half.csv'. 1 person answered several times, of which the "
-        "first whole questionnaire counts: 'eve'. 6 rows not taken, of a questionnaire that does not count: ann_half.csv "
-        "(2), eve_again.csv (4). 1 file not read: notes.txt (without the columns study, person, seed, started, part, "
-        "trials_planned)."
+        "first whole questionnaire counts: 'eve'. 6 rows not taken, of a questionnaire that does not count: "
+        "ann_half.csv (2), eve_again.csv (4). 1 file not read: notes.txt (without the columns study, "
+        "person, seed, started, part, trials_planned)."
     )
     files = found.files
     assert files["taken"].sum() == len(found.answers) and files.loc["eve.csv", ["rows", "taken"]].tolist() == [6, 4]

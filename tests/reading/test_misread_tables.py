@@ -298,7 +298,7 @@ def test_a_cell_too_long_is_called_so(separator):
         taken(text)
 
 
-# Characters that steer a terminal or that no page may hold: escaped where text enters, and on every surface ------------
+# Characters that steer a terminal or that no page may hold: escaped where text enters, and on every surface -----------
 
 
 STEERING = ["\x1b[31m", "\x01", "\x7f", "\x9b31m", "\u202e", "\u2066", "\ud800", "\uffff", "\r"]

@@ -28,7 +28,7 @@ _HEAD, _HEADER_WITHIN = 1 << 16, 5  # bytes and lines of a file in which a heade
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Collected(Printed):
-    """The answers to a study: `.answers`, as `thali fit` reads them, `.table`, a row a person, `.files`, and `.note`."""
+    """The answers to a study: `.answers`, for a fit; `.table`, a row a person; `.files`, a row a file; and `.note`."""
 
     answers: "pandas.DataFrame"
     files: "pandas.DataFrame"
@@ -283,8 +283,8 @@ def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet]
         notes.append(f"{plural(len(repeated), 'questionnaire')} {verbs[0]} others and {verbs[1]} once: {files}.")
     if contradicted:
         notes.append(
-            f"Questionnaires of {_people(len(contradicted))} contradict each other: {_each(contradicted)}; ask who handed "
-            "them in."
+            f"Questionnaires of {_people(len(contradicted))} contradict each other: {_each(contradicted)}; ask "
+            "who handed them in."
         )
     senders: dict[tuple[str, str], list[str]] = {}
     for sheet in kept:

@@ -10,8 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._labels import printable
-from thali._labels import plural, shorten, suggest
+from thali._labels import plural, printable, shorten, suggest
 from thali._page import as_json, markup, policy
 from thali.data.choices.best_worst import are_ranks
 from thali.data.experiments.scheme import HELD_OUT
