@@ -193,7 +193,8 @@ def answered_rows(
     lacking = np.zeros(len(frame), bool)
     for name in filter(None, answers):
         texts = list(map(as_label, column(frame, name)))
-        lacking |= np.isin(texts, ["", *(words := no_answers(texts, known))])
+        lacking |= np.isin(texts, ["", *no_answers(texts, known)])
+        words = no_answers(texts, ())
         if words and any(frame[each].dtype.kind == "f" and frame[each].hasnans for each in options):
             raise DataError(
                 f"{min(words)!r} in column {name!r} may be an option, as the options are numbers and empty cells; call "
