@@ -4,6 +4,7 @@ import html
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._digits import for_python
+from ._labels import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -101,7 +102,8 @@ def as_text(shown: Description) -> str:
     if shown.table is not None:
         table = shown.table.to_string(float_format=for_python, max_rows=_MAX_LINES, index=not is_numbered(shown.table))
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
-    return ("\n" if shown.table is None else "\n\n").join(part for part in (*parts, shown.text, shown.note) if part)
+    parts = [part for part in (*parts, shown.text, shown.note) if part]
+    return printable(("\n" if shown.table is None else "\n\n").join(parts))
 
 
 def _value_as_html(value: str | tuple[str, ...]) -> str:
@@ -131,12 +133,6 @@ def _shortened(text: str, most: int) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(printable(text))
-
-
-def printable(text: str) -> str:
-    """The text without characters that no page may hold, such as half of a pair of surrogates."""
-    kept = "".join(letter if letter >= " " or letter in "\n\t" else " " for letter in text)
-    return kept.encode("utf-8", "replace").decode("utf-8")
 
 
 def is_numbered(table: "pandas.DataFrame") -> bool:

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
@@ -19,10 +20,26 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet b
 # Blanks at which no line breaks, and characters that are not seen: of web forms and spreadsheets.
 _SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(map(ord, "\u200b\u2060\ufeff"), None)
 
+# Characters that steer a terminal or the direction of writing, and those that no XML or UTF-8 may hold.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]|\r(?!\n)"
+)
+
+
+def printable(text: str) -> str:
+    """Return the text with an escape for each character that no terminal, page or picture may hold.
+
+    Examples
+    --------
+    >>> print(printable("tea\\x1b[31m"))
+    tea\\x1b[31m
+    """
+    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
 
 def as_label(value: Any) -> str:
     """The text of a label: no blanks around it, no decimals of a whole number, "" where it is missing."""
-    if value is None:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64)):
         number = float(value)
@@ -40,7 +57,7 @@ def one_spelling(text: str) -> str:
     >>> one_spelling(" green tea ")
     'green tea'
     """
-    plain = text.strip()
+    plain = (text if text.isprintable() else printable(text)).strip()
     if plain.isascii():
         return plain
     spelled = unicodedata.normalize("NFC", plain).translate(_SEEN_ALIKE).strip()

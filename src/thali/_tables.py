@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ._described import is_numbered, printable
+from ._described import is_numbered
 from ._digits import DECIMALS, decimals_of, is_p_value, written
+from ._labels import printable
 from .errors import ArgumentError
 from .inference.files import atomic_write
 

@@ -33,7 +33,7 @@ BAD = [
     (lambda: th.Triplets([(0, 1, 2)], counts=[-1]), "The count in row 0 is -1, which is negative"),
     (lambda: th.Triplets([(0, 1, 2)], counts=[0]), "There is not a single answer; give one question or more."),
     (lambda: th.Triplets.from_frame(table(odd=["c", "c"])), "In row 1 'c', column 'odd', is not of the objects asked"),
-    (lambda: th.Triplets.from_frame(table(odd=["c", None])), "In row 1 column 'odd' is empty"),
+    (lambda: th.Triplets.from_frame(table(odd=["", None])), "In row 0 column 'odd' is empty"),
     (lambda: th.Triplets.from_frame(table(object2="a", odd="a")), "'a' is named twice in row 0"),
     (lambda: th.Triplets.from_frame(table()), "are not triplets; expected three objects a row"),
     (lambda: th.Triplets.from_frame(table(odd="a").iloc[:0]), "There is not a single question; the table has no rows"),

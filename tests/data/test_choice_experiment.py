@@ -320,11 +320,6 @@ BAD = [
         {"none": {"zoom": "off"}},
         f"The no-choice option is listed 2 times {WHERE}; once is enough.",
     ),
-    (
-        {"inside": ["x", "y"] * 4},
-        {"none": {"zoom": "no"}},
-        "An attribute is called 'inside' already; rename the column, or set inside=False.",
-    ),
     ({"person": list("aaaabbbb")}, {}, "Columns 'id', 'person' could all be the respondent; say which by respondent."),
     (
         {"choice": None},
@@ -538,3 +533,38 @@ def test_people_of_a_wide_table():
     assert data.people.to_dict() == {"sex": {"7": "f", "8": "m"}}
     nobody = th.ChoiceExperiment.from_wide(frame.drop(columns="id").assign(sex=["f", "f", "m"]))
     assert nobody.people["sex"].tolist() == ["f", "f", "m"]
+
+
+# Columns that are called as thali calls something else ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("with_none", [False, True])
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_attribute_called_inside_is_refused(with_none, inside):
+    rows = [(p, t, k, int(k == t), 10 * (k + t), "AB"[(k + p) % 2]) for p in (1, 2) for t in (0, 1) for k in (0, 1)]
+    rows += [(p, t, "none", 0, None, None) for p in (1, 2) for t in (0, 1)] if with_none else []
+    frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "price", "inside"])
+    with pytest.raises(DataError, match="Attribute 'inside' is called as thali calls"):
+        th.ChoiceExperiment.from_frame(frame, none="none" if with_none else None, inside=inside)
+    people = frame.assign(inside=frame["id"])  # which describes who answered
+    data = th.ChoiceExperiment.from_frame(people, none="none" if with_none else None, inside=inside)
+    assert data.people["inside"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["row", "place", "price"])
+def test_wide_attributes_are_called_as_their_columns(name):
+    wide = pd.DataFrame(
+        {f"{name}_1": [3, 1, 2], f"{name}_2": [1, 2, 3], "brand_1": list("ABA"), "brand_2": list("BAB")}
+    )
+    data = th.ChoiceExperiment.from_wide(wide.assign(choice=[1, 2, 1]))
+    assert set(data.attributes) == {name, "brand"}
+    assert data.to_frame()[name].astype(int).tolist() == [3, 1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["respondent", "task", "alternative", "chosen"])
+def test_wide_attributes_called_as_columns_of_tasks_are_refused(name):
+    wide = pd.DataFrame(
+        {f"{name}_1": [3, 1, 2], f"{name}_2": [1, 2, 3], "brand_1": list("ABA"), "brand_2": list("BAB")}
+    )
+    with pytest.raises(DataError, match=f"The attribute '{name}' is called as a column of tasks is"):
+        th.ChoiceExperiment.from_wide(wide.assign(choice=[1, 2, 1]))

@@ -1,5 +1,7 @@
 """A folder of answers becomes one table; what is missing, twice or foreign is said."""
 
+import os
+import sys
 import time
 
 import pandas as pd
@@ -67,14 +69,19 @@ def test_what_is_said_of_a_folder(tmp_path):
         "3 people, 10 answers. 1 person stopped early: bob (2 of 4). Left out: 1 practice trial and 1 catch trial. "
         '1 person failed catch trials: eve (1); a fit leaves them out by where "catch_failed == 0". '
         "1 questionnaire repeats others and counts once: 'ann_half.csv'. 1 person answered several times, of which the "
-        "first whole questionnaire counts: 'eve'. 1 file holds no answers and stayed aside: 'notes.txt'."
+        "first whole questionnaire counts: 'eve'. 6 rows not taken, of a questionnaire that does not count: "
+        "ann_half.csv (2), eve_again.csv (4). 1 file not read: notes.txt (without the columns study, "
+        "person, seed, started, part, trials_planned)."
     )
+    files = found.files
+    assert files["taken"].sum() == len(found.answers) and files.loc["eve.csv", ["rows", "taken"]].tolist() == [6, 4]
+    assert (files["rows"] == files.drop(columns="rows").sum(axis=1)).all()
     assert found.table.loc["eve", ["file", "answered", "catch_failed"]].tolist() == ["eve.csv", 4, 1]
     path = tmp_path / "answers.csv"
     found.answers.to_csv(path, index=False)
     assert "10 comparisons (2 ties), 3 subjects" in read(path)[1]
     assert "6 comparisons (1 tie), 2 subjects" in read(path, where="catch_failed == 0")[1]
-    assert "'answers.csv', 'notes.txt'" in th.field.collect(tmp_path).note
+    assert "answers.csv (without the columns" in th.field.collect(tmp_path).note
 
 
 @pytest.mark.fit
@@ -99,10 +106,13 @@ def test_one_file_may_hold_the_answers_of_many(tmp_path):
     texts = [rows_of("pairs", name).to_csv(index=False) for name in ("ann", "bob", "ann")]
     (tmp_path / "all.csv").write_text("".join(texts))
     found = th.field.collect(tmp_path)
-    assert found.note == "2 people, 8 answers." and len(found.answers) == 8
+    assert len(found.answers) == 8 and found.note == (
+        "2 people, 8 answers. 2 rows not taken, names of columns: all.csv (2). 4 rows not taken, repeats: all.csv (4)."
+    )
     save(tmp_path, again=pd.concat([rows_of("pairs", "ann"), rows_of("pairs", "bob")]))
     note = th.field.collect(tmp_path).note
-    assert note == "2 people, 8 answers. 2 questionnaires repeat others and count once: 'again.csv'."
+    assert note.startswith("2 people, 8 answers. 2 questionnaires repeat others and count once: 'all.csv'.")
+    assert "8 rows not taken, of a questionnaire that does not count: all.csv (8)." in note
 
 
 def test_who_left_during_practice_has_no_answer(tmp_path):
@@ -132,8 +142,9 @@ def test_of_questionnaires_that_nobody_finished_the_one_with_most_answers_counts
     save(tmp_path, **begun)
     found = th.field.collect(tmp_path)
     assert found.table["file"].tolist() == ["f3.csv"]
-    assert found.note.endswith(
+    assert (
         "1 person answered several times and finished none, of which the questionnaire with most answers counts: 'ann'."
+        in found.note
     )
 
 
@@ -178,17 +189,15 @@ def test_no_file_is_left_out_without_a_word(tmp_path):
     cut = rows_of("pairs", "eve").to_csv(index=False).replace("tea,milk,tea", "tea,milk,tea,milk,tea")
     (tmp_path / "eve.csv").write_text(cut)
     (tmp_path / "carl.csv").write_text("From: carl\n\n" + rows_of("pairs", "carl").to_csv(index=False))
-    with pytest.raises(DataError, match="no file of answers to a questionnaire: 2 files cannot be read: 'carl.csv'"):
+    with pytest.raises(DataError, match="no file of answers to a questionnaire: 2 files not read: carl.csv "):
         th.field.collect(tmp_path)
     (tmp_path / "second_week").mkdir()
     save(tmp_path / "second_week", bob=rows_of("pairs", "bob"))
     (tmp_path / "dan.xlsx").write_bytes(b"PK\x03\x04")
     found = th.field.collect(tmp_path)
     assert found.table["file"].tolist() == ["second_week/bob.csv"]
-    assert "2 files cannot be read: 'carl.csv' (The first line" in found.note and "'eve.csv' (Line 2" in found.note
-    assert found.note.endswith(
-        "1 file is no table of text and stayed aside: 'dan.xlsx'; what holds answers must be saved as CSV."
-    )
+    assert "3 files not read: carl.csv (The first line" in found.note and "eve.csv (Line 2" in found.note
+    assert "dan.xlsx (no table of text; save answers as CSV)" in found.note
 
 
 def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
@@ -206,8 +215,71 @@ def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):
     with pytest.raises(DataError, match="it is empty"):
         th.field.collect(tmp_path)
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(DataError, match="no file in it has the columns study, person"):
+    with pytest.raises(DataError, match="notes.csv .without the columns study, person"):
         th.field.collect(tmp_path)
     save(tmp_path, a=rows_of("pairs", "ann"), b=rows_of("pairs", "bob", study="cars-2"))
     with pytest.raises(DataError, match=r"answers to 2 studies, 'drinks-1' \('a.csv'\); 'cars-2' \('b.csv'\); give"):
         th.field.collect(tmp_path)
+    save(tmp_path, c=rows_of("pairs", "eve"))
+    found = th.field.collect(tmp_path)
+    assert "4 rows not taken, of another study: b.csv (4)" in found.note and adds_up(found)
+
+
+def adds_up(found):
+    files = found.files
+    return files["taken"].sum() == len(found.answers) and (files["rows"] == files.iloc[:, 1:].sum(axis=1)).all()
+
+
+def test_a_trial_counts_once_and_a_questionnaire_no_more_than_planned(tmp_path):
+    ann = rows_of("pairs", "ann")
+    again = ann.iloc[[0] * 3].assign(chosen="milk", rt=[1, 2, 3])
+    more = rows_of("pairs", "ann", first=5, planned=4)
+    save(tmp_path, a=pd.concat([ann, again, more]))
+    found = th.field.collect(tmp_path)
+    assert len(found.answers) == 4 and found.answers["chosen"].tolist() == ann["chosen"].tolist()
+    assert "3 rows not taken, another answer to the same trial: a.csv (3)" in found.note
+    assert "4 rows not taken, more than trials_planned: a.csv (4)" in found.note and adds_up(found)
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [
+        ({"part": "Main"}, "part is none of main, practice, catch: b.csv (4)"),
+        ({"trials_planned": "9" * 5000}, "trials_planned is no number of trials: b.csv (4)"),
+        ({"trials_planned": "-4"}, "trials_planned is no number of trials: b.csv (4)"),
+        ({"person": ""}, "without a person: b.csv (4)"),
+        ({"trial": ""}, "without a trial: b.csv (4)"),
+    ],
+)
+def test_rows_that_are_not_taken_are_counted_and_stop_no_other_file(tmp_path, cells, why):
+    save(tmp_path, a=rows_of("pairs", "ann"), b=rows_of("pairs", "bob").assign(**cells))
+    found = th.field.collect(tmp_path)
+    assert len(found.answers) == 4 and why in found.note and adds_up(found)
+
+
+def test_odd_numbers_of_trials_and_times_are_read(tmp_path):
+    save(tmp_path, a=rows_of("pairs", "ann").assign(trials_planned="4.0", rt="9" * 5000))
+    assert th.field.collect(tmp_path).table.loc["ann", ["answered", "planned", "minutes"]].tolist() == [4, 4, 0]
+
+
+def test_files_that_contradict_each_other_are_named(tmp_path):
+    """The name, the seed and the start that a sender writes make no repeat of other answers."""
+    save(tmp_path, a=rows_of("pairs", "ann"), b=rows_of("pairs", "ann").assign(chosen="milk"))
+    found = th.field.collect(tmp_path)
+    assert "contradict each other: ann (a.csv counts, b.csv does not); ask who handed them in." in found.note
+    assert found.answers["chosen"].tolist() == rows_of("pairs", "ann")["chosen"].tolist() and adds_up(found)
+
+
+def test_copies_under_other_names_are_named(tmp_path):
+    copies = {f"f{k}": rows_of("pairs", "ann").assign(person=f"p{k}") for k in range(3)}
+    save(tmp_path, bob=rows_of("pairs", "bob"), **copies)
+    assert "3 people share their seed and start with others, as copies under another name do: 'p0', 'p1', 'p2'." in (
+        th.field.collect(tmp_path).note
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_name_that_is_not_utf_8(tmp_path):
+    save(tmp_path, a=rows_of("pairs", "ann"))
+    os.rename(bytes(tmp_path) + b"/a.csv", bytes(tmp_path) + b"/\xff.csv")
+    assert th.field.collect(tmp_path).table["file"].tolist() == ["\\udcff.csv"]

@@ -311,9 +311,10 @@ def test_the_file_is_that_of_a_page_and_is_read_without_an_option(kind, tmp_path
     assert live.first == 2  # practice is a trial, too
     rng = np.random.default_rng(1)
     for k in range(6):
-        for person in ("ann", "bob"):
-            (shown,) = told(live, person=person, wants=1)["questions"]
-            told(live, person=person, answers=[(2 + k, shown, int(rng.integers(len(shown))))], facts={"age": "33"})
+        for seed, person in enumerate(("ann", "bob")):
+            (shown,) = told(live, person=person, seed=seed, wants=1)["questions"]
+            answers = [(2 + k, shown, int(rng.integers(len(shown))))]
+            told(live, person=person, seed=seed, answers=answers, facts={"age": "33"})
     data, _ = read(tmp_path / FILE)
     collected = th.field.collect(tmp_path)
     assert collected.note == "2 people, 12 answers." and set(collected.answers["age"]) == {33}

@@ -378,12 +378,6 @@ def test_a_list_names_pictures_beside_it(tmp_path):
     [
         (["A", "B"], "pairs", {}, "The options 'A', 'B' read as the sides of a pair, of which either was chosen; call"),
         (
-            ["null", "DE", "FR"],
-            "pairs",
-            {},
-            "The option 'null' reads as no answer in a table of pairs; call it otherwise.",
-        ),
-        (
             ["a", "b", "c"],
             "ranking",
             {"questions": [{"name": "rank1", "ask": "?"}]},

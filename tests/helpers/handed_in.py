@@ -30,7 +30,14 @@ def rows_of(kind, person, seed="1", study="drinks-1", part="main", answers=None,
     cells = [re.split(r"[ |]", text, maxsplit=len(names.split()) - 1) for text in (answers or usual)]
     frame = pd.DataFrame(cells, columns=names.split())
     number = range(first, first + len(frame))
-    head = {"study": study, "person": person, "seed": seed, "started": f"2026-11-2{seed}", "version": 1, "part": part}
+    head = {
+        "study": study,
+        "person": person,
+        "seed": f"{seed} {person}",
+        "started": f"2026-11-2{seed}",
+        "version": 1,
+        "part": part,
+    }
     for k, (name, value) in enumerate(head.items()):
         frame.insert(k, name, value)
     frame.insert(6, "task" if kind == "choice" else "trial", number)

@@ -10,8 +10,7 @@ from places import PROJECT
 import thali as th
 from thali._source import Source
 from thali.data.kinds import EXPERIMENTS
-from thali.data.pairs.trials import NO_ANSWER
-from thali.data.roles import UNKNOWN_WORDS, plain
+from thali.data.roles import NO_ANSWERS, UNKNOWN_WORDS, plain
 from thali.errors import DataWarning
 from thali.model.options import EXPERIMENT, OF_TABLES
 from thali.reading.recognise import read
@@ -94,10 +93,10 @@ def words_for_no_answer():
 
 def test_the_words_for_no_answer_are_those_of_the_source():
     words, apostrophes = words_for_no_answer(), str.maketrans("", "", "'’")
-    assert {plain(word).translate(apostrophes) for word in words} - {*NO_ANSWER, "none"} == {
+    assert {plain(word).translate(apostrophes) for word in words if word not in NO_ANSWERS} == {
         word.translate(apostrophes) for word in UNKNOWN_WORDS
     }
-    assert {*NO_ANSWER} <= {*words}
+    assert {*NO_ANSWERS} <= {*words}
 
 
 @pytest.mark.parametrize("word", words_for_no_answer())
@@ -105,6 +104,6 @@ def test_a_word_for_no_answer_leaves_the_comparison_out_unless_it_is_coded(word)
     frame = pd.DataFrame({"left": ["tea"] * 3, "right": ["milk"] * 3, "chosen": ["left", "right", word]})
     data = th.PairedComparisons.from_trials(frame)
     assert (data.n_answers, data.n_ties) == (2, 0)
-    if word not in NO_ANSWER:
+    if word not in NO_ANSWERS:
         data = th.PairedComparisons.from_trials(frame, coding={word: "tie"})
         assert (data.n_answers, data.n_ties) == (3, 1)

@@ -1,8 +1,10 @@
 """Tables that look like something else: read as what they are, or asked about."""
 
 import io
+import json
 import unicodedata
 import warnings
+import xml.dom.minidom
 from itertools import permutations
 
 import numpy as np
@@ -10,12 +12,14 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali._described import Description, as_html, as_text
 from thali._labels import as_label
 from thali._source import Source
 from thali.data import kinds
 from thali.errors import DataError, DataWarning
 from thali.reading import recognise
 from thali.reading.table import Table, read_table
+from thali.surfaces.figures import Figures
 
 ASKED = r"may be 1000 or 1; write counts as whole numbers"
 SHAPES = {  # in which a number stands for {}
@@ -227,3 +231,110 @@ def test_options_that_are_numbers_are_no_ranks(said):
     assert recognise.recognise(Table(frame, "the table")).kind == (
         kinds.TRIPLETS if said == ("odd",) else kinds.CHOICES
     )
+
+
+# Words such as null and NA: options where an option is so called, else no answer, which is counted -------------------
+
+
+WORDS = ["null", "None", "NA", "nan", "NULL", "-"]
+OF_WORDS = {  # {} is the option that is so called, ! an answer that none is; the last row is not used
+    "trials": ("left,right,chosen\n{},tea,{}\ntea,milk,milk\nmilk,{},{}\ntea,milk,!\n", "1 row without an answer"),
+    "best-worst": (
+        "a1,a2,a3,best,worst\n{},tea,milk,{},tea\ntea,{},milk,milk,{}\ntea,{},milk,!,tea\n",
+        "1 row without",
+    ),
+    "best": ("a1,a2,a3,best\n{},tea,milk,{}\ntea,{},milk,milk\ntea,{},milk,!\n", "1 row without an answer"),
+    "triplets": ("a,b,c,odd\n{},tea,milk,{}\ntea,milk,{},milk\ntea,{},milk,!\n", "1 row without an answer"),
+    "wide pairs": ("tea > {},tea > milk\n{},milk\ntea,tea\n!,!\n", "1 row without an answer"),
+    "choices": ("task,alternative,chosen\n1,{},{}\n1,tea,{}\n2,tea,tea\n2,{},tea\n3,tea,!\n3,{},!\n", "2 rows without"),
+    "rankings": ("id,rank1,rank2\n1,{},tea\n2,tea,{}\n3,,\n", "1 ranking without an answer"),
+}
+
+
+@pytest.mark.parametrize("shape", OF_WORDS)
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_is_the_option_so_called_and_else_no_answer(shape, word):
+    text, omitted = OF_WORDS[shape]
+    other = "NaN" if word != "NaN" else "NA"
+    data, sentence = taken(text.replace("{}", word).replace("!", other))
+    plain, _ = taken(text.replace("{}", "Zimt").replace("!", other))
+    assert word in data.labels and f"; {omitted}" in sentence
+    assert str(data) == str(plain) and [each.replace("Zimt", word) for each in plain.labels] == list(data.labels)
+    assert np.array_equal(data.counts, plain.counts)
+
+
+def test_a_word_among_numbers_is_an_option_if_other_columns_say_so():
+    data, _ = taken("left,right,chosen\nNA,1,NA\n3,NA,NA\n1,3,1\nNA,1,1\n")
+    assert dict(zip(data.labels, data.counts.sum(1).tolist(), strict=True)) == {"NA": 2, "1": 2, "3": 0}
+
+
+def test_a_word_among_sets_of_numbers_is_asked_about():
+    with pytest.raises(DataError, match="'NA' in column 'best' may be an option, as the options are numbers and empty"):
+        taken("a1,a2,a3,best,worst\nNA,4,5,NA,4\n3,4,5,3,4\n")
+
+
+@pytest.mark.parametrize("empty", [None, np.nan, pd.NA, pd.NaT, "", "null"])
+def test_data_frames_warn_of_rows_without_an_answer(empty):
+    rows = {"left": ["tea", "NA", "tea"], "right": ["NA", "tea", "NA"], "chosen": ["NA", "NA", empty]}
+    with pytest.warns(DataWarning, match="1 row without an answer.* left out"):
+        data = th.PairedComparisons.from_trials(pd.DataFrame(rows, dtype=object))
+    assert data.n_comparisons == 2 and data.counts[data.labels.index("NA")].sum() == 2
+
+
+def test_experiments_count_tasks_without_an_answer():
+    rows = [(p, t, k, "NA" if t == 2 else int(k == t), 10 * (k + t)) for p in "ab" for t in (0, 1, 2) for k in (0, 1)]
+    frame = pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen", "price"])
+    data, sentence = recognise.read(Source("x.csv", frame.to_csv(index=False).encode()), kinds.EXPERIMENTS)
+    assert data.n_tasks == 4 and "; 4 rows without an answer" in sentence
+    wide = "id,price_1,price_2,choice\n1,9,15,1\n1,15,9,2\n2,9,15,\n2,9,15,NA\n"
+    data, sentence = taken(wide)
+    assert data.n_tasks == 2 and "; 2 rows without an answer left out" in sentence
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_cell_too_long_is_called_so(separator):
+    text = f"winner,loser\n{'A' * 200_000},B C\nB C,D\n".replace(",", separator)
+    with pytest.raises(DataError, match="Line 2 holds a cell of more than 131,072 characters; shorten it"):
+        taken(text)
+
+
+# Characters that steer a terminal or that no page may hold: escaped where text enters, and on every surface -----------
+
+
+STEERING = ["\x1b[31m", "\x01", "\x7f", "\x9b31m", "\u202e", "\u2066", "\ud800", "\uffff", "\r"]
+
+
+@pytest.mark.parametrize("letters", STEERING)
+def test_labels_have_no_characters_that_steer(letters):
+    names = [f"A{letters}x", "Ax", f"{letters}C"]
+    rows = [(a, b) for a in names for b in names if a != b]
+    text = "".join(json.dumps({"winner": a, "loser": b, letters: 1}) + "\n" for a, b in rows)
+    escaped = letters.encode("unicode_escape").decode()
+    data, sentence = taken(text, "x.jsonl")
+    frame = pd.DataFrame(np.array(rows, dtype=object), columns=["winner", "loser"], dtype=object)
+    expected = {f"A{escaped}x", "Ax", f"{escaped}C"}
+    for each in (data, th.PairedComparisons.from_frame(frame), th.PairedComparisons.from_pairs(rows)):
+        assert set(each.labels) == expected
+    for shown in (as_text(Description(f"a{letters}b")), as_html(Description(f"a{letters}b"))):
+        assert letters not in shown and (escaped in shown or letters == "\r")
+    assert sentence.isprintable()
+
+
+def test_pictures_are_well_formed_whatever_their_words_hold():
+    with Figures() as figures:
+        svg = figures.saved(Titled("a\x01 \x9b\u202e b"), "svg")
+    assert xml.dom.minidom.parseString(svg) and b"\x01" not in svg
+
+
+class Titled:
+    """A picture with some words."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def draw(self, plots):
+        from matplotlib import pyplot
+
+        axes = pyplot.figure().subplots()
+        axes.set_title(self.words)
+        return axes

@@ -1,15 +1,19 @@
 """Data frames, their columns, and columns in numbers."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten, suggest
-from thali.errors import DataError
+from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali.errors import DataError, DataWarning
+from thali.inference.warn import warn
 
 from .checks import checked_counts
+from .roles import no_answers
 from .squares import Words, cell, square_table
 from .suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
 
@@ -46,6 +50,7 @@ def as_frame(frame: Any) -> "pd.DataFrame":
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
+_CLAUSES: ContextVar[list[str] | None] = ContextVar("_CLAUSES", default=None)  # of a table that is being read
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _NOTED = "thali_thousands"  # among the attributes of a frame
 
@@ -171,6 +176,57 @@ def stood_for(rows: "pd.DataFrame", count: str | None) -> float:
         return len(rows)
     numbers: Any = pd.to_numeric(rows[count], errors="coerce")
     return float(np.nansum(np.asarray(numbers, float)))
+
+
+def answered_rows(
+    frame: "pd.DataFrame",
+    answers: Iterable[str | None],
+    options: Sequence[str] = (),
+    labels: Iterable[str] = (),
+    by: Iterable[str | None] = (),
+    is_noted: bool = True,
+) -> "pd.DataFrame":
+    """Return the rows, or the tasks named `by` columns, with an answer, and note the others; all if none has one."""
+    import pandas as pd
+
+    known = {*labels, *(as_label(value) for name in options for value in column(frame, name).unique())}
+    lacking = np.zeros(len(frame), bool)
+    for name in filter(None, answers):
+        texts = list(map(as_label, column(frame, name)))
+        lacking |= np.isin(texts, ["", *no_answers(texts, known)])
+        words = no_answers(texts, ())
+        if words and any(frame[each].dtype.kind == "f" and frame[each].hasnans for each in options):
+            raise DataError(
+                f"{min(words)!r} in column {name!r} may be an option, as the options are numbers and empty cells; call "
+                "it otherwise, or leave such cells empty."
+            )
+    if tasks := [frame[name].to_numpy() for name in by if name is not None]:
+        lacking = pd.Series(lacking).groupby(tasks, dropna=False).transform("all").to_numpy()
+    if lacking.all():
+        return frame
+    if is_noted:
+        note_omission(lacking.sum())
+    return frame.loc[~lacking]
+
+
+@contextmanager
+def listed_omissions() -> Iterator[list[str]]:
+    """List the clauses about rows that are left out within the block, instead of warning of them."""
+    token = _CLAUSES.set(clauses := [])
+    try:
+        yield clauses
+    finally:
+        _CLAUSES.reset(token)
+
+
+def note_omission(number: float, words: Iterable[str] = (), what: str = "row") -> None:
+    """List how many rows have no answer, or warn of them where no sentence reports how a table was read."""
+    said = f" ({shorten(sorted(words))})" if words else ""
+    clause = f"{plural(number, what)} without an answer{said} left out"
+    if number and (clauses := _CLAUSES.get()) is not None:
+        clauses.append(f"; {clause}")
+    elif number:
+        warn(DataWarning(f"{clause}."))
 
 
 def encode(

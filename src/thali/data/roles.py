@@ -448,6 +448,15 @@ TIE_WORDS += ("ninguno", "ninguna", "ambos", "=", "05", "0,5")
 UNKNOWN_WORDS = ("dontknow", "don'tknow", "don’tknow", "idontknow", "idon'tknow", "idon’tknow", "dk", "unsure")
 UNKNOWN_WORDS += ("notsure", "noanswer", "weissnicht", "ichweissnicht", "keineangabe", "ka", "keineantwort")
 UNKNOWN_WORDS += ("nesaitpas", "jenesaispas", "nosabe", "nolose")
+# Cells that are empty to a program: in a column of numbers, and as an answer unless an option is so called.
+MISSING_WORDS = ("NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", ".")
+NO_ANSWERS = (*MISSING_WORDS, "None", "null", "Null", "NULL", "<NA>", "NaT")
+
+
+def no_answers(texts: Iterable[str], known: Collection[str]) -> set[str]:
+    """Return the words among these texts that mean no answer and name nothing that is known."""
+    return {text for text in texts if (text in NO_ANSWERS or plain(text) in UNKNOWN_WORDS) and text not in known}
+
 
 _READ = tuple(role for role in ROLES if role not in (TRIAL, RESPONSE_TIME, GOALS))
 ROLE_NAMES = {role.name: role for role in reversed(ROLES)}

@@ -10,12 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._described import printable
-from thali._labels import plural, shorten, suggest
+from thali._labels import plural, printable, shorten, suggest
 from thali._page import as_json, markup, policy
 from thali.data.choices.best_worst import are_ranks
 from thali.data.experiments.scheme import HELD_OUT
-from thali.data.pairs.trials import NO_ANSWER
 from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, plain
 from thali.data.roles import TASK as TASK_OF_TABLES
 from thali.errors import DataError
@@ -237,8 +235,6 @@ def _check(asked: Asked, study: Study) -> None:
         )
     if asked.kind == BEST and max(len(task.shown) for tasks in asked.versions for task in tasks) == 2:
         raise DataError(f"Sets of {BEST} have 3 options or more; of 2 options ask {PAIRS}.")
-    if asked.kind == PAIRS and (unread := [label for label in asked.options if label in NO_ANSWER]):
-        raise DataError(f"The option {unread[0]!r} reads as no answer in a table of pairs; call it otherwise.")
     if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):
         raise DataError(
             f"The options {shorten(asked.options)} read as the sides of a pair, of which either was chosen; call them "

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from thali._labels import one_spelling, plural
+from thali.data.roles import MISSING_WORDS
 from thali.errors import DataError
 
 Rows = Iterator[tuple[int, list[str]]]  # line of the file, its cells
 
 SEPARATORS = ("\t", ";", ",", "|")
-MISSING = {"", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", "."}
+MISSING = {"", *MISSING_WORDS}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 INTEGER = re.compile(r"[+-]?\d+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
@@ -84,17 +85,20 @@ def _separator(text: str) -> str:
     lines = [line for line in islice(io.StringIO(head, newline=""), 50) if line.strip()]
     if not lines:
         raise DataError("The file is empty.")
-    best, agreeing = "", (0, False, 0)
+    best, agreeing, fault = "", (0, False, 0), None
     for separator in (*SEPARATORS, BLANKS):
         try:
             widths = [len(cells) for _, cells in _rows("".join(lines), separator)]
-        except DataError:  # of a line without this separator, which is one cell, longer than any
+        except DataError as error:  # perhaps of a line without this separator, which is one cell, longer than any
+            fault = error
             continue
         split = Counter(width for width in widths if width > 1)
         if split and (separator != BLANKS or not best):
             width, lines_alike = split.most_common(1)[0]
             if (agrees := (lines_alike, widths[0] > 1, width)) > agreeing:
                 best, agreeing = separator, agrees
+    if fault is not None and (not best or (best == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))):
+        raise fault
     if not best:
         raise DataError(
             f"No columns can be told apart; the first line is {_short(lines[0])}. Expected are at least two "
@@ -123,6 +127,11 @@ def _rows(text: str, separator: str) -> Rows:
             if any(map(str.strip, cells)):
                 yield reader.line_num, cells
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise DataError(
+                f"Line {reader.line_num} holds a cell of more than {csv.field_size_limit():,} characters; shorten it, "
+                "or remove the column."
+            ) from None
         raise DataError(f"Line {reader.line_num} cannot be read as separated values ({error}).") from None
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from thali.data.columns import listed_omissions
 from thali.data.described_columns import ColumnsRead
 from thali.data.roles import Role
 
@@ -31,9 +32,10 @@ class Reading:
         """The data, and a sentence that says how they were read; errors name the file."""
         if self.table is None:
             return self.convert()
-        with in_file(self.table.file):
+        with in_file(self.table.file), listed_omissions() as clauses:
             data, sentence = self.convert()
             warn_of_practice(self.table, data)
+        sentence += "".join(dict.fromkeys(clauses))
         return data, f"{sentence}; {self.table.note}" if self.table.note else sentence
 
 

@@ -17,7 +17,9 @@ import pandas as pd
 from thali._labels import as_label, plural
 from thali._source import Source, read_source
 from thali.data.columns import note_thousands, refuse_nested
-from thali.data.roles import RESPONDENT, by_plain_name, plain
+from thali.data.described_columns import side_columns
+from thali.data.pairs.trials import STEMS
+from thali.data.roles import BEST, CHOSEN_OF_TWO, ODD, RESPONDENT, WORST, by_plain_name, plain
 from thali.errors import Argument, DataError
 
 from .cells import (
@@ -352,6 +354,9 @@ _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXC
 }
 
 
+_ANSWERS = {name for role in (CHOSEN_OF_TWO, BEST, WORST, ODD) for name in role.synonyms}
+
+
 class Parted(NamedTuple):
     """A table of which some rows are held out, in the words of the file."""
 
@@ -568,9 +573,17 @@ def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None)
 
 
 def _names_alike(header: list[str], columns: list[list[str]]) -> dict[str, bool]:
-    """The columns of who answered in which different names are one number, such as 100 and 1e2: they are text."""
+    """The columns of who answered in which different names are one number, such as 100 and 1e2: they are text.
+
+    So are columns of answers, and of the sides of a pair, in which a word such as NA may be an option.
+    """
     found = {}
+    answers = {name for name in header if plain(name) in _ANSWERS}
+    sides = [each.columns for each in side_columns(header) if answers and each.stem in STEMS]
     for name, column in zip(header, columns, strict=True):
+        words = MISSING.intersection(column) - {""}
+        if words and (name in answers.union(*sides) or words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}):
+            found[name] = True
         if plain(name) in RESPONDENT.sure:
             texts = set(column) - MISSING
             if all(map(NUMBER.fullmatch, texts)) and len(set(map(_as_float, texts))) < len(texts):

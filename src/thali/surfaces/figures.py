@@ -4,6 +4,8 @@ import io
 from types import ModuleType
 from typing import Any, Protocol
 
+from thali._labels import printable
+
 # Text stays text in SVG and PDF; the fonts of the reader have the widths of those that matplotlib reckons with.
 STYLE: Any = {
     "figure.autolayout": False,
@@ -65,7 +67,8 @@ class Figures:
                 dots, box = across / figure.get_size_inches()[0], None
             content = io.BytesIO()
             figure.savefig(content, format=kind, dpi=dots, bbox_inches=box, metadata=_UNDATED[kind])
-        return content.getvalue()
+        found = content.getvalue()
+        return printable(found.decode()).encode() if kind == "svg" else found
 
     def _of(self, picture: Drawable) -> tuple[Any, Any]:
         """The figure of a picture, laid out, and the part of it that is drawn on, in inches."""

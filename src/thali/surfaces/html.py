@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali._described import printable
 from thali._digits import by_itself, decimals_of_cells, written
+from thali._labels import printable
 from thali._page import markup, policy
 from thali.errors import Words
 from thali.inference.warn import warn_of_loss

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thali._digits import decimals_of_cells, in_a_column
+from thali._labels import printable
 from thali.errors import Words
 from thali.model.columns import COLUMNS
 from thali.model.finding import TEXT, Finding, Findings
@@ -62,7 +63,7 @@ def part_of(found: Finding, words: Words) -> str:
     if found.verdict is False and found.table is None:
         sentences[:1] = [f"WARNING: {each}" for each in sentences[:1]]
     first, notes = (sentences[:1], sentences[1:]) if found.sentence != "" else ([], sentences)
-    return "\n".join([*first, *_table(found), *notes])
+    return printable("\n".join([*first, *_table(found), *notes]))
 
 
 def _table(found: Finding) -> Iterable[str]:

@@ -32,7 +32,7 @@ def test_qualtrics():
 def test_psychopy():
     data, sentence = made(PSYCHOPY)
     assert data.labels == ("a", "b", "c") and data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
-    assert data.subjects == ("p1",) and "; 2 rows without an answer left out: " in sentence
+    assert data.subjects == ("p1",) and "; 2 rows without an answer ('None') left out" in sentence
 
 
 def test_scores_in_one_column():

@@ -9,7 +9,7 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..columns import coded, column, count_column, in_order
+from ..columns import answered_rows, coded, column, count_column, in_order
 from ..people import people_table
 from ..roles import ALTERNATIVE, BEST, COUNT, RANK, RESPONDENT, TASK, WORST, by_plain_name, plain
 from .long import Occasions
@@ -81,16 +81,17 @@ def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Best
     for options in series(rest):
         if len(options) < 3 or not len(frame) or not _fits(frame, options, best):
             continue
+        answered = answered_rows(frame, [best], options, is_noted=False)
         if plain(options[0])[:-1] in RANK.sure:
             continue  # rankings, a column a rank
-        rows = [[as_label(value) for value in row] for row in frame[list(options)].itertuples(index=False)]
-        texts = [as_label(value) for value in frame[best]]
+        rows = [[as_label(value) for value in row] for row in answered[list(options)].itertuples(index=False)]
+        texts = [as_label(value) for value in answered[best]]
         if _are_numbers(rows) and not all(text in row for text, row in zip(texts, rows, strict=True)):
             continue  # ratings or ranks, of which the best names a column
         if are_ranks(rows):
             continue
         tops = [row[_place(text, row, options, "")] for text, row in zip(texts, rows, strict=True)]
-        further = [[as_label(value) for value in frame[name]] for name in rest if name not in options]
+        further = [[as_label(value) for value in answered[name]] for name in rest if name not in options]
         if not any(_may_be_worst(cells, rows, tops) for cells in further):
             return BestWorstColumns(best, None, options, subject, count)
     return None
@@ -131,8 +132,9 @@ def series(names: list[str]) -> list[tuple[str, ...]]:
 
 def _fits(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
     """Whether what is best stands in every row among these options."""
-    offered = [[as_label(value) for value in frame[name]] for name in options]
     try:
+        frame = answered_rows(frame, [best], options, is_noted=False)
+        offered = [[as_label(value) for value in frame[name]] for name in options]
         for row, text in enumerate(as_label(value) for value in frame[best]):
             _place(text, [cells[row] for cells in offered], options, "")
     except DataError:
@@ -159,6 +161,7 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
     """The rows of what was offered, of which one is the best and perhaps one the worst."""
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
+    frame = answered_rows(frame, (columns.best, columns.worst), columns.options)
     offered = [[as_label(value) for value in frame[name]] for name in columns.options]
     best = [as_label(value) for value in frame[columns.best]]
     worst = None if columns.worst is None else [as_label(value) for value in frame[columns.worst]]
@@ -251,7 +254,8 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
     if columns.subject is not None:
         people, names = coded(frame, columns.subject)
         key = key * len(names) + people
-    labels = np.array([as_label(value) for value in frame[columns.option]], object)
+    option_codes, option_names = coded(frame, columns.option)
+    labels = np.array(option_names, object)[option_codes]
     marks = {
         name: np.array([_CHOSEN.get(as_label(value).lower(), False) for value in frame[name]])
         for name in (columns.best, columns.worst)

@@ -9,7 +9,7 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..columns import as_frame, coded, column, count_column, flags, in_order, yes_no
+from ..columns import answered_rows, as_frame, coded, column, count_column, flags, in_order, yes_no
 from ..people import people_table
 from ..roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, by_plain_name
 
@@ -44,6 +44,7 @@ def long_occasions(
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     found = roles(frame, names)
+    frame = _answered(frame, found, True)
     alternative, known = coded(frame, _sure(found["alternative"], "alternative"), labels)
     whole, task_names = coded(frame, _sure(found["choice_id"], "choice_id"))
     respondent, people = np.full(len(frame), -1), ()
@@ -72,6 +73,12 @@ def long_occasions(
     )
 
 
+def _answered(frame: "pd.DataFrame", found: Mapping[str, Any], is_noted: bool) -> "pd.DataFrame":
+    """Return the rows of occasions with an answer."""
+    keys = found["choice_id"], found["respondent"]
+    return answered_rows(frame, [found["chosen"]], [found["alternative"]], by=keys, is_noted=is_noted)
+
+
 def wide_occasions(
     frame: "pd.DataFrame",
     chosen: str | None,
@@ -93,7 +100,10 @@ def wide_occasions(
         raise DataError(f"`available` must give a column for each alternative, {{label: column}}; got {available!r}.")
     wanted: dict[str, str | None] = {"chosen": chosen, **others}
     found = roles(frame, wanted)
-    winners = [as_label(value) for value in column(frame, _sure(found["chosen"], "chosen"))]
+    winner = _sure(found["chosen"], "chosen")
+    options = alternatives or ([winner] if available is None else ())
+    frame = answered_rows(frame, [winner], options, map(as_label, available or ()))
+    winners = [as_label(value) for value in frame[winner]]
     for row, winner in enumerate(winners):
         if not winner:
             raise DataError(f"No chosen alternative is named in row {frame.index[row]}; fill it in or remove the row.")
@@ -196,6 +206,7 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
     """Whether columns with usual names say who or what chose which alternative, in rows of yes and no."""
     try:
         found = roles(frame, dict.fromkeys(LONG_ROLES))
+        frame = _answered(frame, found, False)
         alternative, known = coded(frame, _sure(found["alternative"], "alternative"))
         coded(frame, _sure(found["choice_id"], "choice_id"))
         chosen = _chosen(frame, found["chosen"], alternative, known)

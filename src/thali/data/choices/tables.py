@@ -9,7 +9,7 @@ from thali._arguments import one_of
 from thali._labels import shorten
 from thali.errors import DataError
 
-from ..columns import as_frame
+from ..columns import as_frame, note_omission
 from ..suspicious import alike_labels, totals_for_options, warn_of
 from .best_worst import best_columns, best_worst_columns, long_columns, occasions_of_best_worst, widened
 from .long import Occasions, wide_occasions
@@ -172,6 +172,8 @@ def of_rankings(
         return cls._made_of(*fields_of_occasions(occasions)), ""
     columns = the_ranking_columns(rankings, layout, given)
     found = rankings_of_frame(rankings, columns, labels, weights)
+    least = 1 if unranked == WORSE else 2
+    note_omission(sum(len(order) < least for order in found.orders), what="ranking")
     data = cls._made_of(*fields_of_occasions(occasions_of_rankings(found, unranked)))
     return data, words_of(found, columns, unranked)
 

@@ -11,7 +11,7 @@ from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import root
 
-from ..columns import as_frame, column
+from ..columns import answered_rows, as_frame, column
 from ..judged import Frozen
 from ..people import column_facts, differing_columns
 from .levels import ALPHABET, MEASURED, is_whole
@@ -144,6 +144,7 @@ class ExperimentRows(Frozen):
                 "price_1 and price_2 or car_time and bus_time beside 'choice' do; name what stands for them by "
                 "`alternatives`."
             )
+        frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
         long, nothing = long_frame(frame, found, none, bought)
         refuse_nothing(found.chosen, nothing, bought)
         more |= {} if bought is None else {"bought": BOUGHT}

@@ -10,7 +10,7 @@ from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.warn import warn
 
-from ..columns import NO, YES, as_frame, column
+from ..columns import NO, YES, answered_rows, as_frame, column
 from ..people import people_table
 from ..roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
 from .dual import NOTHING, refuse_both, with_nothing
@@ -253,6 +253,7 @@ def choices_of(
         column(frame, bought)
     names = [name for name in frame.columns if name != bought]
     respondent, task, alternative, chosen = task_columns(names, *columns)
+    frame = answered_rows(frame, [chosen], [alternative] if alternative else (), by=(respondent, task))
     rows = _rows(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
@@ -270,12 +271,6 @@ def choices_of(
     is_none = none_rows(frame, where)
     if where and not is_none.any():
         raise DataError(never_none(where, frame, alternative))
-    if inside and where and INSIDE in names:
-        raise DataError(
-            f"An attribute is called {INSIDE!r} already; rename the column",
-            Clause(", or set ", Setting("inside", False)),
-            ".",
-        )
     found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
     if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
         found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
@@ -284,8 +279,11 @@ def choices_of(
     choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
     asked = {name for name, _ in where} | set(_texts(levels, "levels")) | set(_texts(bins, "bins"))
     choices, constant = _without_constant(choices, asked, guessed=attributes is None)
+    described = {attribute.name for attribute in choices.scheme.attributes}
+    if INSIDE in described:
+        raise DataError(f"Attribute {INSIDE!r} is called as thali calls the choice of a product; rename the column.")
     _refuse_single(choices.scheme.attributes)
-    attributes_and_roles = {respondent, task, alternative, chosen, *choices.scheme.names}
+    attributes_and_roles = {respondent, task, alternative, chosen, *described}
     further = [name for name in frame.columns if name not in attributes_and_roles]
     people = people_of(frame, further, person, respondent)
     if attributes is None and people is not None:  # columns of people, which nobody named as attributes

@@ -10,7 +10,7 @@ from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError
 
 from ..columns import column, flags
-from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, no_answers, plain
 from .dual import BOUGHT
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _offers_none(names: list[str]) -> str | None:
 
 def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
     """Whether what was chosen are these, or they are numbered."""
-    choices = {text for text in picked if plain(text) not in ZERO_OR_NONE}
+    choices = {text for text in picked if plain(text) not in ZERO_OR_NONE} - no_answers(picked, known)
     return bool(choices) and (choices <= set(known) or set(known) == set(_NUMBERS[: len(known)]))
 
 
@@ -237,9 +237,11 @@ def long_frame(
     rows = np.arange(len(frame))
     who = frame[columns.respondent] if columns.respondent is not None else pd.Series(rows + 1, frame.index)
     task = frame[columns.task] if columns.task is not None else who.groupby(who).cumcount() + 1
-    parts = []
+    if taken := {*_LONG, BOUGHT} & {*columns.attributes}:
+        raise DataError(f"The attribute {min(taken)!r} is called as a column of tasks is; rename its columns.")
+    parts, places = [], []
     offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
-    for k, label in enumerate(offered):
+    for label in offered:
         offers = columns.none if label == nothing else columns.available.get(label)
         there = np.ones(len(frame), bool) if offers is None else flags(frame, offers)
         if (picked[~there] == label).any():
@@ -251,7 +253,7 @@ def long_frame(
         without = LACKING if label in labels else None
         cells = {name: frame[each[label]] if label in each else without for name, each in columns.attributes.items()}
         made |= {} if bought is None else {BOUGHT: frame[bought]}
-        part = pd.DataFrame(made | {"row": rows, "place": k} | cells)
-        parts.append(part.loc[there])
-    long = pd.concat(parts, ignore_index=True).sort_values(["row", "place"], kind="stable")
-    return long.drop(columns=["row", "place"]).reset_index(drop=True), nothing
+        parts.append(pd.DataFrame(made | cells).loc[there])
+        places.append(rows[there])
+    order = np.argsort(np.concatenate(places), kind="stable")
+    return pd.concat(parts, ignore_index=True).iloc[order].reset_index(drop=True), nothing

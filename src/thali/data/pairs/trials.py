@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, is_number, plural, short_number, shorten, suggest
+from thali._labels import as_label, is_number, short_number, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import Who, who_answered
-from ..columns import column, count_column, encode, stood_for
+from ..columns import column, count_column, encode, note_omission, stood_for
 from ..described_columns import Sides, side_columns
 from ..roles import (
     CHOSEN_OF_TWO,
@@ -24,9 +24,9 @@ from ..roles import (
     SIDES,
     STEMS_OF_SIDES,
     TIE_WORDS,
-    UNKNOWN_WORDS,
     WEIGHTS,
     by_plain_name,
+    no_answers,
     plain,
 )
 from .covariates import Columns, covariate_columns
@@ -42,7 +42,6 @@ _MISSING = "missing"  # what a coding calls a value that is no answer
 _GAME = {"h": FIRST, "home": FIRST, "w": FIRST, "win": FIRST, "heim": FIRST, "a": SECOND, "away": SECOND, "l": SECOND}
 _GAME |= {"loss": SECOND}
 _TIED_GAME = ("d", "x")
-NO_ANSWER = ("None", "null")  # as PsychoPy and jsPsych write it
 
 
 class Verdicts(NamedTuple):
@@ -73,13 +72,12 @@ def decoded(
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])
-    texts = ["" if value in NO_ANSWER else as_label(value) for value in values]
+    texts = list(map(as_label, values))
     labels = [pd.factorize(frame[name]) for name in sides]
     known = {as_label(value) for _, values in labels for value in values}
     coding, missing = without_missing(coding)
     coded = {} if coding is None else meanings(coding)
-    unknown = {text for text in texts if plain(text) in UNKNOWN_WORDS and text not in (*known, *coded)}
-    unknown |= missing & set(texts)
+    unknown = no_answers(texts, {*known, *coded, *sides}) | missing & set(texts)
     texts = ["" if text in unknown else text for text in texts]
     others = ["" if text in coded else text for text in texts]
     found = _found(codes, texts, coded, "by the coding given")
@@ -253,17 +251,12 @@ def _unreadable(
 # Comparisons in rows that name both options and say which was chosen, or who won --------------------------------------
 
 
-_STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
+STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
     "model",
     "image",
     "img",
     "picture",
     "stim",
-    "choice",
-    "answer",
-    "club",
-}
-_STEMS |= {
     "choice",
     "answer",
     "club",
@@ -342,7 +335,7 @@ def _options(
     likely = [
         each
         for each in side_columns(names)
-        if not taken & set(each.columns) and (each.stem in _STEMS or _is_option(frame, each)) and _fits(each, game)
+        if not taken & set(each.columns) and (each.stem in STEMS or _is_option(frame, each)) and _fits(each, game)
     ]
     for lacking, name in (("first", first), ("second", second)):
         if not likely or first is not None or second is not None:
@@ -350,7 +343,7 @@ def _options(
                 raise DataError(
                     "No column looks like that of the ", lacking, " option; name it by ", Argument(lacking), "."
                 )
-    likely.sort(key=lambda each: each.stem not in _STEMS)
+    likely.sort(key=lambda each: each.stem not in STEMS)
     return (*likely[0].columns, likely[0].side[0] in GAMES)
 
 
@@ -381,7 +374,7 @@ def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game
     """What is missing beside a column that says which was chosen: one of the options, or the names of both."""
     for one, other in (*SIDES, *MORE_SIDES):
         for role, here, there in (("second", one, other), ("first", other, one)):
-            for stem in ("", *sorted(_STEMS)) if (len(here) > 1 and len(there) > 1) or not game else ():
+            for stem in ("", *sorted(STEMS)) if (len(here) > 1 and len(there) > 1) or not game else ():
                 for spelled in ("{0}{1}", "{1}{0}"):
                     name, partner = spelled.format(stem, here), spelled.format(stem, there)
                     lone = name in own and partner not in own and own[name] != verdict and (stem or len(here) > 1)
@@ -490,7 +483,9 @@ def outcomes_of_trials(
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
-    how = _in_words(columns, verdicts, _how_many(frame.loc[~kept], columns.count))
+    how = _in_words(columns, verdicts)
+    n_omitted = short_number(stood_for(frame.loc[~kept], columns.count))
+    note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
     who = who_answered(rows, columns.subject, columns.used)
     described = None
     if covariates is not None:
@@ -531,13 +526,7 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
     return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the greater of {shorten(columns.verdict)}", ("the same",))
 
 
-def _how_many(rows: "pd.DataFrame", count: str | None) -> str:
-    """So many rows, or comparisons that they stand for; "" if there are none."""
-    number = short_number(stood_for(rows, count))
-    return plural(number, "row" if count is None else "comparison") if number else ""
-
-
-def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str:
+def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
     a, b = columns.first, columns.second
     if len(columns.verdict) == 2:
         how = f"{a!r} against {b!r}, won by {verdicts.how}"
@@ -549,5 +538,4 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str
         how += f", counted by {columns.count!r}"
     if columns.subject is not None:
         how += f", subjects {columns.subject!r}"
-    said = f" ({shorten(verdicts.unknown)})" if verdicts.unknown else ""
-    return how + (f"; {unanswered} without an answer{said} left out" if unanswered else "")
+    return how

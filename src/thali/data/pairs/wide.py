@@ -12,9 +12,9 @@ from thali.errors import Argument, DataError, DataWarning, Message
 from thali.inference.warn import warn
 
 from ..answers import Who, who_answered
-from ..columns import count_column
+from ..columns import count_column, note_omission
 from ..people import people_table
-from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, plain
+from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, no_answers, plain
 from .trials import FIRST, SECOND, TIE, Outcomes, meanings, without_missing
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def _by_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]
     found: dict[str, Pair] = {}
     for name in names:
         labels = sorted(text for text in texts[name] if plain(text) not in _NO_LABELS)
+        labels = labels if len(labels) < 3 else sorted(set(labels) - no_answers(labels, ()))
         if len(labels) == 2 and not any(is_number(label) for label in labels):
             found[name] = (labels[0], labels[1])
     shared = [label for pair in set(found.values()) for label in pair]
@@ -179,9 +180,10 @@ def _is_complete(pairs: Mapping[str, Pair]) -> bool:
 
 def _answers(texts: set[str], pair: Pair) -> bool:
     """Whether a column may hold answers about the two options."""
+    texts = texts - no_answers(texts, pair)
     if any(texts <= codes for codes in _TYPICAL):
         return True
-    labels = {text for text in texts if plain(text) not in _NO_LABELS}
+    labels = {text for text in texts if plain(text) not in _NO_LABELS or text in pair}
     return labels <= set(pair) or labels <= {">", "<"} or labels <= {"first", "second"} or labels <= {"left", "right"}
 
 
@@ -218,7 +220,9 @@ def outcomes_of_wide(
         who = _who(frame, columns)
     tied = np.where(given == TIE, times[row], 0.0)
     cells = np.where(won, first, second), np.where(won, second, first), times[row] - tied, tied
-    return Outcomes(names, *cells, None if who is None else who.of_rows(row), None, _words(columns, coded))
+    who = None if who is None else who.of_rows(row)
+    note_omission(np.isnan(outcome).all(axis=1).sum())
+    return Outcomes(names, *cells, who, None, _words(columns, coded))
 
 
 def _who(frame: "pd.DataFrame", columns: WideColumns) -> Who:
@@ -253,7 +257,7 @@ def _outcomes(
     texts = [[as_label(value) for value in values] for _, values in cells]
     coding, missing = without_missing(coding)
     known_words = {*meanings(coding or {}), *(label for pair in pairs.values() for label in pair)}
-    unknown = {text for each in texts for text in each if plain(text) in UNKNOWN_WORDS} - known_words | missing
+    unknown = no_answers((text for each in texts for text in each), known_words) | missing
     texts_found = {text for each in texts for text in each if text} - unknown
     by_text, how = _code(texts_found, pairs, coding)
     outcome, left_out = np.full((len(frame), len(pairs)), np.nan), 0
@@ -285,8 +289,9 @@ def _code(
     """What the texts mean in every column, None if they are labels; and the same in words."""
     if coding is not None:
         return meanings(coding), "by the coding given"
-    answers = {text for text in texts_found if plain(text) not in _NO_LABELS}
-    if answers and answers <= {label for pair in pairs.values() for label in pair} and not answers <= {"1", "2"}:
+    labels = {label for pair in pairs.values() for label in pair}
+    answers = {text for text in texts_found if plain(text) not in _NO_LABELS or text in labels}
+    if answers and answers <= labels and not answers <= {"1", "2"}:
         return None, "the label chosen"
     if answers <= set(_SIGNS):
         return _SIGNS, "the side chosen"

@@ -11,7 +11,7 @@ from thali.errors import Argument, DataError, DataWarning, InPython, Message
 from thali.inference.warn import warn
 
 from ..answers import ChosenPlaces, Who, all_who, who_answered
-from ..columns import as_frame
+from ..columns import answered_rows, as_frame
 from ..connectivity import connected, parted
 from ..judged import Judged, Tally
 from ..kinds import TRIPLETS
@@ -179,6 +179,7 @@ class Triplets(Judged):
         columns = triplet_columns(list(frame.columns), given)
         if columns is None:
             raise DataError(f"The columns {shorten(list(frame.columns), 12)} are not triplets; expected {EXPECTED}.")
+        frame = answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = answers_in(frame, columns, labels, weights)
         who = who_answered(frame, columns.who, columns.used)
         return cls.__new__(cls)._fill(names, [questions], who)

@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from thali._described import printable
+from thali._labels import printable
 from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
 from thali.model.spec import Option

@@ -28,6 +28,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from thali._labels import printable
 from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.files import atomic_write
 
@@ -99,7 +100,9 @@ class Study:
 
     def write(self, name: str, content: dict[str, Any]) -> None:
         """Replace NAME.json."""
-        atomic_write(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False).encode())
+        atomic_write(
+            self.path / f"{name}.json", json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        )
 
     def remove(self, *names: str) -> None:
         """Remove files that may be absent."""
@@ -181,7 +184,7 @@ class Studies:
         now = datetime.now()
         study = Study(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
         study.path.mkdir(mode=0o700)
-        shown = " ".join(title.split())[:_LONGEST] or "data"
+        shown = " ".join(printable(title).split())[:_LONGEST] or "data"
         study.write("study", {"title": shown, "created": now.astimezone().isoformat(timespec="seconds"), **data})
         return study
 
@@ -193,7 +196,7 @@ class Studies:
         ArgumentError
             If nothing is left of the name, it is too long, or another study has it.
         """
-        shown, name = " ".join(title.split()), Argument("title")
+        shown, name = " ".join(printable(title).split()), Argument("title")
         if not shown or len(shown) > _LONGEST:
             raise ArgumentError(name, f" must have 1 to {_LONGEST} characters; got {len(shown)}.")
         about = study.about

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from thali._labels import printable
 from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning, Words
 from thali.model.registry import SPECS
 from thali.model.spec import Option
@@ -116,7 +117,7 @@ class Terminal:
 
 def notify(message: str) -> None:
     """Write one line to stderr."""
-    print("thali:", " ".join(message.split()), file=sys.stderr, flush=True)
+    print("thali:", " ".join(printable(message).split()), file=sys.stderr, flush=True)
 
 
 @contextmanager
