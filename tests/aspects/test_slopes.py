@@ -236,13 +236,6 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
     assert columns_of_people(plain.posterior_) == ["age", "sex [self]"]
 
 
-def test_files_without_the_names_of_columns_are_read_as_before():
-    model = with_draws()[0]
-    expected = model.predict_proba([("tea", "milk")], respondent={"age": 30, "sex": "m"})
-    model.posterior_["constant_data"] = model.posterior_["constant_data"].to_dataset().drop_vars("known_column")
-    assert model.predict_proba([("tea", "milk")], respondent={"age": 30, "sex": "m"}) == expected
-
-
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [

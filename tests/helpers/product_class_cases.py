@@ -70,8 +70,9 @@ def random_experiment(seed: int, n_levels, tasks_of_people, n_products=3, *, mis
 
 def unpacked(problem, state):
     """The classes and the features of every person, as the naive model has them; ε that does not exist is NaN."""
+    from naive_product_classes import Feature, Lambda
+
     from thali.choice.product_classes.state import CLASS, CLASSES, NEXT_OWNED, POLARITY, PRESENT, SIGN
-    from thali.testing.naive_product_classes import Feature, Lambda
 
     def levels(k, i):
         places = range(problem.first_bit[i], problem.first_bit[i + 1])

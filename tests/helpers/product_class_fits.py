@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from naive_product_classes import random_particles
 
 import thali
 from thali.choice.product_classes.particles import Particles
 from thali.choice.product_classes.posterior import to_datatree
 from thali.data.experiments.design import design_of
-from thali.testing.naive_product_classes import random_particles
 
 ATTRIBUTES = {
     "price": ["100", "150", "200", "250"],

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from thali.choice.answers.logits import Columns, Kinds, logit_tastes
-from thali.choice.answers.simulator import MarketDraws, held
+from thali.choice.answers.simulator import MarketDraws, hash_exponentials, held
 from thali.choice.product_classes.reports.market import BestOfClasses
 from thali.people.columns import MISSING, people_of
 from thali.posterior.interval import TAILS
@@ -77,7 +77,7 @@ def probabilities():
 
 def test_weighted_people_and_draws_that_hold_none_of_them():
     rule, weights = logit_tastes(COLUMNS, TASTES, respondents=6), np.array([0.0, 0.0, 0.0, 1.0, 0.0, 3.0])
-    of_draws = weights[held(4, 3, 6)]
+    of_draws = np.take_along_axis(weights * hash_exponentials(4, 6), held(4, 3, 6), axis=1)
     assert (of_draws.sum(axis=1) == 0).tolist() == [True, True, False, False]
     found = rule.shares([MARKET], weights)[0]
     wanted = np.einsum("dpj,dp->dj", probabilities(), of_draws)[2:] / of_draws.sum(axis=1)[2:, None]
@@ -91,7 +91,11 @@ def test_kinds_have_the_weights_of_who_is_of_them():
     membership = np.array([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]], np.float32)
     kinds = Kinds(membership, np.array([[0, 1], [0, 2], [2, 2]]))
     rule = logit_tastes(COLUMNS, TASTES, respondents=2, kinds=kinds)
-    parts = np.array([[0.625, 0.1875, 0.1875], [0.25, 0.75, 0], [0.25, 0, 0.75], [0, 0, 1]])
+    first, second = (hash_exponentials(4, 2) * [0.5, 1.5]).T  # of the two respondents in each draw but the estimate
+    whole = first + second
+    parts = np.array([[0.625, 0.1875, 0.1875], [0, 0, 0], [0, 0, 0], [0, 0, 1]])
+    parts[1, :2] = first[1] / whole[1], second[1] / whole[1]
+    parts[2, [0, 2]] = first[2] / whole[2], second[2] / whole[2]
     found = rule.shares([MARKET], np.array([0.5, 1.5]))[0]
     np.testing.assert_allclose(found, np.einsum("dpj,dp->dj", probabilities(), parts), rtol=0, atol=1e-4)
     assert json.loads(json.dumps(rule.packed()))["respondents"] == 2
@@ -112,7 +116,9 @@ def test_weighted_owners_of_classes():
         3,
         2,
     )
-    for weights, wanted in ((None, [0.5, 0.5]), ([1.0, 3.0], [0.25, 0.75]), ([2.0, 0.0], [1.0, 0.0])):
+    for weights in (None, [1.0, 3.0], [2.0, 0.0]):
+        of_market = hash_exponentials(1, 2)[0] * ([1.0, 1.0] if weights is None else weights)
+        wanted = of_market / of_market.sum()
         found = one.shares([[(0,), (1,)]], None if weights is None else np.array(weights))
         np.testing.assert_allclose(found[0], [wanted])
     assert np.isnan(one.shares([[(0,), (1,)]], np.zeros(2))[0]).all()

@@ -106,7 +106,7 @@ def over_respondents(statistic: float, df: int, error_df: float) -> float:
     from scipy.special import fdtrc
 
     rest = error_df + 1.0 - df
-    if rest <= 0.0:
+    if rest < 1e-6:  # 0 but for rounding
         raise ArgumentError(
             f"A test of {df} contrasts together needs more than {df - 1} degrees of freedom, and these respondents"
             f" leave {error_df:.3g}; test fewer contrasts."

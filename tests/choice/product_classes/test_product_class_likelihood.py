@@ -2,6 +2,7 @@
 
 import math
 
+import naive_product_classes as naive
 import numpy as np
 import pytest
 from product_class_cases import random_experiment, unpacked, worst_to_best
@@ -13,7 +14,6 @@ from thali.choice.product_classes.moves.value_shapes import log_prior_shapes, lo
 from thali.choice.product_classes.state import MUTE, PERSON, SIGN, TOP, A, copy_state, problem_of, target_of, workspace
 from thali.choice.product_classes.sweep import draw_state
 from thali.inference.numerics.gamma import log_gamma_between, mass, tails
-from thali.testing import naive_product_classes as naive
 
 DATA = random_experiment(11, [3, 4, 2], [4, 3, 5], missing=0.1)
 MONOTONE = {"x0": "decreasing"}

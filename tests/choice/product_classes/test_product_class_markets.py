@@ -2,6 +2,7 @@
 
 import json
 
+import naive_product_classes as naive
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +12,6 @@ from thali.choice.answers.simulator import hash_exponentials
 from thali.choice.product_classes.reports import market
 from thali.choice.product_classes.reports import market as best
 from thali.choice.product_classes.reports.predict import share_draws
-from thali.testing import naive_product_classes as naive
 
 MARKETS = [
     [(0, 1, 0, 2), (3, 0, 1, 1), (2, 2, 1, 0)],

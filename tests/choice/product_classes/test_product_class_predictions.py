@@ -1,8 +1,10 @@
 """Predictions of product classes: against the naive copy, against closed forms, and what must hold of any."""
 
+import naive_product_classes as naive
 import numpy as np
 import pandas as pd
 import pytest
+from naive_product_classes import random_particles
 from product_class_fits import MONOTONE, experiment, fitted, single
 from terminals import narrow
 
@@ -16,8 +18,6 @@ from thali.choice.product_classes.reports.predict import (
 )
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
-from thali.testing import naive_product_classes as naive
-from thali.testing.naive_product_classes import random_particles
 
 LEVELS, DIRECTIONS = [4, 3, 2, 5], [-1, 0, 1, 0]
 

@@ -3,8 +3,10 @@
 import math
 from fractions import Fraction
 
+import naive_product_classes as naive
 import numpy as np
 import pytest
+from naive_product_classes import separation_probability
 from product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
 from recorded_states import snapshot, to_particles
 
@@ -13,8 +15,6 @@ from thali.choice.product_classes.prior import log_signs
 from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, grown, problem_of
 from thali.choice.product_classes.sweep import draw_state
 from thali.errors import ArgumentError
-from thali.testing import naive_product_classes as naive
-from thali.testing.naive_product_classes import separation_probability
 
 LEVELS = [3, 4, 2]
 ORDERED = [True, False, False]

@@ -2,6 +2,7 @@
 
 import math
 
+import naive_product_classes as naive
 import numpy as np
 import pytest
 from product_class_cases import TP1, TP3, possible_state, random_experiment, unpacked, worst_to_best
@@ -39,7 +40,6 @@ from thali.choice.product_classes.state import (
     workspace,
 )
 from thali.choice.product_classes.sweep import clear_state, draw_state, extend_to, sweep, visits
-from thali.testing import naive_product_classes as naive
 
 DATA = random_experiment(31, [4, 3, 3, 2], [5] * 8, missing=0.05)
 MIXED = {"x0": "increasing", "x2": "decreasing"}

@@ -104,9 +104,10 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         independent). "independent": their answers count as so many people. "adjusted": intervals hold for new samples
         of people; by method "laplace" draws are spread to the covariance H⁻¹VH⁻¹, where V is the variance of
         respondents' scores without their leverage (Bell & McCaffrey 2002), and have Student's t; by "mcmc" the
-        likelihood is raised to the power 1 / max(1, design effect), which also lowers the number of aspects. "random": every person has weights of their
-        own about common ones, as of groups of one person whose `weights` are "similar"; the summary is of the
-        population, and `individuals`, `segments`, `reach` and `unusual_people` say what each prefers. None: "adjusted"
+        likelihood is raised to the power 1 / max(1, design effect), which also lowers the number of aspects.
+        "random": every person has weights of their own about common ones, as of groups of one person whose `weights`
+        are "similar"; the summary is of the population, and `individuals`, `segments`, `reach` and `unusual_people`
+        say what each prefers. None: "adjusted"
         with method "laplace" where half of two people or more answered at least twice, else "independent"; `verdict`
         says how many times too narrow that is for statements about people.
     respondents : list of str, optional
