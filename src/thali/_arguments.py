@@ -59,10 +59,10 @@ def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
 
 def positive(name: str | Fact, value: Any, meaning: str) -> float:
     """Check a number from 1e-100 to 1e100, whose square and its inverse are floats."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not LEAST <= float_of(value) <= MOST:
-        raise ArgumentError(
-            _named(name), f" is {meaning} and must be a finite number above 0, from 1e-100 to 1e100; got {value!r}."
-        )
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float_of(value) < math.inf:
+        raise ArgumentError(_named(name), f" is {meaning} and must be a finite number above 0; got {value!r}.")
+    if not LEAST <= float_of(value) <= MOST:
+        raise ArgumentError(_named(name), f" is {meaning} and must be from {LEAST:g} to {MOST:g}; got {value!r}.")
     return float(value)
 
 

@@ -100,7 +100,8 @@ def test_turning_alone_draws_from_what_it_says():
     d = np.linspace(-25, 25, 20_001)
     u = np.column_stack([d, -d]) / 2
     ahead, behind = (log_densities(one, worths.mode + sign * u)[0] for sign in (1, -1))
-    p = np.exp(-worths._distance(u)) / (1 + np.exp(behind - ahead))
+    whitened = np.linalg.solve(worths.inverse_root, u.T)
+    p = np.exp(-0.5 * np.square(whitened).sum(axis=0)) / (1 + np.exp(behind - ahead))
     points, _ = worths.draws(np.random.default_rng(5), 20_000)
     drawn, p = (points - worths.mode)[:, 0] - (points - worths.mode)[:, 1], p / p.sum()
     assert abs(drawn.mean() - p @ d) < 5 / np.sqrt(20_000) * drawn.std() < 0.5 * p @ d

@@ -54,7 +54,11 @@ def test_predictions_stay_in_their_blocks(model, classes):
     for method in ("predict_proba", "predict", "predict_log_proba", "decision_function"):
         found = getattr(model, method)(BLOCKS)
         assert found.chunks[0] == BLOCKS.chunks[0] and found.shape[0] == 400
-        np.testing.assert_array_equal(found.compute(), getattr(model, method)(X))
+        whole = getattr(model, method)(X)
+        if method == "predict":
+            np.testing.assert_array_equal(found.compute(), whole)
+        else:  # a product of matrices may add in another order for other numbers of rows
+            np.testing.assert_allclose(found.compute(), whole, rtol=1e-13, atol=1e-13)
         assert found.dtype == found.compute().dtype and found.shape == found.compute().shape
 
 

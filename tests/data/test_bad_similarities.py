@@ -92,9 +92,7 @@ def test_arrays(matrix, labels, sentence):
 
 
 GOOD = [[1, 0.5], [0.5, 1]]
-SIGMA = (
-    "sigma is the standard deviation of a similarity and must be a finite number above 0, from 1e-100 to 1e100; got "
-)
+SIGMA = "sigma is the standard deviation of a similarity and must be a finite number above 0; got "
 ARGUMENTS = [
     ({"symmetrize": "max"}, "symmetrize must be one of None, 'mean'; got 'max'."),
     ({"sigma": 0}, SIGMA + "0."),
@@ -102,6 +100,10 @@ ARGUMENTS = [
     ({"sigma": NAN}, SIGMA + "nan."),
     ({"sigma": INF}, SIGMA + "inf."),
     ({"sigma": "0.1"}, SIGMA + "'0.1'."),
+    (
+        {"sigma": 1e-300},
+        "sigma is the standard deviation of a similarity and must be from 1e-100 to 1e+100; got 1e-300.",
+    ),
 ]
 
 

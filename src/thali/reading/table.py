@@ -573,10 +573,7 @@ def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None)
 
 
 def _names_alike(header: list[str], columns: list[list[str]]) -> dict[str, bool]:
-    """The columns of who answered in which different names are one number, such as 100 and 1e2: they are text.
-
-    So are columns of answers, and of the sides of a pair, in which a word such as NA may be an option.
-    """
+    """Return columns that are text: of respondents named as 100 and 1e2, of answers and sides with words such as NA."""
     found = {}
     answers = {name for name in header if plain(name) in _ANSWERS}
     sides = [each.columns for each in side_columns(header) if answers and each.stem in STEMS]

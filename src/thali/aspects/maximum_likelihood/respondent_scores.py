@@ -127,7 +127,7 @@ def _without_leverage(some: _Some, leverage: np.ndarray, scores: np.ndarray) -> 
     """Return z for scores of each respondent, shape (respondents, r)."""
     first = _times_leverage(some, scores)
     z = scores + first / 2 + 3 / 8 * _times_leverage(some, first)
-    for k in np.flatnonzero(leverage > LIGHT):
+    for k in np.flatnonzero(leverage > LIGHT).tolist():
         vectors, shares = _leverage(some, k)
         z[k] = scores[k] + vectors @ ((_stretch(shares) - 1.0) * (scores[k] @ vectors))
     return z
