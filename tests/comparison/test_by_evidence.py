@@ -148,7 +148,7 @@ def test_changed_parameters_are_refused():
         ({"prior_odds": {"lapse 0.1": 1}}, "prior_odds must be a mapping from the name of every model"),
         (
             {"prior_odds": dict.fromkeys(models(), 0)},
-            "and must be a finite number above 0, from",
+            "and must be a finite number above 0; got",
         ),
         ({"named": {"ML": th.EliminationByAspects("unique", method="ML")}}, "whose evidence is not known"),
         ({"named": {"half": th.EliminationByAspects(ties="half")}, "data": "ties"}, "predicts no ties"),
