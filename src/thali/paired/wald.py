@@ -9,6 +9,7 @@ from thali._arguments import one_of
 from thali._labels import shorten, suggest
 from thali._printed import Printed
 from thali.aspects.maximum_likelihood.answers import estimates_of
+from thali.aspects.maximum_likelihood.clusters import orthonormal_basis
 from thali.aspects.maximum_likelihood.goodness import chi_square_tail
 from thali.errors import ArgumentError
 
@@ -78,7 +79,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
         raise ArgumentError(
             f"{shorten(missing)} has no standard error, for its weight is zero or not determined; leave it out."
         )
-    whole = c @ found.known.owners if scale == "utility" else c
+    weight_contrasts = c @ found.known.owners if scale == "utility" else c
     c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
     estimate, spread = c @ value, c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
@@ -87,13 +88,13 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             "A contrast has no standard error, for it involves only weights that are zero; leave it out."
         )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
-    of_each, p_value = None, chi_square_tail(statistic, df)
+    each_df, p_value = None, chi_square_tail(statistic, df)
     if found.is_over_people:
-        of_each = np.array([found.degrees(row[None]) for row in whole])
-        p_value = over_respondents(statistic, df, found.degrees(_basis(whole, df)))
+        each_df = np.array([found.degrees(row[None]) for row in weight_contrasts])
+        p_value = over_respondents(statistic, df, found.degrees(orthonormal_basis(weight_contrasts.T).T))
     error = np.sqrt(np.diag(spread))
     z = estimate / error
-    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, of_each)})
+    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, each_df)})
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, p = {p_value:.4g}"
     return WaldTest(
@@ -112,11 +113,6 @@ def over_respondents(statistic: float, df: int, error_df: float) -> float:
             f" leave {error_df:.3g}; test fewer contrasts."
         )
     return float(fdtrc(df, rest, max(statistic, 0.0) * rest / (df * error_df)))
-
-
-def _basis(contrasts: np.ndarray, rank: int) -> np.ndarray:
-    """Return orthonormal rows with the span of contrasts."""
-    return np.linalg.svd(contrasts, full_matrices=False)[2][:rank]
 
 
 def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:

@@ -68,7 +68,7 @@ def design_effect(
     residuals: Iterable[np.ndarray], people: int, larger: np.ndarray | None, smaller: np.ndarray, df: int
 ) -> DesignEffect:
     """Of the ratio between two models; columns of the models span what they change. None: the saturated model."""
-    small, large = _basis(smaller), None if larger is None else _basis(larger)
+    small, large = orthonormal_basis(smaller), None if larger is None else orthonormal_basis(larger)
 
     def beyond(block: np.ndarray) -> np.ndarray:
         if large is not None:
@@ -129,7 +129,7 @@ def _outcomes(data: Choices) -> int:
     return int(sizes.sum() if data.worst is None else (sizes * (sizes - 1)).sum())
 
 
-def _basis(columns: np.ndarray) -> np.ndarray:
-    """Orthonormal columns with the same span."""
+def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
+    """Return orthonormal columns with the same span."""
     u, values, _ = np.linalg.svd(columns, full_matrices=False)
     return u[:, values > 1e-9 * values.max(initial=0.0)]

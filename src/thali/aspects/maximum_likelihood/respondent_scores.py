@@ -66,9 +66,7 @@ class RespondentScores:
         self._expected = pose.expected(tally, weights, beta)
         slopes = pose.slopes(weights, beta)
         self._information = -root.T @ slopes.hessian @ root  # the sum of leverages: 1 less what the prior adds
-        values, vectors = np.linalg.eigh(self._information)
-        informed = values > LEAST
-        self._inverse = vectors[:, informed] / np.sqrt(values[informed])
+        self._inverse = inverse_root(self._information, LEAST)
         self._pull = self._inverse @ (self._inverse.T @ (root.T @ slopes.gradient))
 
     def _scores(self, outcomes: np.ndarray) -> np.ndarray:
