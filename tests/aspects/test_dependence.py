@@ -29,8 +29,8 @@ from thali.aspects.maximum_likelihood.maximum import mode_of
 from thali.aspects.maximum_likelihood.respondent_scores import (
     RespondentScores,
     ScoreVariance,
-    independent_where_unlikely,
     inverse_root,
+    raise_improbable_variance,
 )
 from thali.aspects.priors.given import Given
 from thali.aspects.state import COLUMNS
@@ -136,7 +136,10 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     assert np.abs(gradient(log_posterior, point)).max() < 1e-5
     pose = _problem_of(data, likelihood, prior)
     p = pose.probabilities(np.exp(place.logs), place.beta)
-    logs = lambda z: np.log(pose.probabilities(np.exp(z[:weights]), z[weights:]))  # noqa: E731
+
+    def logs(z):
+        return np.log(pose.probabilities(np.exp(z[:weights]), z[weights:]))
+
     gradients = naive_scores.outcome_gradients(logs, point)
     tally = clusters.tally.toarray()
     each = np.array([gradient(by_hand(part, shared, likelihood), point) for part in data.by_subject().values()])
@@ -196,7 +199,10 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
     curvature = centre @ local(density, mode).curvature @ centre
     pose = _problem_of(data, Elimination(0.01, ties=ties), None)
     p = pose.probabilities(np.exp(mode[:4]), mode[4:])
-    logs = lambda z: np.log(pose.probabilities(np.exp(z[:4]), z[4:]))  # noqa: E731
+
+    def logs(z):
+        return np.log(pose.probabilities(np.exp(z[:4]), z[4:]))
+
     gradients = naive_scores.outcome_gradients(logs, mode)
     tally = clusters_of(data, ties).tally.toarray()
     parts = naive_scores.informations(tally, pose.sizes, p, gradients)
@@ -256,7 +262,10 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     density = density_of(data, 0.0, False, has_prior=False)
     mode, clusters = NormalWorths(density).mode, clusters_of(data, False)
     pose = _problem_of(data, Elimination(0.0), None)
-    logs = lambda z: np.log(pose.probabilities(np.exp(z), np.zeros(0)))  # noqa: E731
+
+    def logs(z):
+        return np.log(pose.probabilities(np.exp(z), np.zeros(0)))
+
     gradients, tally = naive_scores.outcome_gradients(logs, mode), clusters.tally.toarray()
     parts = naive_scores.informations(tally, pose.sizes, np.exp(logs(mode)), gradients)
     curvature, contrast = parts.sum(axis=0), np.array([1.0, -1.0, 0.0, 0.0])
@@ -322,12 +331,12 @@ def test_what_unlikely_directions_get_does_not_depend_on_their_basis():
     variance = z.T @ z
     turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
     found, turned = (
-        independent_where_unlikely(ScoreVariance(each, each, 0.1, 1.0, 6), 2.0, 0.5)
+        raise_improbable_variance(ScoreVariance(each, each, 0.1, 1.0, 6), 2.0, 0.5)
         for each in (variance, turn @ variance @ turn.T)
     )
     np.testing.assert_allclose(turn @ found @ turn.T, turned, atol=1e-10)
     np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(found))[:3], 0.5**3, atol=1e-10)
-    agreed = independent_where_unlikely(ScoreVariance(variance, np.zeros((6, 6)), 0.1, 1.0, 6), 2.0, 0.5)
+    agreed = raise_improbable_variance(ScoreVariance(variance, np.zeros((6, 6)), 0.1, 1.0, 6), 2.0, 0.5)
     np.testing.assert_allclose(np.linalg.eigvalsh(agreed), np.maximum(np.linalg.eigvalsh(variance), 1.0), atol=1e-10)
 
 

@@ -40,8 +40,8 @@ from .maximum_likelihood.problem import Pose, problem
 from .maximum_likelihood.respondent_scores import (
     RespondentScores,
     ScoreVariance,
-    independent_where_unlikely,
     inverse_root,
+    raise_improbable_variance,
 )
 from .priors.given import Given
 from .samplers.task import weights_of
@@ -203,5 +203,5 @@ def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity
     contrasts = np.zeros((n, density.size, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees(contrasts[:: max(1, n // CONTRASTS)])))
-    variance = independent_where_unlikely(found, df, (made.number - 1) / (density.size - 1))
+    variance = raise_improbable_variance(found, df, (made.number - 1) / (density.size - 1))
     return normal.spread(variance, df), replace(made, by=SCORES, df=df, share=found.share)

@@ -80,7 +80,7 @@ class Dependence:
         if self.by == SCORES:
             return Message(
                 f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
-                f" covariance of the draws ({degrees_in_words(self.df)}).{one_determines(self.share)}"
+                f" covariance of the draws ({format_degrees(self.df)}).{format_dominance(self.share)}"
             )
         if self.by == POWER and self.effect < NEGLIGIBLE:
             return Message(f"Intervals are for statements about people: {self.size}, as of independent answers.")
@@ -110,13 +110,13 @@ def dependence_in(attributes: Mapping[Any, Any]) -> Dependence | None:
     return Dependence(str(model), str(by), int(number), *map(float, others))
 
 
-def degrees_in_words(df: float) -> str:
+def format_degrees(df: float) -> str:
     """Return a number of degrees of freedom, such as "3.1 degrees of freedom"."""
     number = f"{df:.3g}" if df < 100.0 else f"{df:,.0f}"
     return f"{number} degree{'s' * (number != '1')} of freedom"
 
 
-def one_determines(share: float) -> str:
+def format_dominance(share: float) -> str:
     """Return a sentence where one respondent determines the result, from the largest share of the information."""
     if share < DOMINANT:
         return ""

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import thali as th
-from thali.aspects.maximum_likelihood.respondent_scores import ScoreVariance, independent_where_unlikely
+from thali.aspects.maximum_likelihood.respondent_scores import ScoreVariance, raise_improbable_variance
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 WORTHS = np.array([2.0, 1.2, 0.9, 0.4])
@@ -77,7 +77,7 @@ def test_errors_are_over_people(model, trials):
     own = [x[trials["who"] == who] * np.sqrt(p * (1 - p))[trials["who"] == who, None] for who in range(30)]
     z = naive_scores.adjusted_scores(np.linalg.inv(inverse), [each.T @ each for each in own], scores)
     df, root = model.estimates_.error_df, naive_scores.power(inverse, 0.5)
-    variance = independent_where_unlikely(ScoreVariance(z.T @ z, z.T @ z, 0.0, 0.0, 0), df, 29 / 6)
+    variance = raise_improbable_variance(ScoreVariance(z.T @ z, z.T @ z, 0.0, 0.0, 0), df, 29 / 6)
     robust = np.sqrt(np.diag(root @ variance @ root))
     assert 10.0 < df < 29.0
     np.testing.assert_allclose(model.covariate_effects()["std_error"], robust[3:], rtol=1e-4)

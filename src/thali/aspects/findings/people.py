@@ -13,7 +13,7 @@ from thali.model.registry import spec_of
 from thali.model.segment_findings import segment_makers, segmented, segments_once
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
-from thali.posterior.dependence import POWER, RANDOM, SCORES, Dependence, degrees_in_words
+from thali.posterior.dependence import POWER, RANDOM, SCORES, Dependence, format_degrees
 from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
@@ -75,7 +75,7 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
         return (phrase(ENGLISH, "independence.methods.random", **facts),)
     if found.by == SCORES:
         source = Cite("muller2013", "ribatet2012", "bell2002")
-        return (phrase(ENGLISH, "independence.methods.scores", source=source, df=degrees_in_words(found.df), **facts),)
+        return (phrase(ENGLISH, "independence.methods.scores", source=source, df=format_degrees(found.df), **facts),)
     if found.by == POWER:
         return (phrase(ENGLISH, "independence.methods.power", source=Cite("pauli2011", "rao1984"), **facts),)
     if found.most <= 1.0:

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import between
 from thali.data.pairs import PairedComparisons
-from thali.posterior.dependence import degrees_in_words, one_determines
+from thali.posterior.dependence import format_degrees, format_dominance
 from thali.posterior.interval import INTERVAL, tails_of
 
 from ..draws.covariates import lifted
@@ -19,7 +19,7 @@ from .clusters import Clusters, DesignEffect, design_effect
 from .goodness import FitTest, fit_test
 from .maximum import Maximum, highest, maximise
 from .problem import Pose, Problem, patterns, shares
-from .respondent_scores import RespondentScores, ScoreVariance, independent_where_unlikely
+from .respondent_scores import RespondentScores, ScoreVariance, raise_improbable_variance
 
 if TYPE_CHECKING:
     import pandas
@@ -91,7 +91,7 @@ class Estimates:
         respondents, answers = f"{self.clusters.number:,} respondents", f"{self.pose.totals.sum():,.15g} choices"
         found = (
             f"Standard errors are over {respondents}, whose {answers} need not be independent of each other"
-            f" ({degrees_in_words(self.error_df)}).{one_determines(self._score_variance.share)}"
+            f" ({format_degrees(self.error_df)}).{format_dominance(self._score_variance.share)}"
         )
         if self.is_tested_over_people:
             return found
@@ -114,7 +114,7 @@ class Estimates:
             return self._covariance()
         assert self.clusters is not None
         freedom = (self.clusters.number - 1) / self._directions.root.shape[1]
-        return self._covariance(independent_where_unlikely(self._score_variance, self.error_df, freedom))
+        return self._covariance(raise_improbable_variance(self._score_variance, self.error_df, freedom))
 
     @cached_property
     def _directions(self) -> Directions:

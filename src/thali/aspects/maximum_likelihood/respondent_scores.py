@@ -35,8 +35,8 @@ LEAST = 1e-6  # share of the Hessian below which the answers have no information
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
 
 
-class _Some(NamedTuple):
-    """Some of the respondents."""
+class _RespondentBlock(NamedTuple):
+    """Some of the respondents, with what their variance is computed from."""
 
     expected: Any  # sparse (respondents, outcomes): weights with which squared scores sum to the information
     given: Any  # sparse (respondents, outcomes)
@@ -77,23 +77,23 @@ class RespondentScores:
         once = csr_array((np.ones(len(rows)), (rows, outcomes)), shape=(len(rows), self._tally.shape[1]))
         return self._pose.scores(once, *self._point) @ self._root
 
-    def _blocks(self) -> Iterator[_Some]:
-        """Yield some respondents at a time."""
+    def _blocks(self) -> Iterator[_RespondentBlock]:
+        """Yield blocks of respondents that fit in memory."""
         places, step = self._expected.indptr, max(1, BLOCK // max(self._root.shape[1], 1))
         starts = np.searchsorted(places, np.arange(0, places[-1], step))
         for begin, end in pairwise(np.unique([*starts, self._tally.shape[0]])):
             expected, given = self._expected[begin:end], self._tally[begin:end]
             outcomes = np.union1d(expected.indices, given.indices)
-            yield _Some(expected[:, outcomes], given[:, outcomes], self._scores(outcomes))
+            yield _RespondentBlock(expected[:, outcomes], given[:, outcomes], self._scores(outcomes))
 
     def variance(self) -> ScoreVariance:
         """Return the variance of the scores."""
         squares, about_pull, most = np.zeros_like(self._information), np.zeros_like(self._information), 0.0
-        for some in self._blocks():
-            leverage = some.expected @ np.square(some.scores).sum(axis=1)
-            pulls = some.expected @ (some.scores * (some.scores @ self._pull)[:, None])
-            z = _without_leverage(some, leverage, some.given @ some.scores)
-            rest = z - _without_leverage(some, leverage, pulls)
+        for block in self._blocks():
+            leverage = block.expected @ np.square(block.scores).sum(axis=1)
+            pulls = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
+            z = _remove_leverage(block, leverage, block.given @ block.scores)
+            rest = z - _remove_leverage(block, leverage, pulls)
             squares, about_pull = squares + z.T @ z, about_pull + rest.T @ rest
             most = max(most, leverage.max(initial=0.0))
         share = most / max(np.trace(self._information), 1e-300)
@@ -107,57 +107,57 @@ class RespondentScores:
         sides = sides @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
         sets, _, q = sides.shape
         variances, pulls = np.zeros(sets), []
-        for some in self._blocks():
-            along = np.einsum("or,grq->ogq", some.scores, sides)
+        for block in self._blocks():
+            along = np.einsum("or,grq->ogq", block.scores, sides)
             squares = (along[..., None] * along[..., None, :]).reshape(len(along), -1)
-            variances += _squared((some.expected @ squares).reshape(-1, sets, q, q)).sum(axis=0)
+            variances += _sum_entry_variances((block.expected @ squares).reshape(-1, sets, q, q)).sum(axis=0)
             if self._tally.shape[0] < MANY:
-                for k in range(some.expected.shape[0]):
-                    own, shares = _leverage(some, k)
-                    pulls.append(own @ ((shares * _stretch(shares))[:, None] * (own.T @ sides)))
+                for k in range(block.expected.shape[0]):
+                    own, shares = _leverage(block, k)
+                    pulls.append(own @ ((shares * _inverse_root_of_rest(shares))[:, None] * (own.T @ sides)))
         together = np.array(pulls)
         for k, pull in enumerate(pulls):
-            variances += 2.0 * _squared(pull.swapaxes(1, 2) @ together[k + 1 :]).sum(axis=0)
+            variances += 2.0 * _sum_entry_variances(pull.swapaxes(1, 2) @ together[k + 1 :]).sum(axis=0)
         return q * (q + 1) / variances
 
 
-def _without_leverage(some: _Some, leverage: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def _remove_leverage(block: _RespondentBlock, leverage: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Return z for scores of each respondent, shape (respondents, r)."""
-    first = _times_leverage(some, scores)
-    z = scores + first / 2 + 3 / 8 * _times_leverage(some, first)
+    first = _multiply_by_leverage(block, scores)
+    z = scores + first / 2 + 3 / 8 * _multiply_by_leverage(block, first)
     for k in np.flatnonzero(leverage > LIGHT).tolist():
-        vectors, shares = _leverage(some, k)
-        z[k] = scores[k] + vectors @ ((_stretch(shares) - 1.0) * (scores[k] @ vectors))
+        vectors, shares = _leverage(block, k)
+        z[k] = scores[k] + vectors @ ((_inverse_root_of_rest(shares) - 1.0) * (scores[k] @ vectors))
     return z
 
 
-def _times_leverage(some: _Some, vectors: np.ndarray) -> np.ndarray:
+def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.ndarray:
     """Return the product of each respondent's leverage and vector, shape (respondents, r)."""
     from scipy.sparse import csr_array
 
-    expected = some.expected
+    expected = block.expected
     respondent = np.repeat(np.arange(len(vectors)), np.diff(expected.indptr))
-    along = np.einsum("er,er->e", some.scores[expected.indices], vectors[respondent])
-    return csr_array((expected.data * along, expected.indices, expected.indptr), shape=expected.shape) @ some.scores
+    along = np.einsum("er,er->e", block.scores[expected.indices], vectors[respondent])
+    return csr_array((expected.data * along, expected.indices, expected.indptr), shape=expected.shape) @ block.scores
 
 
-def _leverage(some: _Some, respondent: int) -> tuple[np.ndarray, np.ndarray]:
+def _leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvectors (r, rank) and eigenvalues (rank,) of the leverage of a respondent."""
-    row = some.expected[[respondent]]
-    rows = np.sqrt(row.data)[:, None] * some.scores[row.indices]
+    row = block.expected[[respondent]]
+    rows = np.sqrt(row.data)[:, None] * block.scores[row.indices]
     if len(rows) > rows.shape[1]:
         rows = np.linalg.qr(rows, mode="r")
     _, sizes, vectors = np.linalg.svd(rows, full_matrices=False)
     return vectors.T, np.minimum(sizes**2, 1.0)
 
 
-def _stretch(shares: np.ndarray) -> np.ndarray:
-    """Return by how much scores grow that the respondent's own leverage made small; 0 where nobody else knows."""
+def _inverse_root_of_rest(shares: np.ndarray) -> np.ndarray:
+    """Return (1 - leverage)^(-1/2), by which scores grow; 0 where no other respondent has information."""
     rest = 1.0 - shares
     return np.where(rest > ALONE, np.maximum(rest, ALONE) ** -0.5, 0.0)
 
 
-def _squared(matrices: np.ndarray) -> np.ndarray:
+def _sum_entry_variances(matrices: np.ndarray) -> np.ndarray:
     """Return the sum of the variances of the entries of a product, given covariances (..., q, q) of its factors."""
     return np.trace(matrices, axis1=-2, axis2=-1) ** 2 + (matrices * matrices.swapaxes(-1, -2)).sum(axis=(-1, -2))
 
@@ -169,8 +169,8 @@ def inverse_root(information: np.ndarray, least: float) -> np.ndarray:
     return vectors[:, informed] / np.sqrt(values[informed])
 
 
-def independent_where_unlikely(found: ScoreVariance, df: float, freedom: float) -> np.ndarray:
-    """Return the variance of scores with that of independent answers where these would hardly ever leave so little.
+def raise_improbable_variance(found: ScoreVariance, df: float, freedom: float) -> np.ndarray:
+    """Return the variance of scores, raised to that of independent answers in directions where it is improbably small.
 
     `freedom`: respondents less one for each contrast. Fewer of them than contrasts leave directions without variance,
     whose part is in the others, so that they get less: cubes cover .87 to .94 for 2 to 5 respondents of 6 options.
