@@ -54,6 +54,12 @@ SHAPES = {
     "long": text_of(
         [["Vp", "item", "rank"], *([k, option, n + 1] for k, o in enumerate(ORDERS) for n, option in enumerate(o))]
     ),
+    "long, counted": text_of(
+        [
+            ["task", "item", "rank", "count"],
+            *([k, option, n + 1, 1 + (k < 1)] for k, o in enumerate(ORDERS[:3]) for n, option in enumerate(o)),
+        ]
+    ),
     "preflib": "# FILE NAME: 1.soc\n# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n# ALTERNATIVE NAME 3: "
     "water\n2: 1,2,3\n1: 2,3,1\n1: 1,3,2\n",
     "old preflib": "3\n1,tea\n2,milk\n3,water\n4,4,3\n2,1,2,3\n1,2,3,1\n1,1,3,2\n",
@@ -67,7 +73,13 @@ def test_every_shape_gives_the_same_choices(shape):
     data, sentence = reading.build()
     assert chosen(data) == CHOSEN
     assert "4 rankings of 3 options: 3 options, 3 sets of 2 to 3, 8 choices" in sentence
-    assert len(data.respondents) == (0 if "preflib" in shape else 4)
+    assert len(data.respondents) == (0 if "preflib" in shape or "counted" in shape else 4)
+
+
+def test_rows_of_one_ranking_have_one_count():
+    uneven = SHAPES["long, counted"].replace("0,milk,2,2", "0,milk,2,1")
+    with pytest.raises(DataError, match="The rows of the ranking of task '0' have different counts, 2 and 1, in column"):
+        made(uneven)
 
 
 def test_constructors():

@@ -67,7 +67,7 @@ def long_occasions(
         np.ones(len(frame), bool) if found["available"] is None else flags(frame, found["available"]),
         people,
         respondent,
-        _times(frame, found["count"], weights, occasion, name),
+        count_occasions(frame, found["count"], weights, occasion, name),
         name,
         _people(frame, found.values(), respondent, people, found["respondent"]),
     )
@@ -221,7 +221,7 @@ def _sure(name: str | None, role: str) -> str:
     return name
 
 
-def _times(
+def count_occasions(
     frame: "pd.DataFrame", count: str | None, weights: bool, occasion: np.ndarray, name: Callable[[int], str]
 ) -> np.ndarray:
     """How many such occasions there were, which all rows of one must say."""

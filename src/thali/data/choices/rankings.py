@@ -13,7 +13,7 @@ from ..checks import checked_numbers
 from ..columns import coded, column, count_column, in_order
 from ..people import people_table
 from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, plain
-from .long import Occasions
+from .long import Occasions, count_occasions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,7 +217,7 @@ def _sequence(number: int, ranking: Any) -> list[str]:
 def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool) -> Ranked:
     """Rankings from the columns of a table."""
     if columns.shape == LONG:
-        return _long(frame, columns, labels)
+        return _long(frame, columns, labels, weights)
 
     def name(number: int) -> str:
         return f"row {frame.index[number]}"
@@ -297,7 +297,8 @@ def _by_ranks(number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[
     return options[order]
 
 
-def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked:
+def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool) -> Ranked:
+    """Rankings of which each option has a row."""
     option, rank = columns.columns
     alternative, names = coded(frame, option, labels)
     whose = [coded(frame, name) for name in (columns.subject, columns.group) if name is not None]
@@ -330,7 +331,8 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked
         respondent = everybody[first]
         further = [each for each in frame.columns if each not in columns.used]
         about = people_table(frame.loc[:, further], everybody, people, columns.subject)
-    return Ranked(names, orders, name, np.ones(len(keys)), people, respondent, about)
+    count = count_occasions(frame, columns.count, weights, which, name)[first]
+    return Ranked(names, orders, name, count, people, respondent, about)
 
 
 def _numbered(orders: list[list[str]], names: tuple[str, ...], name: Any) -> list[np.ndarray]:
