@@ -78,7 +78,9 @@ def test_every_shape_gives_the_same_choices(shape):
 
 def test_rows_of_one_ranking_have_one_count():
     uneven = SHAPES["long, counted"].replace("0,milk,2,2", "0,milk,2,1")
-    with pytest.raises(DataError, match="The rows of the ranking of task '0' have different counts, 2 and 1, in column"):
+    with pytest.raises(
+        DataError, match="The rows of the ranking of task '0' have different counts, 2 and 1, in column"
+    ):
         made(uneven)
 
 

@@ -1,5 +1,6 @@
 """Who may not use the app, and what it refuses: each attack, and what becomes of it."""
 
+import asyncio
 import csv
 import io
 import json
@@ -7,6 +8,7 @@ import zipfile
 
 import pytest
 import uvicorn
+from conftest import SECRET
 from starlette.testclient import TestClient
 from uvicorn.server import ServerState
 
@@ -143,6 +145,22 @@ def test_an_upload_may_be_as_large_as_the_limit(client, childless, monkeypatch, 
         assert client.post("/api/upload", content=content).status_code == status
 
 
+def test_a_body_that_does_not_come_is_not_waited_for(app, monkeypatch):
+    monkeypatch.setattr(guard, "MAX_SECONDS_OF_BODY", 0.05)
+    headers = [(b"host", b"127.0.0.1"), (b"x-thali-key", SECRET.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/api/dataset", "headers": headers, "query_string": b""}
+    sent = []
+
+    async def receive():
+        await asyncio.Event().wait()
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(asyncio.wait_for(app(scope, receive, send), 10))
+    assert sent[0]["status"] == 408 and b"The request took too long" in sent[1]["body"]
+
+
 def test_a_large_form_is_broken_off(client):
     body = json.dumps({"name": "x" * (2 << 20)})
     assert client.post("/api/dataset", content=iter([body.encode()])).status_code == 413
@@ -203,6 +221,23 @@ def test_no_file_but_those_of_results_is_given(client, children_here):
         assert client.post(f"/api{address}/ticket", json={"what": what}).status_code == 404
 
 
+@pytest.mark.parametrize("is_linked", ["files", "folder"])
+def test_a_link_in_a_folder_of_results_is_not_given(client, childless, tmp_path, is_linked):
+    address = client.go("/dataset", name="celebrities")
+    folder, other = client.study(address).path / "fit", tmp_path / "other"
+    other.mkdir()
+    for name in ("report.html", "posterior.nc", "tables.xlsx", "table.csv"):
+        (other / name).write_text("a secret")
+    if is_linked == "folder":
+        folder.symlink_to(other)
+    else:
+        folder.mkdir()
+        for file in other.iterdir():
+            (folder / file.name).symlink_to(file)
+    for kind in ("view", "report", "posterior", "xlsx", "csv"):
+        assert client.post(f"/api{address}/ticket", json={"what": f"fit/{kind}"}).status_code == 404, kind
+
+
 def test_a_path_is_no_value_of_an_option(client, children_here):
     address = client.go("/dataset", name="celebrities")
     refused = client.go(f"{address}/fit", model="elimination-by-aspects", aspects="/etc/passwd")
@@ -211,6 +246,13 @@ def test_a_path_is_no_value_of_an_option(client, children_here):
     assert "whole number" in started  # and the tree was left out
     assert client.post(f"/api{address}/file/..%2Fx", content=b"").status_code == 404
     assert client.post(f"/api{address}/file/nothing", content=b"").status_code == 404
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../other.csv", "data.csv/../../x", "/dev/zero", "study.json", 5])
+def test_a_study_has_data_in_its_own_folder_alone(client, children_here, file):
+    study = client.studies.new("a title", dataset="celebrities")
+    study.write("study", {"title": "a title", "created": "2026-01-01T00:00:00+00:00", "file": file})
+    assert "is damaged" in client.page(f"/study/{study.name}")
 
 
 def test_every_response_says_what_browsers_may_do(client, bare):

@@ -55,6 +55,21 @@ def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
     assert "was run" not in study.log(READ)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited on Linux alone")
+def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
+    study = Studies(tmp_path).new("large.csv", file="data.csv")
+    (study.path / "data.csv").write_text("winner,loser\n" + "tea,milk\n" * 3_000_000)
+    study.write(READ, {})
+    limited = (
+        "import sys; from thali.surfaces.app import child; child.MEMORY_TO_READ = 1 << 28; child.main(*sys.argv[1:])"
+    )
+    subprocess.run([sys.executable, "-c", limited, READ, str(study.path), "1"], timeout=PATIENCE, check=True)
+    assert (
+        study.read("read.end")["message"]
+        == "The table needs too much memory; leave out the columns that the model does not need."
+    )
+
+
 @pytest.mark.long
 def test_no_file_of_the_folder_is_run_by_a_worker_of_a_comparison(among_planted_files):
     (among_planted_files / "t.csv").write_text(PAIRS)

@@ -39,11 +39,18 @@ TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
 _AT_ONCE = 1e-3  # seconds of drawing, after which what there is is reported
 _FINE, _STOPPED, _BROKEN = 0, 130, 1
+MEMORY_TO_READ = 8 << 30  # bytes, of which a table of the largest upload needs a part
 
 
 def read(study: Study, terminal: Terminal, cores: int) -> None:
     """Write down what the data were read as."""
-    study.write("reading", what_was_read(study, terminal))
+    try:
+        found = what_was_read(study, terminal)
+    except MemoryError:
+        raise DataError(
+            "The table needs too much memory; leave out the columns that the model does not need."
+        ) from None
+    study.write("reading", found)
 
 
 def fit(study: Study, terminal: Terminal, cores: int) -> None:
@@ -170,6 +177,8 @@ def main(what: str, folder: str, cores: str, how: str = "") -> None:
         if not _locked(held.fileno()):
             return  # another child is at it
         study.write(f"{what}.process", {"pid": os.getpid()})
+        if what == READ:
+            _limit_memory()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, lambda number, frame: _stop(frame, what, folder, cores))
         do = {"": DO[what], STOPPED: stopped if what == FIT else _nothing}[how]
@@ -182,6 +191,14 @@ def _stop(frame: FrameType | None, *words: str) -> None:
     if handler is signal.default_int_handler:
         os.execv(sys.executable, [sys.executable, "-P", "-m", "thali.surfaces.app.child", *words, STOPPED])
     handler(signal.SIGINT, frame)
+
+
+def _limit_memory() -> None:
+    """Let this process have no more memory than a table needs, where the system counts it."""
+    if sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_TO_READ, MEMORY_TO_READ))
 
 
 def _nothing(study: Study, terminal: Terminal, cores: int) -> None:

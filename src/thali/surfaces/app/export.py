@@ -58,24 +58,29 @@ def file_of(study: Study, what: str) -> Response | None:
     """What can be shown or downloaded of a run: RUN/view, report, posterior, csv or xlsx; None if it is not there."""
     name, _, kind = what.partition("/")
     folder = study.path / name
-    if name not in RUNS:
+    if name not in RUNS or folder.is_symlink():
         return None
     report = folder / "report.html"
-    if kind in ("view", "report") and report.is_file():
+    if kind in ("view", "report") and _is_own(report):
         saved = None if kind == "view" else f"{stem(study)}-{name}.html"
         return FileResponse(
             report, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY}, filename=saved
         )
     if kind == "posterior":
         found = model_in(folder)
-        if found is None:
+        if found is None or not _is_own(found):
             return None
         return FileResponse(found, media_type="application/x-netcdf", filename=f"{stem(study)}-{found.name}")
-    if kind == "xlsx" and (workbook := folder / "tables.xlsx").is_file():
+    if kind == "xlsx" and _is_own(workbook := folder / "tables.xlsx"):
         return FileResponse(workbook, filename=f"{stem(study)}-{name}.xlsx")
-    if kind == "csv" and (tables := sorted(folder.glob("*.csv"))):
+    if kind == "csv" and (tables := sorted(filter(_is_own, folder.glob("*.csv")))):
         return _zipped(tables, f"{stem(study)}-{name}-csv.zip")
     return None
+
+
+def _is_own(path: Path) -> bool:
+    """Return whether there is such a file, which is no link to another."""
+    return path.is_file() and not path.is_symlink()
 
 
 def without_formulas(table: str) -> str:
@@ -173,13 +178,13 @@ def _info(name: str) -> zipfile.ZipInfo:
 def _files(study: Study) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
     """Where each file goes, the file, and its content if that is changed; no links."""
     for file in sorted([*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]):
-        if file.is_file() and not file.is_symlink():
+        if _is_own(file):
             yield PurePosixPath(file.name), file, None
     for run, inside in _INSIDE.items():
         root = study.path / run
         for file in sorted(root.rglob("*")) if not root.is_symlink() else ():
             within = PurePosixPath(file.relative_to(root).as_posix())
-            if file.is_file() and not file.is_symlink() and within != PurePosixPath(JOB, LOCK):
+            if _is_own(file) and within != PurePosixPath(JOB, LOCK):
                 yield inside / within, file, _changed(file, within, str(PurePosixPath(*[".."] * len(inside.parts))))
 
 
