@@ -31,6 +31,7 @@ BLOCK = 2**21  # entries of an array
 LIGHT = 0.1037  # leverage up to which three terms of a series give z to four digits; that of no equal shares
 MANY = 200  # respondents from which on covariances between their scores are negligible
 ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all information
+TINY = 1e-10  # leverage of a direction that changes nothing
 LEAST = 1e-6  # share of the Hessian below which the answers have no information
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
 
@@ -92,8 +93,8 @@ class RespondentScores:
         for block in self._blocks():
             leverage = block.expected @ np.square(block.scores).sum(axis=1)
             pulls = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
-            z = _remove_leverage(block, leverage, block.given @ block.scores)
-            rest = z - _remove_leverage(block, leverage, pulls)
+            z, pulled = _remove_leverage(block, leverage, [block.given @ block.scores, pulls])
+            rest = z - pulled
             squares, about_pull = squares + z.T @ z, about_pull + rest.T @ rest
             most = max(most, leverage.max(initial=0.0))
         share = most / max(np.trace(self._information), 1e-300)
@@ -121,14 +122,18 @@ class RespondentScores:
         return q * (q + 1) / variances
 
 
-def _remove_leverage(block: _RespondentBlock, leverage: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return z for scores of each respondent, shape (respondents, r)."""
-    first = _multiply_by_leverage(block, scores)
-    z = scores + first / 2 + 3 / 8 * _multiply_by_leverage(block, first)
+def _remove_leverage(block: _RespondentBlock, leverage: np.ndarray, scores: list[np.ndarray]) -> list[np.ndarray]:
+    """Return z for each of several scores of each respondent, shape (respondents, r)."""
+    found = []
+    for each in scores:
+        first = _multiply_by_leverage(block, each)
+        found.append(each + first / 2 + 3 / 8 * _multiply_by_leverage(block, first))
     for k in np.flatnonzero(leverage > LIGHT).tolist():
         vectors, shares = _leverage(block, k)
-        z[k] = scores[k] + vectors @ ((_inverse_root_of_rest(shares) - 1.0) * (scores[k] @ vectors))
-    return z
+        growth = _inverse_root_of_rest(shares) - 1.0
+        for each, z in zip(scores, found, strict=True):
+            z[k] = each[k] + vectors @ (growth * (each[k] @ vectors))
+    return found
 
 
 def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.ndarray:
@@ -146,9 +151,11 @@ def _leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.
     row = block.expected[[respondent]]
     rows = np.sqrt(row.data)[:, None] * block.scores[row.indices]
     if len(rows) > rows.shape[1]:
-        rows = np.linalg.qr(rows, mode="r")
-    _, sizes, vectors = np.linalg.svd(rows, full_matrices=False)
-    return vectors.T, np.minimum(sizes**2, 1.0)
+        shares, vectors = np.linalg.eigh(rows.T @ rows)
+        return vectors, np.clip(shares, 0.0, 1.0)
+    shares, combined = np.linalg.eigh(rows @ rows.T)
+    some = shares > TINY
+    return rows.T @ (combined[:, some] / np.sqrt(shares[some])), np.minimum(shares[some], 1.0)
 
 
 def _inverse_root_of_rest(shares: np.ndarray) -> np.ndarray:
