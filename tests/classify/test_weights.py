@@ -142,6 +142,7 @@ def test_weights_that_are_shares_are_warned_of_once():
 
 BAD = [
     (np.full(40, -1.0), "sample_weight is -1 in row 0; every weight must be a finite number of 0 or more"),
+    (np.full(40, 1e16), r"sample_weight is 1e\+16 in row 0; every weight must be .* of 0 or more, up to 1e\+15"),
     (np.full(40, np.nan), "sample_weight is nan in row 0"),
     (np.zeros(40), "All sample weights are zero, so that no row is left"),
     (np.ones(39), r"one-dimensional, with one number for each of 40 rows of X; got shape \(39,\)"),

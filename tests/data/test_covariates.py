@@ -147,6 +147,14 @@ def test_covariates_of_options_are_differences():
         (1.5, "The covariate 'x' is 1.5 in every row, and so tells no two of them apart"),
         ("A", "The covariate 'x' is 'A' in every row"),
         ([np.nan, *range(53)], "The covariate 'x' is empty in row 0, and must be known in every row"),
+        (
+            [1e300, *range(53)],
+            "The largest number of the covariate 'x' is 1e\\+300, which is too far from 1; divide all",
+        ),
+        (
+            [1e-300, 0.0] * 27,
+            "The largest number of the covariate 'x' is 1e-300, which is too far from 1; multiply all",
+        ),
         ([np.inf, *range(53)], "The covariate 'x' is infinite in row 0"),
         ([None, *"AB" * 26, "A"], "A label is missing in row 0, column 'x'"),
         ([f"no {k}" for k in range(54)], "has a category of its own in each of the 54 rows"),

@@ -124,6 +124,17 @@ def test_a_cell_in_the_corner_of_a_sheet_does_not_fill_the_memory(tmp_path, monk
         read_table(path)
 
 
+def test_tables_of_too_many_columns_are_refused_at_once(tmp_path):
+    wide, order = tmp_path / "wide.csv", tmp_path / "order.soc"
+    wide.write_text(",".join(f"a{k}" for k in range(10_001)) + "\n" + ",".join("1" * 10_001) + "\n")
+    with pytest.raises(DataError, match="The table has 10,001 columns, and at most 10,000 are read; leave out those"):
+        read_table(wide)
+    names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(1, 20_001))
+    order.write_text(names + "1: " + ",".join(str(k) for k in range(1, 20_001)) + "\n")
+    with pytest.raises(DataError, match="The longest of 1 orders names 20,000 alternatives"):
+        read_table(order)
+
+
 def packed_tables():
     """Tables of some kilobytes that are not small: equal rows, a list, a long text in each row, empty text."""
     import pyarrow as pa

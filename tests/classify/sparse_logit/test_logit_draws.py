@@ -16,7 +16,7 @@ from thali.classify.sparse_logit.sweep import (
     positive_logistic,
 )
 from thali.compile.jit import compiled
-from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma
+from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma, polya_gamma_of_shape
 
 N = 200_000
 # Fewer than 60 figures below; all together they fail a right sampler for 1 in 10⁴ seeds.
@@ -86,6 +86,12 @@ def test_polya_gamma_of_large_tilts_is_inverse_gaussian():
     assert stats.kstest(drawn(many_polya_gamma, c), prior.cdf).pvalue > FALSE_ALARM
     assert np.isfinite(drawn(many_polya_gamma, 1e8)).all()
     assert np.isnan(polya_gamma(np.random.default_rng(0), math.nan))
+
+
+def test_polya_gamma_of_any_tilt_ends():
+    """However large the tilt, which a weight near 0 beside others makes; there the variable is its mean."""
+    c = 1e12
+    assert polya_gamma_of_shape(np.random.default_rng(0), 0.5, c) == pytest.approx(0.25 / c, rel=1e-3)
 
 
 @pytest.mark.parametrize("c", [0.5, 3.0, 12.0])
