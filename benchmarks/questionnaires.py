@@ -1,6 +1,6 @@
 """Questionnaires that a robot takes in Chromium: what interruptions do to answers, and whether fits find the worths.
 
-    python benchmarks/questionnaires.py [--small] [--features] [--adaptive] [--interruptions 200] [--people 20]
+    python benchmarks/questionnaires.py [--small] [--features] [--interruptions 200] [--people 20]
 
 Interruptions, in real time: reload, the button of the browser, another page, a closed tab, no connection, a second tab,
 a turned device, each before a random press, where every answer is a click, a double click or a key by chance. Printed
@@ -14,10 +14,6 @@ alike), which additive clustering is given: intervals of the two weights, each a
 nothing in common, and of ratings of the constant. Of choice tasks they have known utilities: intervals of the
 coefficients of a multinomial logit. With `--features` 40 studies of such robots without Chromium follow.
 
-A class (`--adaptive`, without Chromium): `--people` robots with log worths that are Normal(0, 1) answer as the page of
-a class does, one question after the other in turns, and a fit follows each round; beside it the same with questions by
-chance. Printed are Kendall's correlation of the board with the truth, the mean width of the 89 % intervals of places
-and of log shares, and how often the best option is first, at equal numbers of answers.
 """
 
 import argparse
@@ -69,28 +65,6 @@ def interrupted(browser, folder: Path, wanted: int) -> None:
         f"{happened.total()} interruptions in {seed} questionnaires ({dict(happened)}): {answers} answers,", flush=True
     )
     print(f"{wrong} lost, doubled or changed")
-
-
-def interrupted_in_class(browser, wanted: int) -> None:
-    """Print what so many interruptions did to answers of a class, where the server is ended and begun again, too."""
-    from test_classroom_in_a_browser import CODE, Restarting, Room, arrived, revived
-
-    happened, answers, wrong, seed = Counter(), 0, 0, 0
-    while happened.total() < wanted:
-        with tempfile.TemporaryDirectory() as folder, Room(Path(folder)).open() as room:
-            context = browser.new_context()
-            robot = Restarting(context.new_page(), room, seed, chance=0.8)
-            robot.open(f"{room.address}{CODE}").take(600, between=lambda robot, here=context: revived(here, robot))
-            context.set_offline(False)
-            arrived(robot.page)
-            found = [((row["left"], row["right"]), row["chosen"]) for row in room.rows()]
-            given = [(tuple(labels), labels[place]) for labels, place in robot.given]
-            wrong += abs(len(found) - len(given)) + sum(a != b for a, b in zip(found, given, strict=False))
-            happened.update(robot.happened)
-            answers, seed = answers + len(given), seed + 1
-            context.close()
-    print(f"a class: {happened.total()} interruptions in {seed} questionnaires ({dict(happened)}): {answers} answers,")
-    print(f"{wrong} lost, doubled or changed", flush=True)
 
 
 def seed_of(device: str, kind: str, person: int) -> list[int]:
@@ -235,87 +209,13 @@ def of_features(browser, folder: Path, people: int) -> None:
         print(f"choice, {device}: {how}; {held:.0f} % of {len(truth)} intervals hold the truth", flush=True)
 
 
-SETTINGS = {"pairs": (20, 2), "best": (12, 4)}  # options, and how many are shown, of a class
-ASKED = (4, 8, 12)  # questions a person at which the board is looked at
-
-
-def in_class(kind: str, people: int, seed: int, is_adaptive: bool) -> np.ndarray:
-    """What is known (times, 4): correlation, width of places, width of log shares, whether the best is first."""
-    from scipy.stats import kendalltau
-
-    from thali.field.live import Live, planned_to_serve, sent_of
-
-    class ByChance(Live):
-        """Questions are drawn by chance."""
-
-        def _chosen(self, model, seed):
-            return []
-
-    n, _ = SETTINGS[kind]
-    rng = np.random.default_rng(seed)
-    truth = dict(zip([f"option {k}" for k in range(n)], rng.normal(size=n), strict=True))
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        study = {"per_person": max(ASKED)}
-        live = (Live if is_adaptive else ByChance)(planned_to_serve(list(truth), kind, None, study), Path(folder), seed)
-        if not is_adaptive:
-            live._ready.clear()
-        for number in range(live.first, live.first + live.each):
-            for person in range(people):
-                sent = {
-                    "person": f"p{person}",
-                    "seed": person,
-                    "started": "",
-                    "facts": {},
-                    "answers": [],
-                    "waiting": [],
-                }
-                (shown,) = live.take(sent_of(sent | {"wants": 1}, live))["questions"]
-                worth = np.exp([truth[live.labels[k]] for k in shown])
-                pick = int(rng.choice(len(shown), p=worth / worth.sum()))
-                answer = {"number": number, "shown": shown, "pick": pick, "time": 1000}
-                live.take(sent_of(sent | {"wants": 0, "answers": [answer]}, live))
-            if is_adaptive or number - live.first + 1 in ASKED:
-                live.fit()
-            if number - live.first + 1 in ASKED:
-                rows = live.standing.rows
-                right = kendalltau([row.value for row in rows], [truth[row.label] for row in rows])[0]
-                places = np.mean([row.worst - row.best for row in rows])
-                width = np.mean([np.log(row.high / row.low) for row in rows])
-                found.append((right, places, width, rows[0].label == max(truth, key=truth.__getitem__)))
-    return np.array(found, float)
-
-
-def adaptive(people: int, classes: int) -> None:
-    """Print what answers teach to a class that is asked by its answers, and to one that is asked by chance."""
-    for kind, (n, size) in SETTINGS.items():
-        print(f"{kind}: {n} options, {size} at a time, {people} people, {classes} classes")
-        both = np.array([[in_class(kind, people, seed, how) for how in (False, True)] for seed in range(classes)])
-        difference = both[:, 1] - both[:, 0]
-        for k, asked in enumerate(ASKED):
-            for name, column in (("correlation", 0), ("width of places", 1), ("width of log shares", 2), ("best", 3)):
-                chance, chosen = both[:, :, k, column].mean(axis=0)
-                error = difference[:, k, column].std(ddof=1) / np.sqrt(classes)
-                print(
-                    f"  {people * asked:4d} answers, {name}: by chance {chance:.3f}, by answers {chosen:.3f} "
-                    f"(error of the difference {error:.3f})",
-                    flush=True,
-                )
-
-
-def main(
-    interruptions: int = 200, people: int = 20, small: bool = False, features: bool = False, by_answers: bool = False
-) -> None:
-    if by_answers:
-        adaptive(8 if small else people, 2 if small else 16)
-        return
-    sys.path[:0] = [str(TESTS / "helpers"), str(TESTS / "field"), str(TESTS / "surfaces" / "app")]
+def main(interruptions: int = 200, people: int = 20, small: bool = False, features: bool = False) -> None:
+    sys.path[:0] = [str(TESTS / "helpers"), str(TESTS / "field")]
     from chromium import opened
 
     with tempfile.TemporaryDirectory() as folder, opened() as browser:
         if not features:
             interrupted(browser, Path(folder), 2 if small else interruptions)
-            interrupted_in_class(browser, 2 if small else interruptions)
             recovered(browser, Path(folder), 1 if small else people)
         of_features(browser, Path(folder), 2 if small else people)
     if features:
@@ -328,5 +228,4 @@ if __name__ == "__main__":
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--features", action="store_true", help="the odd one out, ratings and choice alone")
-    parser.add_argument("--adaptive", action="store_true", dest="by_answers", help="a class alone")
     main(**vars(parser.parse_args()))

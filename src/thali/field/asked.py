@@ -88,12 +88,6 @@ def asked_of(design: Any, kind: str | None, size: int | None, per_person: int | 
     return _of_products(found, kind) if "alternative" in found else _of_sets(found, kind)
 
 
-def refuse_design(design: Any, why: str) -> None:
-    """Refuse what says itself which tasks there are."""
-    if not isinstance(_read(design), Options):
-        raise ArgumentError(f"{why}; give it options, not a design.")
-
-
 # What a user gives ----------------------------------------------------------------------------------------------------
 
 

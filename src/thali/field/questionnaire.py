@@ -126,7 +126,7 @@ class Planned(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is asked."""
-        return _in_words(self.asked, self.data["live"])
+        return _in_words(self.asked)
 
 
 def planned_of(
@@ -140,12 +140,6 @@ def planned_of(
     return Planned(asked, told, _data(asked, told, told.all_words(asked.kind)))
 
 
-def served(planned: Planned, each: int) -> Planned:
-    """The same study asked by a server, which has so many questions for each person, one after the other."""
-    data = planned.data | {"versions": [[]], "live": each}
-    return planned._replace(data=data | {"build": f"{data['build']}-{each}"})
-
-
 def rendered(planned: Planned, name: str, loads: tuple[list[str], list[str]] = ([], []), **more: Any) -> str:
     """The page of that name; `loads`: the addresses of what it loads; `more`: what else its template names."""
     _, study, data = planned
@@ -154,7 +148,7 @@ def rendered(planned: Planned, name: str, loads: tuple[list[str], list[str]] = (
         _template(name).render(
             language=study.language,
             title=data["title"],
-            policy=policy([script], "'self'" if data["live"] else sends_to(study.post), loads),
+            policy=policy([script], sends_to(study.post), loads),
             script_needed=data["words"]["script_needed"],
             data=markup(as_json(data)),
             script=markup(script),
@@ -185,7 +179,6 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
         "words": words,
         "options": [{"label": label} | ({"picture": pictures[label]} if label in pictures else {}) for label in labels],
         "versions": [[_trial(task) for task in tasks] for tasks in asked.versions],
-        "live": 0,
         "practice": practice,
         "catch": catch,
         "attributes": asked.attributes,
@@ -362,11 +355,9 @@ def _paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
-def _in_words(asked: Asked, live: int) -> str:
+def _in_words(asked: Asked) -> str:
     """What a page asks, in a sentence."""
     about = shorten(asked.options or asked.attributes, 4)
-    if live:
-        return f"{asked.kind}: {plural(live, 'question')} for each person about {about}, chosen by all answers so far."
     versions = len(asked.versions)
     several = f", in {versions} versions that are drawn by chance" if versions > 1 else ""
     return f"{asked.kind}: {plural(len(asked.versions[0]), 'question')} for each person about {about}{several}."

@@ -1,6 +1,6 @@
 (() => {
   const study = JSON.parse(document.getElementById("study").textContent);
-  const {said, planOf, given, someone, protectedText, asText, fileOf, fileName, posted, sent} = sharedBy(study);
+  const {said, planOf, given, someone, protectedText, asText, fileOf, fileName, sent} = sharedBy(study);
   const LOCK = 250; // ms after an answer in which a second click, meant for the same, is none
   const at = (id) => document.getElementById(id);
 
@@ -48,8 +48,6 @@
       picks: [], // of the trial that is open
       ended: false,
       sent: false,
-      questions: [], // that a server chose: the options of each, in order
-      taken: 0, // how many answers the server has
       saves: 0, // by which a tab knows that another one went on
     };
   }
@@ -70,7 +68,7 @@
 
   function take(other) {
     state = other;
-    plan = planOf(state.seed, state.questions);
+    plan = planOf(state.seed);
   }
 
   function save() {
@@ -112,7 +110,6 @@
   }
 
   async function send() {
-    if (study.live) return exchange();
     const {seed} = state; // somebody else may have begun before the address answers
     if (sending === seed || state.sent) return;
     sending = seed;
@@ -134,67 +131,6 @@
     at("again").hidden = name !== "not_sent";
     at("hand-over").hidden = name !== "not_sent";
     leaveTo(name === "sent" || saved === state.seed);
-  }
-
-  // ---- a server that chooses the questions: each answer goes there at once, and the next questions come back
-  const AHEAD = 3, PAUSES = [1000, 2000, 4000, 8000]; // questions in hand; ms until it is asked again
-  let isAsking = false, isFull = false, failures = 0, again = 0;
-  const counted = (its, itsPlan) => its.rows.filter((row) => itsPlan.steps[row.step].part === "main");
-  const isTaken = () => (study.live ? state.taken >= counted(state, plan).length : state.sent);
-
-  // What the server has not yet of somebody, and how many more questions are wanted; its answer, or null.
-  async function told(its, itsPlan, wants) {
-    const rows = counted(its, itsPlan);
-    const answers = rows.slice(its.taken).map(({step, picks: [pick], rt}) =>
-      ({number: itsPlan.steps[step].number, shown: itsPlan.steps[step].shown, pick, time: Math.round(rt)}));
-    const {person, seed, started, facts} = its, waiting = its.questions.slice(rows.length);
-    const message = {person, seed, started, facts, answers, waiting, wants: Math.max(0, wants - waiting.length)};
-    const answer = await posted(`${location.pathname}/answers`, JSON.stringify(message), "application/json");
-    isFull = answer?.status === 429;
-    if (!answer?.ok) return null;
-    try {
-      const found = await answer.json();
-      return found.kept < rows.length ? {...found, taken: 0} : {...found, taken: rows.length};
-    } catch {
-      return null;
-    }
-  }
-
-  async function exchange() {
-    const isOver = plan.steps.at(-1).page === "end" || state.ended;
-    if (!study.live || isAsking || !state.saves || (isOver && isTaken())) return;
-    clearTimeout(again);
-    isAsking = true;
-    const {seed} = state;
-    const found = await told(state, plan, state.ended ? 0 : AHEAD + 1);
-    isAsking = false;
-    if (state.seed !== seed || isBehind()) return exchange(); // somebody else is here, or another tab went on
-    failures = found !== null && found.taken ? 0 : failures + 1;
-    if (found !== null) {
-      state.taken = found.taken;
-      state.questions.push(...found.questions);
-      const hasWaited = plan.steps[state.at].page === "wait" && !state.ended;
-      take(state);
-      save();
-      if (hasWaited && plan.steps[state.at].page !== "wait") show();
-      sendOthers();
-    }
-    const line = at("waiting");
-    if (line !== null) line.textContent = isFull ? said("no_room") : said(failures ? "no_connection" : "waiting");
-    status(isTaken() ? "sent" : failures ? "not_sent" : "sending");
-    const isWaiting = plan.steps[state.at].page === "wait" && !state.ended;
-    const pause = failures || isWaiting ? PAUSES[Math.min(Math.max(failures, 1), PAUSES.length) - 1] : 0;
-    if (isWaiting || !isTaken()) again = setTimeout(exchange, pause);
-  }
-
-  // Answers of those who were here before and that did not arrive.
-  async function sendOthers() {
-    for (const name of store.names(`${key}:`)) {
-      const its = JSON.parse(store.get(name)), itsPlan = planOf(its.seed, its.questions);
-      if (its.taken >= counted(its, itsPlan).length) continue;
-      const found = await told(its, itsPlan, 0);
-      if (found !== null) store.set(name, JSON.stringify({...its, taken: found.taken}));
-    }
   }
 
   // The next person may begin where the answers of the last one have gone or been saved.
@@ -259,7 +195,6 @@
     if (plan.steps[state.at].page === "end") state.ended = true;
     save();
     show();
-    exchange();
   }
 
   const pages = {
@@ -273,7 +208,6 @@
         button(said("start"), begin, "main")));
     },
     questions: questionsPage,
-    wait: () => page("text", said("wait"), made("p", {id: "waiting", role: "status", textContent: said("waiting")})),
     practice_over: () => pause("practice_over"),
     pause: () => pause("pause"),
   };
@@ -502,7 +436,7 @@
 
   // ---- the end
   function endPage() {
-    const isDone = plan.steps[state.at].page === "end", posts = (study.post !== "" && isDone) || study.live > 0;
+    const isDone = plan.steps[state.at].page === "end", posts = study.post !== "" && isDone;
     const thanks = !isDone ? [said("stopped", {done: done(), all: plan.all})] : study.thanks.length ? study.thanks : [said("end")];
     const more = made("div", {id: "hand-over", hidden: posts}, made("div", {className: "below wide"},
       button(said("save"), download, "main"), button(said("copy"), copy)),
@@ -528,7 +462,7 @@
     }
     const heading = page("text", isDone ? said("end_title") : study.title, ...inside);
     if (posts) {
-      if (isTaken()) status("sent");
+      if (state.sent) status("sent");
       else send();
     }
     return heading;
@@ -538,7 +472,6 @@
     state.ended = false;
     save();
     show();
-    exchange();
   }
 
   // What another person has answered here stays on the device.
@@ -547,7 +480,6 @@
     store.remove(key);
     take(fresh());
     show();
-    if (study.live) sendOthers();
   }
 
   function resumePage() {
@@ -556,7 +488,6 @@
       button(said("resume_go_on"), () => {
         save();
         show();
-        exchange();
       }, "main"),
       button(said("resume_new"), startAnew), button(said("save"), download)));
   }
@@ -593,7 +524,5 @@
     resumePage();
   } else {
     show(before !== null);
-    exchange();
   }
-  window.addEventListener("online", exchange);
 })();

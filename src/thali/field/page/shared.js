@@ -25,15 +25,14 @@ function sharedBy(study) {
     return found;
   }
 
-  // What one person sees, in order: pages of text and trials; `chosen`: the questions that a server chose so far.
-  function planOf(seed, chosen = []) {
+  // What one person sees, in order: pages of text and trials.
+  function planOf(seed) {
     const random = generator(seed);
     const version = Math.floor(random() * study.versions.length);
     const places = (trial) => trial.shown.map((_, k) => k);
     const sided = (trial) => ({...trial, order: study.sides ? shuffled(places(trial), random) : places(trial)});
     const tasks = study.order ? shuffled(study.versions[version], random) : [...study.versions[version]];
     const counted = tasks.map((trial) => ({...sided(trial), part: "main"}));
-    counted.push(...chosen.map((shown) => ({shown, order: places({shown}), part: "main"})));
     for (const trial of study.catch) {
       const place = 1 + Math.floor(random() * counted.length);
       counted.splice(place, 0, {...sided(trial), part: "catch"});
@@ -48,11 +47,10 @@ function sharedBy(study) {
       steps.push(trial);
       if (study.breaks && (k + 1) % study.breaks === 0 && k + 1 < counted.length) steps.push({page: "pause"});
     });
-    const isWhole = counted.length >= study.live;
-    steps.push({page: isWhole ? "end" : "wait"});
+    steps.push({page: "end"});
     let number = 0;
     for (const step of steps) if (step.part) step.number = ++number;
-    return {version: version + 1, steps, all: study.live || counted.length, planned: study.live || tasks.length};
+    return {version: version + 1, steps, all: counted.length, planned: tasks.length};
   }
 
   // ---- who answers: by the name in the address, else by one of chance
@@ -119,19 +117,18 @@ function sharedBy(study) {
   const fileOf = (state, plan) => new Blob(["\ufeff", asText(state, plan)], {type: "text/csv"});
   const fileName = (state) => `${study.id}-${state.person.replace(/[^\p{L}\p{N}_-]+/gu, "_")}-${state.seed}.csv`;
 
-  // What an address says to what is sent there; null where there is no connection.
-  async function posted(address, body, type = "text/plain;charset=UTF-8") {
+  // Whether the address of the study took the answers.
+  async function sent(state, plan) {
     try {
-      return await fetch(address, {
-        method: "POST", body, headers: {"Content-Type": type}, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
+      const answer = await fetch(study.post, {
+        method: "POST", body: asText(state, plan), headers: {"Content-Type": "text/plain;charset=UTF-8"},
+        credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
       });
+      return answer.ok;
     } catch {
-      return null;
+      return false;
     }
   }
 
-  // Whether the address of the study took the answers.
-  const sent = async (state, plan) => (await posted(study.post, asText(state, plan)))?.ok ?? false;
-
-  return {said, planOf, given, someone, protectedText, cellsOf, asText, fileOf, fileName, posted, sent};
+  return {said, planOf, given, someone, protectedText, cellsOf, asText, fileOf, fileName, sent};
 }

@@ -64,26 +64,10 @@ class Guard:
         The names by which this server may be called.
     any_address : bool
         Whether it may be called by any number of an address, too: a page elsewhere can only send names.
-    is_page : function path -> bool
-        Whether a path is a page to which others may link.
-    where : str
-        Where the key stands, for those who have none.
-    keeps : bool
-        Whether a connection stays open for the next request; a class has more telephones than a server connections.
     """
 
-    def __init__(
-        self,
-        app: Any,
-        key: str,
-        hosts: tuple[str, ...] = LOCAL,
-        any_address: bool = False,
-        is_page: Callable[[str], bool] = _is_page,
-        where: str = "the address that thali app printed",
-        keeps: bool = True,
-    ) -> None:
+    def __init__(self, app: Any, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> None:
         self._app, self._key, self._hosts, self._any_address = app, key, hosts, any_address
-        self._is_page, self._where, self._keeps = is_page, where, keeps
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -95,14 +79,14 @@ class Guard:
 
         async def sending(message: Any) -> None:
             if message["type"] == "http.response.start":
-                _complete(MutableHeaders(scope=message), self._keeps)
+                _complete(MutableHeaders(scope=message))
             await send(message)
 
         most = MAX_UPLOAD if path == "/api/upload" or "/file/" in path else MAX_FORM
         refusal = self._refusal(scope["method"], path, headers, most)
         if refusal is None and path.startswith("/api/") and not self._has_key(headers):
             await asyncio.sleep(_PAUSE)
-            refusal = 401, f"The key is missing or wrong; open {self._where}."
+            refusal = 401, "The key is missing or wrong; open the address that thali app printed."
         if refusal is not None:
             status, sentence = refusal
             await JSONResponse({"problem": sentence}, status)(scope, receive, sending)
@@ -117,7 +101,7 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
             return 403, "Requests of other pages are refused."
-        if not self._is_page(path):
+        if not _is_page(path):
             if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
                 return 403, "Requests of other pages are refused."
         declared = headers.get("content-length", "0")
@@ -139,10 +123,8 @@ class Guard:
         return hmac.compare_digest(headers.get(KEY, "").encode(), self._key.encode())
 
 
-def _complete(headers: MutableHeaders, keeps: bool) -> None:
-    """Every response says what browsers may do with it, and whether the connection ends with it."""
-    if not keeps:
-        headers["Connection"] = "close"
+def _complete(headers: MutableHeaders) -> None:
+    """Add to a response what browsers may do with it."""
     for name, value in _HEADERS.items():
         headers[name] = value
     if "content-security-policy" not in headers:

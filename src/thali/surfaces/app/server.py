@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ from .words import Speech, sentence_and_names, speech_for
 _TICK = 0.4  # seconds between two looks at a run
 _REFUSALS = {404: "no_page", 400: "no_sense"}
 _STATIC = {
-    **dict.fromkeys(("app.js", "classroom.js"), "text/javascript"),
+    "app.js": "text/javascript",
     "app.css": "text/css",
     "favicon.svg": "image/svg+xml",
 }
@@ -89,16 +89,6 @@ def static(request: Request) -> Response:
 def icon(request: Request) -> Response:
     """The picture where browsers look for it."""
     return RedirectResponse("/static/favicon.svg")
-
-
-@contextlib.asynccontextmanager
-async def beside(forever: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """What runs beside a server until it ends."""
-    task = asyncio.create_task(forever())
-    try:
-        yield
-    finally:
-        task.cancel()
 
 
 class Server:
@@ -454,8 +444,11 @@ class Server:
                     await asyncio.to_thread(self.runs.tend)
                 await asyncio.sleep(_TICK)
 
-        async with beside(tend):
+        task = asyncio.create_task(tend())
+        try:
             yield
+        finally:
+            task.cancel()
 
 
 def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> Guard:

@@ -63,7 +63,6 @@ for _command in (declared.ask, declared.datasets, declared.cite, declared.reprod
     app.command()(_command)
 app.command("app")(declared.start_app)
 field.command("make")(declared.field_make)
-field.command("serve")(declared.field_serve)
 field.command("export")(declared.field_export)
 field.command("collect")(declared.field_collect)
 cache.command("info")(declared.cache_info)

@@ -759,47 +759,6 @@ def field_export(
         hand_over(design, to, out, asked)
 
 
-def field_serve(
-    design: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OPTIONS",
-            help="A text with an option or a picture a line, a folder of pictures, or a table with the columns option"
-            " and picture.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FOLDER", help="Where answers.csv lies; if there are answers, they count.", show_default=False
-        ),
-    ],
-    kind: Annotated[
-        str | None, typer.Option("--kind", metavar="KIND", help="pairs, best or odd-one-out.", show_default="pairs")
-    ] = None,
-    title: Titled = None,
-    study: StudyFile = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="The address of this computer in the network lets others in, who need the code; 0.0.0.0 stands for"
-            " whichever it has."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="0: a free one.", show_default="that of the last time, or a free one"),
-    ] = None,
-    browser: Annotated[bool, typer.Option(help="Open the page of the one who leads.")] = True,
-) -> None:
-    """Ask many people at a time; all answers so far decide what is asked next, and a page shows what they say."""
-    with plain_messages(OptionWords.of_names(_ASKED)):
-        from .commands.field import serve
-
-        serve(design, out, kind, title, study, host, port, browser)
-
-
 def field_collect(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The files of answers.", show_default=False)],
     out: Annotated[

@@ -22,25 +22,6 @@ def make(design: Path, out: Path, kind: str | None, title: str | None, study: Pa
     notify(f"wrote {out}; send it or put it on a server. The files that come back: thali field collect FOLDER.")
 
 
-def serve(
-    design: Path,
-    out: Path,
-    kind: str | None,
-    title: str | None,
-    study: Path | None,
-    host: str,
-    port: int | None,
-    browser: bool,
-) -> None:
-    """Ask a class until Ctrl-C."""
-    from thali.field.live import planned_to_serve
-
-    from ...app.start import run_class
-
-    check_folder(out)
-    run_class(planned_to_serve(design, kind, title, study), port, host, browser, out)
-
-
 def hand_over(design: Path, to: str, out: Path, settings: dict[str, Any]) -> None:
     """Write the study for another tool and say what it asks."""
     from thali.field.export import exported
