@@ -132,6 +132,15 @@ def test_pairs_that_are_asked_next(aspects, uncompiled):
 
 
 @pytest.mark.fit
+def test_the_best_option_is_found_by_questions_about_the_first_two(uncompiled):
+    """Where the last two of four are as uncertain, and asking about them says nothing of the best."""
+    counts = [[0, 3, 30, 30], [3, 0, 30, 30], [0, 0, 0, 3], [0, 0, 3, 0]]
+    data = th.PairedComparisons(counts, labels=["tea", "milk", "beer", "rum"])
+    model = th.EliminationByAspects("unique").fit(data, **RUN | {"draws": 200, "tune": 100})
+    assert set(model.next_pairs(1, goal="best").loc[0, ["a", "b"]]) == {"tea", "milk"}
+
+
+@pytest.mark.fit
 def test_ties_are_an_outcome(uncompiled):
     model = th.EliminationByAspects("unique").fit(th.PairedComparisons([[0, 5], [3, 0]], ties=[[0, 4], [4, 0]]), **RUN)
     table, outcomes = model.next_pairs(), model.predict_outcomes([("0", "1")])

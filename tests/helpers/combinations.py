@@ -193,12 +193,8 @@ LEADERBOARDS = [
     Combination("leaderboard", *each)
     for each in product(TABLES, ("one",), ("laplace", "mcmc", "maximum-likelihood"), ("", "davidson", "half", "drop"))
 ]
-ASKED = [
-    Combination("ask", shown, "one", *each)
-    for shown, *each in product(("2", "3"), ("unique", "ibp", "2"), ("best", "ranks", "everything"))
-]
 DESIGNED = [Combination("design", "attributes", "one", each) for each in ("pairs", "tasks", "tasks none")]
-EVERY = [*FITS, *COMPARISONS, *TESTED, *LEADERBOARDS, *ASKED, *DESIGNED]
+EVERY = [*FITS, *COMPARISONS, *TESTED, *LEADERBOARDS, *DESIGNED]
 
 
 def is_quick_as_python(combination):

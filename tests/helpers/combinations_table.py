@@ -5,7 +5,7 @@ import sys
 from collections import Counter, defaultdict
 from xml.etree import ElementTree
 
-COMMANDS = ("fit", "compare", "test", "leaderboard", "ask", "design")
+COMMANDS = ("fit", "compare", "test", "leaderboard", "design")
 
 
 def outcomes(path):

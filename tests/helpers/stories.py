@@ -84,12 +84,6 @@ class Story:
         self._begun("leaderboard", "table.csv", *words)
         self._complete("out")
 
-    def _ask(self, combination):
-        (self._folder / "options.txt").write_text("tea\nmilk\nbeer\n")
-        words = ("--shown", combination.table, "--aspects", combination.model, "--goal", combination.how, "--seed", 1)
-        self._well("ask", "options.txt", *words, "--questions", 1)
-        assert _has_columns(self._folder / "options-answers.csv")
-
     def _design(self, combination):
         rows = [("size", "S"), ("size", "L"), ("price", "1"), ("price", "2"), ("price", "3")]
         pd.DataFrame(rows, columns=["attribute", "level"]).to_csv(self._folder / "attributes.csv", index=False)

@@ -49,7 +49,7 @@ CALLS = {
     "transitivity": paired.transitivity,
     "trinary_inequality": lambda data: paired.trinary_inequality(data, ASPECTS),
 }
-NO_DATA = {"adaptive", "pair_design", "parametric_bootstrap", "simulate", "wald_test"}  # options, models or aspects
+NO_DATA = {"pair_design", "parametric_bootstrap", "simulate", "wald_test"}  # options, models or aspects
 WITHOUT_TIES = set(CALLS) - {"davidson", "half_wins", "leaderboard"}  # the others know them
 
 

@@ -16,7 +16,6 @@ bootstrap             standard errors by resampling subjects
 parametric_bootstrap  standard errors by drawing choices from a fitted model
 simulate              choices drawn from a fitted model, or from probabilities
 pair_design           all pairs, balanced for order
-adaptive, Interview   questions that depend on the answers so far
 """
 
 import lazy_loader

@@ -1,7 +1,5 @@
 from .design import pair_design as pair_design
 from .groups import group_test as group_test
-from .interview import Interview as Interview
-from .interview import adaptive as adaptive
 from .kendall import agreement as agreement
 from .order import order_effect as order_effect
 from .resampling import bootstrap as bootstrap

@@ -332,66 +332,6 @@ def test_the_whole_path(user, name, content, options):
             assert Path(sent.value.path()).stat().st_size > 500
 
 
-def test_an_interview(user, folder, start):
-    user.page.get_by_text("Begin an interview").click()
-    user.page.get_by_label("The options, one a line").fill("tea\ntea")
-    user.click("Begin")
-    user.sees("both 'tea'")
-    user.said.clear()  # the browser's console names the answer 400
-    user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\n\nbeer")
-    everywhere(user, "interview-begin")
-    user.click("Begin")
-    user.heading("Which do you choose?")
-    user.sees("Question 1.")
-    user.look("interview-first")
-    asked = user.page.locator(".choice").all_inner_texts()
-    user.page.keyboard.press("1")
-    user.sees("Question 2.")
-    everywhere(user, "interview")
-    user.page.locator(".choice").nth(1).click()
-    user.sees("Question 3.")
-    user.page.keyboard.press("Backspace")
-    user.sees("Question 2.")
-    user.page.keyboard.press("3")
-    user.sees("Question 3.")
-    (log,) = folder.glob("*/answers.csv")
-    rows = log.read_text().splitlines()
-    assert rows[1] == ",".join([*asked, asked[0]]) and rows[2].endswith(",tie") and len(rows) == 3
-    user.page.reload()
-    user.sees("Question 3.")
-    user.click("End, and look at the answers")
-    user.heading("What was read")
-    user.sees("2 comparisons (1 tie)")
-    user.look()
-
-
-@pytest.mark.long
-def test_an_interview_of_three_at_a_time(user, folder):
-    user.page.get_by_text("Begin an interview").click()
-    user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\nbeer\nwater with a long name")
-    user.page.get_by_label("Options are shown").select_option("three at a time")
-    user.click("Begin")
-    user.sees("1, 2 and 3 for the three")
-    assert user.page.locator(".choice").count() == 3 and user.page.get_by_text("Neither").count() == 0
-    asked = user.page.locator(".choice").all_inner_texts()
-    user.page.keyboard.press("3")
-    user.sees("Question 2.")
-    everywhere(user, "interview-of-three")
-    user.page.keyboard.press("Backspace")
-    user.sees("Question 1.")
-    user.page.keyboard.press("3")
-    user.sees("Question 2.")
-    user.page.locator(".choice").nth(1).click()
-    user.sees("Question 3.")
-    (log,) = folder.glob("*/answers.csv")
-    rows = log.read_text().splitlines()
-    assert rows[1:4] == [f"1,{option},{int(k == 2)}" for k, option in enumerate(asked)] and len(rows) == 7
-    user.click("End, and look at the answers")
-    user.heading("What was read")
-    user.sees("choices out of sets")
-    user.look()
-
-
 @pytest.mark.long
 def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     """Table, picture and other priors, of chains as short as they can be."""

@@ -66,7 +66,7 @@ def requests(secret):
         yield "sites", "GET", "/", {"sec-fetch-site": site}, b"", 200  # a link to the page, which shows nothing
         yield "sites", "GET", "/static/app.js", {"sec-fetch-site": site}, b"", status
         yield "sites", "GET", home, key | {"sec-fetch-site": site}, b"", status
-        yield "sites", "POST", "/api/interview", key | {"sec-fetch-site": site}, b"{}", status if status == 403 else 400
+        yield "sites", "POST", "/api/dataset", key | {"sec-fetch-site": site}, b"[]", status if status == 403 else 400
 
     up = "%2e%2e ..%2f.. %2e%2e%2fguard.py ..%5cguard.py guard.py app.js/.. app.js%00 /etc/passwd . %00".split()
     for name in up:

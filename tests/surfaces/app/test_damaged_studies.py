@@ -3,16 +3,14 @@
 import json
 import shutil
 import time
-from types import SimpleNamespace
 
 import pytest
 from patience import PATIENCE
 
 from thali.surfaces.app import runs
-from thali.surfaces.app.interviews import Interviews
 from thali.surfaces.app.reading import nothing_read
 from thali.surfaces.app.runs import Runs
-from thali.surfaces.app.studies import FIT, READ, Studies, Study
+from thali.surfaces.app.studies import FIT, READ, Studies
 
 FOREIGN = "20260101-0000-00000000"
 ABOUT = {"title": "a title", "created": "2026-01-01T00:00:00+00:00", "dataset": "celebrities"}
@@ -23,7 +21,6 @@ HELD = {
     "reading": nothing_read("") | {"kind": "paired comparisons", "size": "9 comparisons"},
     FIT: ASKED,
     "draft": ASKED,
-    "interview": {"options": ["tea", "milk"], "goal": "ranks", "shown": 2},
     "fit.end": {"code": 0, "message": "", "warnings": []},
     "fit.process": {"pid": 1},
 }
@@ -48,7 +45,7 @@ DAMAGES = {
 }
 GETS = ("", "/fit/events")
 POSTS = ("/read", "/fit", "/more", "/compare", "/evidence", "/test", "/look", "/again", "/fit/go-on", "/fit/stop")
-POSTS += ("/who", "/answer", "/end", "/ticket", "/file/tree")
+POSTS += ("/who", "/ticket", "/file/tree")
 
 
 def study_with(studies, *names):
@@ -80,7 +77,7 @@ def tried(client, address):
 @pytest.mark.parametrize("name", HELD)
 @pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_file_costs_its_study_alone(client, childless, name, how):
-    others = ["interview"] if name == "interview" else [FIT] if name.startswith("fit.") else []
+    others = [FIT] if name.startswith("fit.") else []
     healthy, study = study_with(client.studies), study_with(client.studies, READ, "reading", *others)
     damage(study, name, DAMAGES[how])
     page = client.page(f"/study/{study.name}")
@@ -182,20 +179,3 @@ def test_no_process_is_signalled_but_a_child(tmp_path, monkeypatch, pid):
     study.write("fit.process", {"pid": pid})
     Runs(Studies(tmp_path))._signal(study, FIT, 15)
     assert sent == []
-
-
-def test_an_answer_that_is_sent_twice_counts_once(monkeypatch):
-    said, interviews = [], Interviews()
-    interview = SimpleNamespace(answers=said, question=("tea", "milk"), answer=said.append)
-    monkeypatch.setattr(interviews, "_of", lambda study: interview)
-    for number, button in ((1, "first"), (1, "first"), (2, "tie"), (1, "second")):
-        interviews.answer(None, number, button)
-    assert said == ["tea", "tie"]
-
-
-def test_an_interview_has_no_data_yet_and_an_end(client):
-    address = client.go("/interview", options="tea\nmilk\nbeer", goal="ranks")
-    assert client.go(f"{address}/again") == "End the interview first: its answers are the data."
-    refused = client.go("/interview", options="\n".join(map(str, range(300))), goal="ranks")
-    assert refused == "There are 300 options, and an interview is about 200 at most."
-    assert isinstance(client.studies.all()[0], Study) and len(client.studies.all()) == 1

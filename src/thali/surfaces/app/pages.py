@@ -33,7 +33,6 @@ from .fields import (
     shown_of_data,
     tests_of,
 )
-from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
 from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Studies, Study
@@ -64,8 +63,8 @@ def _templates() -> jinja2.Environment:
 class Pages:
     """The pages of these studies, as fragments of HTML in the language of whoever looks."""
 
-    def __init__(self, studies: Studies, children: Runs, interviews: Interviews) -> None:
-        self._studies, self._runs, self._interviews = studies, children, interviews
+    def __init__(self, studies: Studies, children: Runs) -> None:
+        self._studies, self._runs = studies, children
 
     def shell(self, speech: Speech) -> str:
         """The page around the fragments, which shows nothing of anybody."""
@@ -85,8 +84,6 @@ class Pages:
                 (each.name, speech.data_set(each.name, each.description), speech.kind(each.kind))
                 for each in catalogue()
             ],
-            goals=[(goal, getattr(speech.texts.goals, goal)) for goal in GOALS],
-            sizes=[(size, getattr(speech.texts.sizes, size)) for size in SIZES],
         )
 
     def _line(self, study: Study, speech: Speech) -> dict[str, str]:
@@ -111,9 +108,6 @@ class Pages:
     def study(self, study: Study, screen: str, speech: Speech) -> str:
         """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
         try:
-            if study.read(INTERVIEW):
-                shown = self._interviews.shown(study)
-                return rendered("interview.html", speech, study=study.name, **shown)
             screens = self._screens(study)
             here = screen if screen in screens else self._where_it_stands(study, screens)
             context = {"study": study.name, "title": study.shown_title, "screens": screens, "here": here}
@@ -281,8 +275,6 @@ class Pages:
     def _state(self, study: Study, speech: Speech) -> str:
         """How far a study is, in words."""
         states = speech.texts.states
-        if study.read(INTERVIEW):
-            return states.interview
         state = self._runs.state(study, FIT)
         if state == runs.ENDED and ended(study, FIT)["message"]:
             return states.not_possible

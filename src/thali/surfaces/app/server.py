@@ -44,7 +44,6 @@ from .fields import (
     tests_of,
 )
 from .guard import LOCAL, Guard
-from .interviews import GOALS, INTERVIEW, SIZES, WORDS, Interviews
 from .pages import ABOUT, ASK, COVERED, SCREEN_OF, SCREENS, Pages, is_open, progress_of
 from .reading import nothing_read
 from .runs import Runs
@@ -96,14 +95,12 @@ class Server:
 
     studies: Studies
     runs: Runs
-    interviews: Interviews
     pages: Pages
 
     def __init__(self, folder: Path, slots: int | None = None) -> None:
         self.studies = Studies(folder)
         self.runs = Runs(self.studies, slots)
-        self.interviews = Interviews()
-        self.pages = Pages(self.studies, self.runs, self.interviews)
+        self.pages = Pages(self.studies, self.runs)
         self._tickets = Tickets()
 
     # pages ----------------------------------------------------------------------------------------------------
@@ -198,32 +195,6 @@ class Server:
             message = runs.ended(study, READ)["message"] or runs.why_it_died(study, READ)
             study.write("reading", nothing_read(message))
         return _go(study)
-
-    # interviews -----------------------------------------------------------------------------------------------
-
-    async def interview(self, request: Request) -> Response:
-        """Begin an interview."""
-        form = await _form(request)
-        shown = form.get("shown", "2")
-        if form.get("goal") not in GOALS or shown not in SIZES:
-            raise HTTPException(400)
-        options, speech = form.get("options", ""), _speech(request)
-        return _go(self.interviews.begin(self.studies, options, form["goal"], int(shown), speech))
-
-    async def answer(self, request: Request) -> Response:
-        """An answer of an interview: the number of the question, and what was chosen."""
-        study, (number, _, answer) = self._study(request), (await _form(request)).get("name", "").partition(" ")
-        if not number.isdecimal() or answer not in (*WORDS, "tie", "undo") or not study.read(INTERVIEW):
-            raise HTTPException(400)
-        await asyncio.to_thread(self.interviews.answer, study, int(number), answer)
-        return _go(study)
-
-    async def end(self, request: Request) -> Response:
-        """End an interview: its answers become the data of the study."""
-        study = self._study(request)
-        if not study.read(INTERVIEW) or not await asyncio.to_thread(self.interviews.end, study):
-            raise HTTPException(400)
-        return await self._read(study, {})
 
     # runs -----------------------------------------------------------------------------------------------------
 
@@ -358,8 +329,6 @@ class Server:
     def again(self, request: Request) -> Response:
         """Another study of the same data."""
         study = self._study(request)
-        if study.read(INTERVIEW):
-            return _problem(_speech(request).texts.refused.end_the_interview, 409)
         other = self.studies.again(study)
         if fitted := study.read(FIT):
             other.write("draft", fitted)
@@ -465,10 +434,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route("/api/home", server.home),
         Route("/api/upload", server.upload, methods=["POST"]),
         Route("/api/dataset", server.dataset, methods=["POST"]),
-        Route("/api/interview", server.interview, methods=["POST"]),
         Route(one, server.study),
-        Route(one + "/answer", server.answer, methods=["POST"]),
-        Route(one + "/end", server.end, methods=["POST"]),
         Route(one + "/read", server.read, methods=["POST"]),
         Route(one + "/who", server.who, methods=["POST"]),
         Route(one + "/file/{word}", server.option_file, methods=["POST"]),

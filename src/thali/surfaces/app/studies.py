@@ -46,7 +46,6 @@ _LONGEST = 200  # characters of a title
 # What a file must hold to be of use.
 _HELD: dict[str, dict[str, type]] = {
     "study": {"title": str, "created": str},
-    "interview": {"options": list, "goal": str},
     FIT: {"model": str, "typed": dict, "paths": list, "has_cores": bool},
 }
 _MAY_HOLD: dict[str, dict[str, type]] = {READ: {"kind": str, "typed": dict, "others": list}}

@@ -59,7 +59,7 @@ app.command()(declared.merge)
 app.command(cls=SpreadTest)(declared.test)
 app.command()(declared.design)
 app.command(cls=SpreadCommand)(declared.leaderboard)
-for _command in (declared.ask, declared.datasets, declared.cite, declared.reproduce):
+for _command in (declared.datasets, declared.cite, declared.reproduce):
     app.command()(_command)
 app.command("app")(declared.start_app)
 field.command("make")(declared.field_make)

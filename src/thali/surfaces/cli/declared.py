@@ -264,7 +264,7 @@ def merge(
         run_merge(terminal, folders, out)
 
 
-# The other commands: tests, designs, interviews, bundled data, reproductions of tables, the app -----------------------
+# The other commands: tests, designs, bundled data, reproductions of tables, the app -----------------------
 
 
 @takes_options_of_models(specs=TESTS)
@@ -486,38 +486,6 @@ def leaderboard(
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
         given = {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
         run_leaderboard(terminal, data, given, out, report, {"title": title, "author": author, "question": question})
-
-
-def ask(
-    options: Annotated[Path, typer.Argument(metavar="FILE", help="The options, one a line.", show_default=False)],
-    goal: Annotated[str, typer.Option(metavar="best|ranks|everything", help="What the answers are to teach.")] = "best",
-    questions: Annotated[
-        int | None, typer.Option(help="End after so many answers.", show_default="everything: ten an option")
-    ] = None,
-    sure: Annotated[
-        float, typer.Option(help="End when the best, or the ranks, are known with this probability.")
-    ] = 0.95,
-    shown: Annotated[
-        int,
-        typer.Option(metavar="2|3", help="Options to choose from at a time; a log of pairs goes on with pairs."),
-    ] = 2,
-    aspects: Annotated[str, typer.Option(metavar="unique|ibp|K", help="The model, as of thali fit.")] = "unique",
-    log: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="The answers; a log that is there goes on.", show_default="beside the options"
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Same seed, same questions.", show_default="a fresh one")
-    ] = None,
-) -> None:
-    """Interview somebody: of two or three options one is chosen, and the answers decide which are shown next."""
-    named = ("goal", "questions", "sure", "shown", "aspects")
-    with plain_messages(OptionWords.of_names({name: name for name in named})):
-        from .commands.ask import run_ask
-
-        run_ask(options, log, goal, questions, sure, aspects, seed, shown)
 
 
 def datasets(

@@ -351,11 +351,6 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind === "drop") drop(event.dataTransfer.files[0], place.closest("section"));
   });
 }
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-  const button = main.querySelector(`button[data-key="${CSS.escape(event.key)}"]`);
-  if (button && !main.hasAttribute("aria-busy")) { event.preventDefault(); button.click(); }
-});
 addEventListener("popstate", show);
 addEventListener("hashchange", () => { if (location.hash.startsWith("#key=")) { takeKey(); show(); } });
 takeKey();
