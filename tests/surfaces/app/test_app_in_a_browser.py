@@ -94,9 +94,9 @@ def server(start):
 class User:
     """Somebody before the screen, who sees what goes wrong."""
 
-    def __init__(self, browser, server, language="en-US"):
+    def __init__(self, browser, server):
         seen = {"width": WIDTHS[0], "height": 900}
-        self.page = browser.new_page(viewport=seen, accept_downloads=True, locale=language)
+        self.page = browser.new_page(viewport=seen, accept_downloads=True)
         self.page.set_default_timeout(1000.0 * PATIENCE)
         self.home = server.address.partition("#")[0]
         self.said, self.asked, self.looks = [], [], 0
@@ -523,22 +523,3 @@ def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
         page.get_by_role("button", name="Go on").click()
         page.get_by_role("heading", name="What do people choose").wait_for()
         process.kill()
-
-
-@pytest.mark.long
-def test_a_browser_in_german_sees_german(browser, server):
-    """On every screen but for what the library says of data and fits, and at the width of a telephone."""
-    user = User(browser, server, "de-CH")
-    user.page.locator("#upload").set_input_files({"name": "d.csv", "mimeType": "text/csv", "buffer": PAIRS.encode()})
-    user.heading("Was gelesen wurde")
-    assert user.page.evaluate("document.documentElement.lang") == "de"
-    everywhere(user, "german-table")
-    user.page.get_by_role("link", name="Das stimmt: weiter").click()
-    user.page.get_by_label("Methode").select_option("maximum-likelihood")
-    everywhere(user, "german-question")
-    user.click("Herausfinden")
-    user.page.locator(".filled iframe").wait_for()
-    everywhere(user, "german-report")
-    for screen in ("Vergleich", "Evidenz", "Tests", "Dateien"):
-        user.screen(screen, "Diese Studie")
-        user.look(f"german-{screen}", (390,))

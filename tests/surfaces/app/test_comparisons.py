@@ -20,7 +20,6 @@ from thali.data.kinds import (
 from thali.surfaces.app import comparisons, pages, runs
 from thali.surfaces.app.comparisons import candidates, ticked
 from thali.surfaces.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
-from thali.surfaces.app.words import speech_in
 from thali.surfaces.cli.naming_models import parse_models
 
 DRINKS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
@@ -110,10 +109,10 @@ def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here, ty
     study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
     if took is not None:
         study.write(TOOK, {"seconds": took})
-    found = pages._estimates(study, speech_in("en"), False)
+    found = pages._estimates(study, False)
     assert found[3].startswith(said) and found[0] == "No model is ticked." and len(found) == 5
     study.write(TOOK_TO_COMPARE, {"seconds": 60.0, "models": 2})
-    after = pages._estimates(study, speech_in("en"), True)
+    after = pages._estimates(study, True)
     assert after[3].startswith("3 models, 9 fits: about 2 minutes, if each model takes as long as in the last")
 
 

@@ -7,9 +7,9 @@ from pages import Page
 
 from thali.surfaces.app import child
 from thali.surfaces.app.comparisons import asked_to_compare
+from thali.surfaces.app.english import AppWords
 from thali.surfaces.app.fields import data_options, given_of_data, shown_of_data
 from thali.surfaces.app.studies import COMPARE, FIT
-from thali.surfaces.app.words import AppWords
 from thali.surfaces.cli.boundary import Terminal
 from thali.surfaces.cli.classical import TESTS
 from thali.surfaces.cli.models import model_named

@@ -7,11 +7,11 @@ import pytest
 from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, Setting
 from thali.model.spec import DATA
+from thali.surfaces.app import english
+from thali.surfaces.app.english import AppWords
 from thali.surfaces.app.fields import FILE, OF_PEOPLE, data_options, entered, fields, kinds, model_options, models_for
-from thali.surfaces.app.words import AppWords, speech_in
 from thali.surfaces.cli.models import TYPED
 
-EN = speech_in("en")
 ALL = {spec.name: spec for spec in TYPED}
 
 
@@ -19,7 +19,7 @@ ALL = {spec.name: spec for spec in TYPED}
 def test_every_option_has_a_field_in_words(name):
     spec = ALL[name]
     asked = [option for kind in spec.data for option in (*sum(model_options(spec, kind), []), *data_options(kind))]
-    shown = fields(speech_in("en"), asked, {}, ["price", "size"], spec.methods)
+    shown = fields(asked, {}, ["price", "size"], spec.methods)
     files = {option.word for option in spec.options if option.to == DATA and option.type is Path}  # beside the table
     assert {option.word for option in spec.options} - files <= {field.word for field in shown}
     for field in shown:
@@ -40,41 +40,38 @@ def test_only_what_means_something_for_the_data_is_asked():
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_empty_form_is_the_default(name):
-    assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}, EN) == {}
+    assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}) == {}
     if ALL[name].methods:
-        assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}, EN) == {}
+        assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}) == {}
 
 
 def test_columns_of_people_are_asked_where_there_are_any():
     """Both for tastes and for who looks at what; of attributes that may be ignored, all is a choice of its own."""
     options = ALL["hierarchical-logit"].options
     for people in (["age", "sex"], []):
-        shown = {
-            field.word: field for field in fields(EN, options, {}, ["price"], (), dict.fromkeys(OF_PEOPLE, people))
-        }
+        shown = {field.word: field for field in fields(options, {}, ["price"], (), dict.fromkeys(OF_PEOPLE, people))}
         for word in ("people", "attention-by"):
             assert [value for value, _ in shown[word].choices] == people if people else word not in shown
     error = ArgumentError("Set ", Setting("attention", True), ".")
-    assert error.render(AppWords(options, EN)) == "Set “Attributes that some people ignore” = “all”."
-    assert error.render(AppWords(options, speech_in("de"))).endswith(" = “alle”.")
+    assert error.render(AppWords(options)) == "Set “Attributes that some people ignore” = “all”."
 
 
 def test_what_is_entered_is_as_typed():
     spec = ALL["elimination-by-aspects"]
     form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tree": FILE, "sampler": ""}
-    assert entered(spec, form, {"tree": "for-tree.csv"}, EN) == {
+    assert entered(spec, form, {"tree": "for-tree.csv"}) == {
         **{"draws": 2000, "unique": False, "lapse": 0.05, "aspects": "3"},
         "tree": Path("for-tree.csv"),
     }
     classes = ALL["product-classes"]
-    assert entered(classes, {"monotone": "price=decreasing\n\nzoom=increasing"}, {}, EN) == {
+    assert entered(classes, {"monotone": "price=decreasing\n\nzoom=increasing"}, {}) == {
         "monotone": ["price=decreasing", "zoom=increasing"]
     }
 
 
 def test_what_another_method_has_is_left_out():
     spec = ALL["elimination-by-aspects"]
-    assert entered(spec, {"method": "maximum-likelihood", "draws": "50", "chains": "x"}, {}, EN) == {
+    assert entered(spec, {"method": "maximum-likelihood", "draws": "50", "chains": "x"}, {}) == {
         "method": "maximum-likelihood"
     }
 
@@ -89,7 +86,7 @@ def test_what_another_method_has_is_left_out():
 )
 def test_what_cannot_be_used_is_said(form, said):
     with pytest.raises(ArgumentError) as error:
-        entered(ALL["elimination-by-aspects"], form, {}, EN)
+        entered(ALL["elimination-by-aspects"], form, {})
     assert error.value.render(AppWords(ALL["elimination-by-aspects"].options)) == said
 
 
@@ -99,7 +96,7 @@ def test_messages_name_labels():
     assert str(Setting("method", "mcmc").render(words)) == "“Method” = “the whole posterior, by sampling”"
     assert words.named == ["unique", "method"]
     own = ALL["elimination-by-aspects"].options
-    in_words = speech_in("en").in_words
+    in_words = english.in_words
     assert in_words("beside --no-unique", own).startswith("beside without “An")
     assert in_words("--method map needs one; of --group or --kinds: free", own) == (
         "“the most probable answer alone, without probabilities” needs one; of “Groups of people” or “Kinds of people "
@@ -114,7 +111,6 @@ def test_every_kind_of_data_has_a_model_and_columns():
         assert all(option.to == DATA for option in data_options(kind))
 
 
-def test_numbers_are_read_as_they_are_written_in_the_language():
+def test_thousands_may_be_separated_in_whole_numbers():
     spec = ALL["elimination-by-aspects"]
-    assert entered(spec, {"lapse": "0,05", "draws": "2.000"}, {}, speech_in("de")) == {"lapse": 0.05, "draws": 2000}
-    assert entered(spec, {"lapse": "0.05"}, {}, speech_in("de")) == {"lapse": 0.05}
+    assert entered(spec, {"lapse": "0.05", "draws": "2,000"}, {}) == {"lapse": 0.05, "draws": 2000}

@@ -11,7 +11,6 @@ from thali.inference.progress import says
 from thali.surfaces.app import child, runs
 from thali.surfaces.app.pages import progress_of
 from thali.surfaces.app.studies import FIT, Studies
-from thali.surfaces.app.words import speech_in
 from thali.surfaces.cli.models import model_named
 
 pytestmark = pytest.mark.fit  # for their time
@@ -91,18 +90,18 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(runs.Runs, "state", lambda self, study, name: runs.RUNNING)
 
     def do(study, terminal, cores):
-        assert progress_of(children, study, FIT, speech_in("en"))["hint"] == ""
+        assert progress_of(children, study, FIT)["hint"] == ""
         terminal.know(model_named("elimination-by-aspects")[0].options)
         says("This fit", Setting("method", "laplace"))(300.0)
         quicker = "“Method” = “an approximation of the posterior, in seconds”"
         sentence = f"This fit takes about 5 minutes. Quicker: {quicker}."
-        assert progress_of(children, study, FIT, speech_in("en"))["hint"] == sentence
+        assert progress_of(children, study, FIT)["hint"] == sentence
 
     ended = child.carried_out(FIT, do, study, 1)
     assert ended["code"] == 0 and ended["warnings"] == []
     monkeypatch.setattr(runs.subprocess, "Popen", lambda *args, **options: None)
     children._begin(study, FIT)
-    assert progress_of(children, study, FIT, speech_in("en"))["hint"] == ""
+    assert progress_of(children, study, FIT)["hint"] == ""
 
 
 @pytest.mark.parametrize(
@@ -118,4 +117,4 @@ def test_nothing_is_called_finished_that_was_not_possible(tmp_path, end, said):
     study = studies.new("data", dataset="celebrities")
     study.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
     study.write(f"{FIT}.end", end)
-    assert progress_of(runs.Runs(studies), study, FIT, speech_in("en"))["text"] == said
+    assert progress_of(runs.Runs(studies), study, FIT)["text"] == said

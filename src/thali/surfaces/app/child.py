@@ -30,10 +30,10 @@ from thali.inference.jobs import read_index, sealed
 from ..cli.boundary import Terminal
 from ..cli.commands.jobs import JOB, as_typed
 from ..cli.commands.report import UNTITLED
+from .english import AppWords, sentence_and_names
 from .reading import what_was_read
 from .runs import REFUSED
 from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Study
-from .words import sentence_and_names, speech_in
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
@@ -220,8 +220,7 @@ def carried_out(what: str, do: Callable[[Study, Terminal, int], None], study: St
 
     How long it takes is written down while it runs.
     """
-    speech = speech_in(study.language)
-    terminal = Terminal(speech.words([]), speech.words)
+    terminal = Terminal(AppWords([]), AppWords)
     shown: list[str] = []
     named: list[str] = []
 

@@ -7,9 +7,9 @@ from thali.data.kinds import SIMILARITIES
 from thali.errors import Argument, ArgumentError
 from thali.model.registry import SPECS, features_of
 
+from . import english
 from .fields import GROUP
 from .studies import COMPARE, EVIDENCE, FIT, READ, Study
-from .words import ENGLISH, speech_in
 
 
 class Compared(NamedTuple):
@@ -55,8 +55,7 @@ def candidates(study: Study) -> tuple[Compared, ...]:
         alone, by_group = (_OF_ASPECTS, _OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
         return by_group if has_groups(study) else alone
     specs = [spec for spec in SPECS if kind in spec.data and spec.options]
-    title = speech_in(ENGLISH).title  # the report says it, too
-    return tuple(Compared(title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
+    return tuple(Compared(english.title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
 
 
 def has_evidence(study: Study) -> bool:

@@ -10,7 +10,7 @@ from thali.model.spec import DATA, FEATURES, NAMES, ModelSpec, Option
 from ..cli.classical import TESTS
 from ..cli.models import TYPED
 from ..cli.values import value_of
-from .words import BESIDE_COLUMNS, Speech
+from . import english
 
 FIRST = ("market", "method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
 OF_GROUPS = "weights"  # not folded where there are groups
@@ -92,7 +92,6 @@ def given_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[s
 
 
 def fields(
-    speech: Speech,
     options: Sequence[Option],
     given: Mapping[str, Any],
     columns: Sequence[str] = (),
@@ -109,12 +108,12 @@ def fields(
         own = columns
         if offered is not None and option.name in offered:
             chosen = value if isinstance(value, list) else str(value or "").split(",")
-            beside = BESIDE_COLUMNS.get(option.name, ())
+            beside = english.BESIDE_COLUMNS.get(option.name, ())
             own = list(
                 dict.fromkeys([*offered[option.name], *(each for each in chosen if each and each not in beside)])
             )
         if not (option.name in OF_PEOPLE and not own):
-            found.append(_field(speech, option, options, value, own, methods))
+            found.append(_field(option, options, value, own, methods))
     return found
 
 
@@ -134,20 +133,19 @@ def _is_of_model(option: Option) -> bool:
 
 
 def _field(
-    speech: Speech,
     option: Option,
     options: Sequence[Option],
     given: Any,
     columns: Sequence[str],
     methods: Sequence[str],
 ) -> Field:
-    kind, choices, default, texts = "text", [], speech.default(option, options), speech.texts.field
-    label, help = speech.label(option.name), speech.help(option, options)
+    kind, choices, default, texts = "text", [], english.in_words(option.default, options), english.texts.field
+    label, help = english.label(option.name), english.help_of(option, options)
     help = "" if help.rstrip(".") == label else help
     answers = {YES: texts.yes, NO: texts.no}
     if option.name == "method":
         kind, help, default = "choice", "", ""
-        choices = [(each, speech.method(each)) for each in methods]
+        choices = [(each, english.method(each)) for each in methods]
     elif option.type is bool:
         usual = NO if option.default.startswith("--no-") else YES
         other = YES if usual == NO else NO
@@ -155,7 +153,7 @@ def _field(
         choices = [("", texts.is_default.format(value=answers[usual])), (other, answers[other])]
     elif option.metavar == "COLUMN" and option.several:
         kind, default = "columns", ""
-        choices = [*speech.beside_columns(option.name), *((each, each) for each in columns)]
+        choices = [*english.beside_columns(option.name), *((each, each) for each in columns)]
     elif option.metavar == "COLUMN":
         kind, default = "column", ""
         choices = [
@@ -174,9 +172,9 @@ def _field(
         kind = "lines"
     elif option.words:
         kind = "words" if "|" in option.metavar else "choice"
-        choices = [(each, speech.choice(option.name, each)) for each in option.words]
+        choices = [(each, english.choice(option.name, each)) for each in option.words]
         usual = dict(choices).get(option.default)
-        usually = texts.is_default.format(value=usual) if usual else speech.choice(option.name, "") or texts.usual
+        usually = texts.is_default.format(value=usual) if usual else english.choice(option.name, "") or texts.usual
         choices = [("", usually), *(each for each in choices if each[0] != option.default)]
         default = "" if usual or kind == "words" else default
     takes_file = option.type is Path or "FILE" in option.metavar.split("|")
@@ -204,7 +202,7 @@ def _shown(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str], speech: Speech) -> dict[str, Any]:
+def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) -> dict[str, Any]:
     """What was entered for a model, by the words of its options, as the command line has it."""
     method = form.get("method") or (spec.methods[0] if spec.methods else "")
     found: dict[str, Any] = {}
@@ -220,7 +218,7 @@ def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str], 
                 Argument(option.name), f" must be a choice of its list or a whole number; got {text!r}."
             )
         if text and not (option.name == "method" and text == spec.methods[0]):
-            found[option.word] = typed = _typed(option, text, speech)
+            found[option.word] = typed = _typed(option, text)
             if option.to != FEATURES:
                 value_of(option, typed)
     return found
@@ -231,13 +229,13 @@ def _is_known(option: Option, text: str) -> bool:
     return option.type is not str or text in option.words or text.isdecimal()
 
 
-def _typed(option: Option, text: str, speech: Speech) -> Any:
-    """A text as the command line would read it; numbers as they are written in the language."""
+def _typed(option: Option, text: str) -> Any:
+    """A text as the command line would read it; whole numbers may have commas between thousands."""
     if option.type is bool:
         return text == YES
     if option.type in (int, float):
         try:
-            return option.type(speech.plain_number(text, option.type is int))
+            return option.type(text.replace(",", "") if option.type is int else text)
         except ValueError:
             what = "a whole number" if option.type is int else "a number"
             raise ArgumentError(Argument(option.name), f" must be {what}; got {text!r}.") from None

@@ -14,8 +14,9 @@ from thali.errors import ThaliError
 from thali.model.spec import Option
 
 from ..cli.models import model_named
-from . import runs
+from . import english, runs
 from .comparisons import candidates, has_evidence, has_groups, ticked
+from .english import AppWords
 from .fields import (
     COVARIATES,
     FILE,
@@ -36,7 +37,6 @@ from .fields import (
 from .reading import nothing_read
 from .runs import Runs, ended
 from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Studies, Study
-from .words import Speech
 
 # The screens of a study, one decision each; which there are depends on how far it is, and the first is shown unasked.
 DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = "data", "ask", "run", "report", "more", "tests", "about"
@@ -47,9 +47,9 @@ _FOR_ANY_MODEL = ("market", "price", "labels", "ci", "monotone")  # words that m
 _SHORT = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}  # runs that do not say how far they are
 
 
-def rendered(name: str, speech: Speech, **context: Any) -> str:
-    """The page of that name in the words of a language."""
-    return printable(_templates().get_template(name).render(say=speech.texts, speech=speech, **context))
+def rendered(name: str, **context: Any) -> str:
+    """The page of that name."""
+    return printable(_templates().get_template(name).render(say=english.texts, **context))
 
 
 @cache
@@ -61,36 +61,32 @@ def _templates() -> jinja2.Environment:
 
 
 class Pages:
-    """The pages of these studies, as fragments of HTML in the language of whoever looks."""
+    """The pages of these studies, as fragments of HTML."""
 
     def __init__(self, studies: Studies, children: Runs) -> None:
         self._studies, self._runs = studies, children
 
-    def shell(self, speech: Speech) -> str:
+    def shell(self) -> str:
         """The page around the fragments, which shows nothing of anybody."""
-        return rendered("shell.html", speech, script=vars(speech.texts.script))
+        return rendered("shell.html", script=vars(english.texts.script))
 
-    def home(self, speech: Speech) -> str:
+    def home(self) -> str:
         """Where to drop a file, and the studies so far."""
         from thali.datasets import catalogue
 
         return rendered(
             "home.html",
-            speech,
             studies=sorted(
-                (self._line(each, speech) for each in self._studies.all()), key=lambda each: each["begun"], reverse=True
+                (self._line(each) for each in self._studies.all()), key=lambda each: each["begun"], reverse=True
             ),
-            datasets=[
-                (each.name, speech.data_set(each.name, each.description), speech.kind(each.kind))
-                for each in catalogue()
-            ],
+            datasets=[(each.name, each.description, each.kind) for each in catalogue()],
         )
 
-    def _line(self, study: Study, speech: Speech) -> dict[str, str]:
+    def _line(self, study: Study) -> dict[str, str]:
         """What the start says of a study."""
         try:
             begun = study.about["created"]
-            state, model = self._state(study, speech), _model(study, speech)
+            state, model = self._state(study), _model(study)
             title = study.shown_title
             created = begun[:16].replace("T", " ")
             return {
@@ -102,10 +98,10 @@ class Pages:
                 "begun": begun,
             }
         except Exception as error:
-            state = _why(error, speech)
+            state = _why(error)
             return {"name": study.name, "title": study.name, "state": state, "model": "", "created": "", "begun": ""}
 
-    def study(self, study: Study, screen: str, speech: Speech) -> str:
+    def study(self, study: Study, screen: str) -> str:
         """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
         try:
             screens = self._screens(study)
@@ -123,9 +119,9 @@ class Pages:
                 ABOUT: self._about,
             }
             name = "comparison" if here in (COMPARE, EVIDENCE) else here
-            return rendered(f"{name}.html", speech, **context, **shows[here](study, here, speech))
+            return rendered(f"{name}.html", **context, **shows[here](study, here))
         except Exception as error:
-            return rendered("damaged.html", speech, study=study.name, folder=str(study.path), why=_why(error, speech))
+            return rendered("damaged.html", study=study.name, folder=str(study.path), why=_why(error))
 
     def _screens(self, study: Study) -> list[str]:
         """The screens that a study has."""
@@ -144,14 +140,14 @@ class Pages:
         """The screen that is shown unasked: of a fit that was refused the question, where the reason stands."""
         return ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
 
-    def _data(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _data(self, study: Study, here: str) -> dict[str, Any]:
         """What the table was read as, and what may be typed about its columns."""
-        reading, asked = nothing_read(speech.texts.data.not_read) | study.read("reading"), study.read(READ)
+        reading, asked = nothing_read(english.texts.data.not_read) | study.read("reading"), study.read(READ)
         kind, typed, named = reading["kind"], asked.get("typed", {}), reading["named"]
         columns, offered = reading["columns"], _offered(reading)
 
         def of(options: Any) -> list[Field]:
-            return fields(speech, options, typed, columns, offered=offered)
+            return fields(options, typed, columns, offered=offered)
 
         of_kinds = {each: shown_of_data(each) for each in kinds()}
         asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
@@ -165,8 +161,8 @@ class Pages:
         }
         return {
             "reading": reading,
-            "named": [_unrecognised(field, speech) for field in of(asked_for)],
-            "roles": [_recognised(*each, reading["roles"], speech) for each in zip(roles, of(roles), strict=True)],
+            "named": [_unrecognised(field) for field in of(asked_for)],
+            "roles": [_recognised(*each, reading["roles"]) for each in zip(roles, of(roles), strict=True)],
             "rows": of([option for option in data_options("") if option.name == WHERE])[0],
             "about_rows": bool(reading["problem"]) and WHERE in named,
             "kinds": [(each, of(options)) for each, options in of_kind.items()],
@@ -174,7 +170,7 @@ class Pages:
             "is_file": "file" in study.about,
         }
 
-    def _ask(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _ask(self, study: Study, here: str) -> dict[str, Any]:
         """The questions that models answer, with the fields of each; after a fit that was refused, why."""
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
         before, given = study.read(FIT) or study.read("draft"), study.files()
@@ -191,15 +187,15 @@ class Pages:
             models.append(
                 {
                     "name": spec.name,
-                    "title": speech.title(spec),
-                    "answers": speech.answers(spec),
-                    "first": fault.at(fields(speech, first, *of_model), spec.name),
-                    "others": fault.at(fields(speech, others, *of_model), spec.name),
+                    "title": english.title(spec),
+                    "answers": english.answers(spec),
+                    "first": fault.at(fields(first, *of_model), spec.name),
+                    "others": fault.at(fields(others, *of_model), spec.name),
                 }
             )
         own, typed = {each.name: each for each in shown_of_data(reading["kind"])}, asked.get("typed", {})
         options = [own[name] for name in QUESTIONS if name in reading["questions"]]
-        questions = fault.at(fields(speech, options, typed, reading["columns"], offered=offered))
+        questions = fault.at(fields(options, typed, reading["columns"], offered=offered))
         return {
             "models": models,
             "questions": questions,
@@ -208,11 +204,11 @@ class Pages:
             "cover": dict.fromkeys(COVERED, "") | before.get(COVER, {}),
         }
 
-    def _run(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _run(self, study: Study, here: str) -> dict[str, Any]:
         """How far the fit is."""
         asked = study.read(FIT)
         return {
-            "model": _model(study, speech),
+            "model": _model(study),
             "size": _size(study),
             "state": self._runs.state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
@@ -224,44 +220,44 @@ class Pages:
             "log": study.log(FIT),
         }
 
-    def _report(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _report(self, study: Study, here: str) -> dict[str, Any]:
         """The report of the fit, which fills the page."""
         return {"end": ended(study, FIT)}
 
-    def _more(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _more(self, study: Study, here: str) -> dict[str, Any]:
         """How many draws there are to be."""
         draws = self._runs.draws(study, FIT)
-        return {"model": _model(study, speech), "size": _size(study), "end": ended(study, FIT), "draws": draws}
+        return {"model": _model(study), "size": _size(study), "end": ended(study, FIT), "draws": draws}
 
-    def _comparison(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _comparison(self, study: Study, here: str) -> dict[str, Any]:
         """A comparison of models by prediction or by evidence: what is asked, how far it is, or its report."""
         state, end = self._runs.state(study, here), ended(study, here)
         has_ended = state == runs.ENDED and end["code"] == 0
         return {
-            "model": _model(study, speech),
+            "model": _model(study),
             "size": _size(study),
             "run": here,
-            "texts": getattr(speech.texts, here),
-            "models": [(each.name, speech.compared(each.item, each.name)) for each in candidates(study)],
+            "texts": getattr(english.texts, here),
+            "models": [(each.name, each.name) for each in candidates(study)],
             "ticked": ticked(study, here),
-            "estimates": _estimates(study, speech, has_ended),
+            "estimates": _estimates(study, has_ended),
             "has_groups": has_groups(study),
             "state": state,
             "end": end,
             "has_report": has_ended and (study.path / here / "report.html").exists(),
         }
 
-    def _tests(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _tests(self, study: Study, here: str) -> dict[str, Any]:
         """Classical tests, and the answer of the last one."""
         return {
-            "tests": [(spec.name, speech.answers(spec)) for spec in tests_of(has_groups(study))],
+            "tests": [(spec.name, english.answers(spec)) for spec in tests_of(has_groups(study))],
             "may_group": not has_groups(study) and bool(_offered(study.read("reading"))[GROUP]),
             "tested": study.read(TEST).get("name", ""),
             "state": self._runs.state(study, TEST),
             "end": ended(study, TEST),
         }
 
-    def _about(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+    def _about(self, study: Study, here: str) -> dict[str, Any]:
         """The name of a study, and its files."""
         folder = study.path / FIT
         return {
@@ -272,9 +268,9 @@ class Pages:
             "log": study.log(FIT),
         }
 
-    def _state(self, study: Study, speech: Speech) -> str:
+    def _state(self, study: Study) -> str:
         """How far a study is, in words."""
-        states = speech.texts.states
+        states = english.texts.states
         state = self._runs.state(study, FIT)
         if state == runs.ENDED and ended(study, FIT)["message"]:
             return states.not_possible
@@ -291,10 +287,10 @@ def is_open(children: Runs, study: Study) -> bool:
     return state == runs.NEVER or (state == runs.ENDED and runs.was_refused(study))
 
 
-def _model(study: Study, speech: Speech) -> str:
+def _model(study: Study) -> str:
     """What the model of the study is called; "" before there is one."""
     name = study.read(FIT).get("model", "")
-    return speech.title(model_named(name)[0]) if name else ""
+    return english.title(model_named(name)[0]) if name else ""
 
 
 def _size(study: Study) -> str:
@@ -308,23 +304,24 @@ def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
     return empty | reading["offered"]
 
 
-def _estimates(study: Study, speech: Speech, is_compared: bool) -> list[str]:
+def _estimates(study: Study, is_compared: bool) -> list[str]:
     """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the fit."""
-    parts, texts = (nothing_read("") | study.read("reading"))["parts"], speech.texts.compare
+    parts, texts = (nothing_read("") | study.read("reading"))["parts"], english.texts.compare
     took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
     spec, _ = model_named(fitted["model"])
     is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too
     compared = study.read(TOOK_TO_COMPARE) if is_compared else {}
     found = [texts.none_ticked]
     for number in range(1, 1 + len(candidates(study))):
-        fits = f"{speech.counted('model', number)}:"
+        fits = f"{english.counted('model', number)}:"
         if parts:
-            fits = texts.fits.format(models=speech.counted("model", number), fits=speech.counted("fit", number * parts))
+            models, refits = english.counted("model", number), english.counted("fit", number * parts)
+            fits = texts.fits.format(models=models, fits=refits)
         if compared:
-            time = speech.duration(number * compared["seconds"] / compared["models"])
+            time = english.duration(number * compared["seconds"] / compared["models"])
             found.append(texts.as_before.format(fits=fits, time=time))
         elif parts and took is not None and is_usual:
-            found.append(texts.takes.format(fits=fits, time=speech.duration(number * parts * took)))
+            found.append(texts.takes.format(fits=fits, time=english.duration(number * parts * took)))
         else:
             found.append(texts.unknown.format(fits=fits))
     return found
@@ -359,10 +356,10 @@ class _Fault:
         return [field._replace(fault=self.sentence) if is_it else field for field, is_it in zip(shown, at, strict=True)]
 
 
-def progress_of(children: Runs, study: Study, name: str, speech: Speech) -> dict[str, Any]:
+def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
     """How far a run is, as an event."""
-    state, texts = children.state(study, name), speech.texts.progress
-    shown = getattr(speech.texts.states, state)
+    state, texts = children.state(study, name), english.texts.progress
+    shown = getattr(english.texts.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
         shown = texts.impossible
     found: dict[str, Any] = {"state": state, "text": getattr(texts, name).format(state=shown)}
@@ -375,11 +372,11 @@ def progress_of(children: Runs, study: Study, name: str, speech: Speech) -> dict
         if children.is_stopping(study, name):
             found["text"] = texts.stopping
         elif progress is not None:
-            done, total, unit = speech.number(progress.done), speech.number(progress.total), speech.unit(progress.unit)
+            done, total, unit = f"{progress.done:,}", f"{progress.total:,}", progress.unit
             found |= {"done": progress.done, "total": progress.total}
             found["text"] = texts.done.format(done=done, total=total, unit=unit)
             if progress.left is not None:
-                left = speech.duration(progress.left)
+                left = english.duration(progress.left)
                 found["text"] = texts.time_left.format(done=done, total=total, unit=unit, time=left)
     return found
 
@@ -399,22 +396,22 @@ def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
     return "chains" in words and bool(words & {"tune", "sweeps"}) and not typed.keys() & {"draws", "sweeps"}
 
 
-def _recognised(option: Option, field: Field, columns: dict[str, str], speech: Speech) -> Field:
+def _recognised(option: Option, field: Field, columns: dict[str, str]) -> Field:
     """A field of a column that a table must have, with the one that was recognised, and without further words."""
     column = columns[option.name]
-    first = ("", speech.texts.field.recognised_as.format(column=column) if column else speech.texts.field.recognised)
+    first = ("", english.texts.field.recognised_as.format(column=column) if column else english.texts.field.recognised)
     return field._replace(help="", choices=[first, *field.choices[1:]])
 
 
-def _unrecognised(field: Field, speech: Speech) -> Field:
+def _unrecognised(field: Field) -> Field:
     """A field without its default, which has led to a problem."""
-    first = ("", speech.texts.data.choose_column)
+    first = ("", english.texts.data.choose_column)
     return field._replace(choices=[first, *field.choices[1:]] if field.kind == "column" else field.choices, default="")
 
 
-def _why(error: Exception, speech: Speech) -> str:
+def _why(error: Exception) -> str:
     """Why a study cannot be shown; what nobody expected is printed where the app was started."""
     if isinstance(error, ThaliError):
-        return error.render(speech.words([]))
+        return error.render(AppWords([]))
     traceback.print_exception(error)
-    return speech.texts.refused.foreign_file
+    return english.texts.refused.foreign_file

@@ -20,9 +20,9 @@ from ..cli.boundary import Terminal
 from ..cli.loading import Found, find_data, recognised
 from ..cli.models import model_for
 from ..cli.values import value_of
+from .english import AppWords
 from .fields import COVARIATES, GROUP, LOOKING, PEOPLE, QUESTIONS, WHERE, data_options
 from .studies import READ, Study
-from .words import AppWords, speech_in
 
 if TYPE_CHECKING:
     import pandas
@@ -58,7 +58,7 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and whatever else is known."""
     options = data_options(study.read(READ).get("kind", ""))
     terminal.know(options)
-    words = speech_in(study.language).words(options)
+    words = AppWords(options)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         shown = _what_was_read(study, words)

@@ -27,8 +27,9 @@ from thali.errors import ArgumentError, ThaliError
 from thali.model.spec import Option
 
 from ..cli.models import model_named
-from . import runs
+from . import english, runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
+from .english import AppWords, sentence_and_names
 from .export import Tickets, file_of, folder_of
 from .fields import (
     NO,
@@ -63,7 +64,6 @@ from .studies import (
     Study,
     ending_of,
 )
-from .words import Speech, sentence_and_names, speech_for
 
 _TICK = 0.4  # seconds between two looks at a run
 _REFUSALS = {404: "no_page", 400: "no_sense"}
@@ -107,25 +107,25 @@ class Server:
 
     def shell(self, request: Request) -> Response:
         """The page around all others; it shows nothing without the key."""
-        return HTMLResponse(self.pages.shell(_speech(request)))
+        return HTMLResponse(self.pages.shell())
 
     def home(self, request: Request) -> Response:
         """The start."""
-        return HTMLResponse(self.pages.home(_speech(request)))
+        return HTMLResponse(self.pages.home())
 
     def study(self, request: Request) -> Response:
         """A screen of a study, in whatever state it is."""
         screen = request.path_params.get("screen", "")
         if screen not in ("", *SCREENS):
             raise HTTPException(404)
-        return HTMLResponse(self.pages.study(self._study(request), screen, _speech(request)))
+        return HTMLResponse(self.pages.study(self._study(request), screen))
 
     # data -----------------------------------------------------------------------------------------------------
 
     async def upload(self, request: Request) -> Response:
         """A file as the body of the request; its name is only shown."""
         title = unquote(request.headers.get("x-name", "data"))
-        study = self.studies.new(title, file=f"data{ending_of(title)}", language=_speech(request).language)
+        study = self.studies.new(title, file=f"data{ending_of(title)}")
         await self._received(request, study.path / study.data_name)
         return await self._read(study, {})
 
@@ -136,13 +136,13 @@ class Server:
         name = (await _form(request)).get("name")
         if name not in [record.name for record in catalogue()]:
             raise HTTPException(404)
-        return await self._read(self.studies.new(name, dataset=name, language=_speech(request).language), {})
+        return await self._read(self.studies.new(name, dataset=name), {})
 
     async def read(self, request: Request) -> Response:
         """Read the table again, with what was typed about its columns."""
         study, form = self._study(request), await _form(request)
         if not is_open(self.runs, study):
-            return _problem(_speech(request).texts.refused.fitted, 409)
+            return _problem(english.texts.refused.fitted, 409)
         kind = form.get("kind", "")
         if kind not in ("", *kinds()):
             raise HTTPException(400)
@@ -156,7 +156,7 @@ class Server:
         study, form = self._study(request), await _form(request)
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
         if not is_open(self.runs, study):
-            return _problem(_speech(request).texts.refused.fitted, 409)
+            return _problem(english.texts.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
         if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
             raise HTTPException(400)
@@ -200,21 +200,21 @@ class Server:
 
     async def fit(self, request: Request) -> Response:
         """Fit a model."""
-        study, form, speech = self._study(request), await _form(request), _speech(request)
+        study, form = self._study(request), await _form(request)
         if not is_open(self.runs, study):
-            return _problem(speech.texts.refused.fitted, 409)
+            return _problem(english.texts.refused.fitted, 409)
         reading = study.read("reading")
         specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
         if form.get("model") not in specs:
-            return _problem(speech.texts.refused.choose_model)
+            return _problem(english.texts.refused.choose_model)
         spec = specs[form["model"]]
         if "asked" in form and (problem := await self._asked_of_data(request, study, form)) is not None:
             return problem
         given = given_of_data(study.read(READ).get("typed", {}), spec.options)
         try:
-            typed = given | entered(spec, form, study.files(), speech)
+            typed = given | entered(spec, form, study.files())
         except ThaliError as error:
-            sentence, named = sentence_and_names(error, speech.words(spec.options))
+            sentence, named = sentence_and_names(error, AppWords(spec.options))
             return _problem(
                 sentence, fields=[each.word for name in named for each in spec.options if each.name == name]
             )
@@ -252,7 +252,7 @@ class Server:
     async def more(self, request: Request) -> Response:
         """Go on with a fit, to more draws of each chain."""
         study, form = self._study(request), await _form(request)
-        asked, draws, texts = study.read(FIT), form.get("draws", "").strip(), _speech(request).texts.refused
+        asked, draws, texts = study.read(FIT), form.get("draws", "").strip(), english.texts.refused
         had = self.runs.draws(study, FIT)
         if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
             return _problem(texts.nothing_to_go_on_with, 409)
@@ -260,7 +260,7 @@ class Server:
         word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
         least = had.made if word in asked["typed"] else had.aimed_at
         if not draws.isdecimal() or not least < int(draws) < 10**9:
-            return _problem(texts.draws.format(least=_speech(request).number(least), text=repr(draws)))
+            return _problem(texts.draws.format(least=f"{least:,}", text=repr(draws)))
         study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
         return _go(study)
@@ -282,21 +282,21 @@ class Server:
     async def compare(self, request: Request) -> Response:
         """Compare models by what they predict of data left out."""
         study, form = self._study(request), await _form(request)
-        return self._compared(study, COMPARE, form, _speech(request))
+        return self._compared(study, COMPARE, form)
 
     async def evidence(self, request: Request) -> Response:
         """Compare models by their evidence."""
         study, form = self._study(request), await _form(request)
         if not has_evidence(study):
             raise HTTPException(404)
-        return self._compared(study, EVIDENCE, form, _speech(request))
+        return self._compared(study, EVIDENCE, form)
 
-    def _compared(self, study: Study, name: str, form: dict[str, str], speech: Speech) -> Response:
+    def _compared(self, study: Study, name: str, form: dict[str, str]) -> Response:
         """Begin a comparison of the models that are ticked unless one runs; an earlier one gives way."""
         try:
             asked = asked_to_compare(study, name, form.get("models", "").splitlines(), "sensitivity" in form)
         except ThaliError as error:
-            sentence, fields = sentence_and_names(error, speech.words([]))
+            sentence, fields = sentence_and_names(error, AppWords([]))
             return _problem(sentence, fields=fields)
         if self.runs.state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
@@ -321,7 +321,7 @@ class Server:
         study = self._study(request)
         draws = self.runs.draws(study, FIT)
         if draws is not None and not draws.made:
-            return _problem(_speech(request).texts.refused.nothing_drawn, 409)
+            return _problem(english.texts.refused.nothing_drawn, 409)
         study.write(LOOK, {})
         self.runs.begin(study, LOOK)
         return _go(study)
@@ -338,7 +338,7 @@ class Server:
         """Remove a study."""
         study = self._study(request)
         if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-            return _problem(_speech(request).texts.refused.is_running, 409)
+            return _problem(english.texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
@@ -348,18 +348,18 @@ class Server:
         try:
             self.studies.rename(study, form.get("title", ""))
         except ArgumentError as error:
-            sentence, fields = sentence_and_names(error, _speech(request).words([]))
+            sentence, fields = sentence_and_names(error, AppWords([]))
             return _problem(sentence, fields=fields)
         return _go(study, ABOUT)
 
     async def events(self, request: Request) -> Response:
         """How far a run is, whenever that changes, until it ends."""
-        study, name, speech = self._study(request), self._run(request), _speech(request)
+        study, name = self._study(request), self._run(request)
 
         async def stream() -> AsyncIterator[str]:
             last = None
             while True:
-                found = await asyncio.to_thread(progress_of, self.runs, study, name, speech)
+                found = await asyncio.to_thread(progress_of, self.runs, study, name)
                 if found != last:
                     yield f"data: {json.dumps(found)}\n\n"
                     last = found
@@ -376,7 +376,7 @@ class Server:
         study, what = self._study(request), (await _form(request)).get("what", "")
         if what == "folder":
             if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-                return _problem(_speech(request).texts.refused.part_is_running, 409)
+                return _problem(english.texts.refused.part_is_running, 409)
             response = folder_of(study)
         elif (response := file_of(study, what)) is None:
             raise HTTPException(404)
@@ -386,7 +386,7 @@ class Server:
         """The file of a ticket."""
         response = self._tickets.redeemed(request.path_params["ticket"])
         if response is None:
-            return PlainTextResponse(_speech(request).texts.refused.only_once, 404)
+            return PlainTextResponse(english.texts.refused.only_once, 404)
         return response
 
     # what they share ------------------------------------------------------------------------------------------
@@ -455,10 +455,10 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
     ]
     handlers: Any = {
         HTTPException: _http_problem,
-        ThaliError: lambda request, error: _problem(error.render(_speech(request).words([]))),
+        ThaliError: lambda request, error: _problem(error.render(AppWords([]))),
         OSError: lambda request, error: _problem(f"{error.filename or 'The folder'}: {error.strerror or error}.", 409),
-        500: lambda request, error: _problem(_speech(request).texts.refused.error, 500),
-        ClientDisconnect: lambda request, error: _problem(_speech(request).texts.refused.broken_off),
+        500: lambda request, error: _problem(english.texts.refused.error, 500),
+        ClientDisconnect: lambda request, error: _problem(english.texts.refused.broken_off),
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending)
     return Guard(app, key, hosts, any_address)
@@ -495,12 +495,7 @@ async def _form(request: Request) -> dict[str, str]:
 
 def _http_problem(request: Request, error: HTTPException) -> Response:
     refusal = _REFUSALS.get(error.status_code)
-    return _problem(getattr(_speech(request).texts.refused, refusal) if refusal else error.detail, error.status_code)
-
-
-def _speech(request: Request) -> Speech:
-    """The words in the language of the browser."""
-    return speech_for(request.headers.get("accept-language", ""))
+    return _problem(getattr(english.texts.refused, refusal) if refusal else error.detail, error.status_code)
 
 
 def _go(study: Study, screen: str = "") -> Response:

@@ -130,13 +130,6 @@ class Study:
         return about["title"] if "data" in about else written or about["title"]
 
     @property
-    def language(self) -> str:
-        """That of whoever began it, as far as it is known."""
-        with contextlib.suppress(DataError):  # which the page says where the data are read
-            return str(self.about.get("language", ""))
-        return ""
-
-    @property
     def about(self) -> dict[str, Any]:
         """Its title, when it was made, and where the data are."""
         if found := self.read("study"):
@@ -179,7 +172,7 @@ class Studies:
         return study if study is not None and os.path.lexists(study.path) else None
 
     def new(self, title: str, **data: str) -> Study:
-        """An empty study; `data`: file or dataset, and the language of whoever began it."""
+        """An empty study; `data`: file or dataset."""
         now = datetime.now()
         study = Study(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
         study.path.mkdir(mode=0o700)
@@ -209,7 +202,7 @@ class Studies:
     def again(self, study: Study) -> Study:
         """Another study of the same data, read in the same way."""
         about = study.about
-        data = {key: about[key] for key in ("file", "dataset", "data", "language") if key in about}
+        data = {key: about[key] for key in ("file", "dataset", "data") if key in about}
         other = self.new(about["title"], **data)
         kept = [*study.path.glob("data.*"), *study.path.glob("for-*.*")]
         for file in [*kept, *(study.path / f"{name}.json" for name in (READ, "reading"))]:
