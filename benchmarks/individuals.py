@@ -1,4 +1,4 @@
-"""How often 89 % intervals of everybody's shares hold them, and p-values of people who answer as the model says.
+"""How often 89 % intervals of everybody's shares hold them.
 
     python benchmarks/individuals.py [--small] [--studies 6]
 
@@ -37,13 +37,13 @@ def study(rng: np.random.Generator) -> tuple[th.Choices, pd.DataFrame]:
 
 
 def main(words: list[str] | None = None) -> None:
-    """Print the shares of intervals that hold, correlations, and p-values of people."""
+    """Print the shares of intervals that hold, and correlations."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--studies", type=int, default=6)
     asked = parser.parse_args(words)
     run = {"draws": 20, "tune": 20} if asked.small else {"draws": 400, "tune": 400}
-    held, alike, p_values = [], [], []
+    held, alike = [], []
     for seed in range(1 if asked.small else asked.studies):
         data, truth = study(np.random.default_rng(seed))
         model = th.EliminationByAspects("unique", best_worst="reversed", people="random")
@@ -56,11 +56,8 @@ def main(words: list[str] | None = None) -> None:
         logs = np.log(found["mean"].unstack("option")), np.log(truth[list(OPTIONS)])
         each = [np.corrcoef(logs[0].loc[name, list(OPTIONS)], logs[1].loc[name])[0, 1] for name in truth.index]
         alike.append(float(np.mean(each)))
-        p_values.append(model.unusual_people(random_seed=1)["p_value"].to_numpy())
-    p = np.concatenate(p_values)
     print(f"intervals that hold: {np.mean(held):.3f} of .89 ({min(held):.3f} to {max(held):.3f} by study)")
     print(f"correlation of log shares with the truth, within people: {np.mean(alike):.2f}")
-    print(f"p-values of people of .05 or less: {np.mean(p <= 0.05):.3f}; of .01: {np.mean(p <= 0.01):.3f}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ mean absolute error of the posterior mean of all pairs' probabilities is noted.
     variance   the pair whose answer is expected to lessen the variance of all pairs' probabilities most
     adaptive   `next_pairs`, goal "everything"
 
-With the goal "best" a series of answers ends when one option is the best with probability .95, or after 2 m answers; of random
+With the goal "best" answers end when one option is the best with probability .95, or after 2 m of them; of random
 questions that is looked at after every fifth. Beside them:
 
     racing     balanced questions among the options that are left; one leaves when the 95 % interval (Wilson) of its

@@ -4,14 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from people_fits import OPTIONS, compared, named, of_people
-from scipy.stats import kstest
 from xarray import DataTree
 
 import thali as th
 from thali.aspects.answers.check import check_sentence
 from thali.aspects.answers.groups import group_tree
 from thali.aspects.answers.individuals import reached_by
-from thali.aspects.answers.unusual import answered_by
 from thali.aspects.findings.people import feature_weights
 from thali.aspects.likelihoods.additive import Additive
 from thali.aspects.samplers.record import ChainDraws
@@ -334,77 +332,6 @@ def test_scores_are_found_where_the_best_and_the_worst_were_named():
 
 
 # people whose answers are like nobody else's -------------------------------------------------------------------------
-
-
-def with_answers(rows, worth, kappa=4.0):
-    """A fit to people who named the best and the worst of all options; the common weights are known."""
-    items = {f"item{k + 1}": option for k, option in enumerate(OPTIONS)}
-    frame = pd.DataFrame(
-        [
-            items | {"best": OPTIONS[b], "worst": OPTIONS[w], "respondent": f"p{n:02}", "task": t}
-            for n, person in enumerate(rows)
-            for t, (b, w) in enumerate(person)
-        ]
-    )
-    data, draws = th.Choices.from_best_worst(frame, respondent="respondent"), 60
-    weights = np.ones((draws, len(rows), 4))
-    each = kappa * np.linspace(0.999, 1.001, draws)
-    return of_people(data, weights, np.tile(worth, (draws, 1)), kappa=each, best_worst="reversed", lapse=0.0)
-
-
-def drawn_answers(rng, worth, kappa, people, sets):
-    """Best and worst of everybody, who has weights of their own."""
-    found = []
-    for _ in range(people):
-        w = worth * rng.gamma(kappa, 1 / kappa, 4)
-        ratio = w[:, None] / w
-        np.fill_diagonal(ratio, 0.0)
-        found.append([divmod(rng.choice(16, p=(ratio / ratio.sum()).ravel()), 4) for _ in range(sets)])
-    return found
-
-
-@pytest.mark.fit  # for its time
-def test_p_values_of_people_of_the_model_are_uniform():
-    """Kolmogorov & Smirnov of 40 people; what is simulated for everybody is of new people of the true population."""
-    worth, rng = np.array([4.0, 2.0, 1.0, 0.5]), np.random.default_rng(11)
-    table = with_answers(drawn_answers(rng, worth, 4.0, 40, 6), worth).unusual_people(random_seed=1)
-    assert kstest(table["p_value"], "uniform").pvalue > 1e-3
-    assert table["p_value"].is_monotonic_increasing and (table["answers"] == 6).all()
-    again = table["log_predictive"].mean() - table["expected"].mean()
-    assert abs(again) < 5 * table["log_predictive"].std() / np.sqrt(40)
-
-
-def test_who_mistakes_the_best_for_the_worst_is_found():
-    worth, rng = np.array([8.0, 3.0, 1.0, 0.3]), np.random.default_rng(3)
-    rows = drawn_answers(rng, worth, 8.0, 12, 8)
-    rows[5] = [(w, b) for b, w in rows[5]]
-    model = with_answers(rows, worth, 8.0)
-    table = model.unusual_people(random_seed=1)
-    assert table.index[0] == "p05" and table["p_value"].iloc[0] == 0.005 and table["p_value"].iloc[1] > 0.01
-    found = model.findings()["unusual_people"]
-    assert found.sentence.startswith("1 of 12 people gave answers") and found.sentence.endswith("by chance): p05.")
-
-
-def test_the_log_predictive_of_a_person_is_a_mean_over_new_people():
-    """Of known weights that do not vary it is the log-likelihood; comparisons are sets of two."""
-    common = np.tile([4.0, 2.0, 1.0, 0.5], (60, 1))
-    model = of_people(compared(2), np.ones((60, 2, 4)), common, kappa=np.linspace(1e8, 1.1e8, 60), lapse=0.0)
-    pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]  # the first was chosen of each
-    wanted = np.mean([np.log(common[0, a] / (common[0, a] + common[0, b])) for a, b in pairs])
-    table = model.unusual_people(random_seed=1)
-    np.testing.assert_allclose(table["log_predictive"], wanted, atol=1e-3)
-    p = np.array([common[0, a] / (common[0, a] + common[0, b]) for a, b in pairs])
-    entropy = np.mean(p * np.log(p) + (1 - p) * np.log(1 - p))
-    error = np.sqrt(np.mean(p * (1 - p) * np.log(p / (1 - p)) ** 2) / 6 / 199)
-    assert abs(table["expected"] - entropy).max() < 5 * error
-    answered = answered_by(model.posterior_, 1)
-    assert [each.tolist() for each in answered.places] == [list(each) for each in pairs]
-    assert answered.counts.tolist() == [1, 0] * 6
-
-
-def test_people_who_do_not_differ_are_not_unusual():
-    with pytest.raises(ArgumentError, match="unusual_people is of models in which everybody differs"):
-        of_people(compared(), UNIQUE).of_group("p1").unusual_people()
 
 
 def test_a_check_names_the_person_of_what_it_misses():

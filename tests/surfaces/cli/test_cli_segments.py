@@ -154,7 +154,7 @@ def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, 
     result = done(*words, "--people-model", "random", "--segments", 2, *run)
     assert "Segments of the respondents, and what each prefers" in result.out
     written = {path.name for path in (folder / "people").iterdir()}
-    tables = ("individuals", "option_scores", "reach", "segment_scores", "segments", "unusual_people")
+    tables = ("individuals", "option_scores", "reach", "segment_scores", "segments")
     assert {f"{name}.csv" for name in tables} <= written
     assert {f"{name}.png" for name in tables[:4]} <= written
     found = pd.read_csv(folder / "people" / "individuals.csv")

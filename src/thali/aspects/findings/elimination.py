@@ -259,7 +259,6 @@ _FIRST_OF_PEOPLE = (
 _LAST_OF_PEOPLE = (
     people.parameters,
     people.check_of_people,
-    people.unusual_people,
     summary,
     data,
     methods(lambda model: (*modelled(model), *people.modelled(model))),

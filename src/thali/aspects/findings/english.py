@@ -114,14 +114,6 @@ ENGLISH = {
     "option_scores.anchor": "100 for {none}",
     "option_scores.caption": "Score of each option and its interval.",
     "option_scores.segments": "Scores of the options in each segment, {scale}",
-    "unusual": "{odd} of {number} gave answers so improbable that at most 1 % of simulated people do (about {expected}"
-    " would by chance): {named}.",
-    "unusual.none": "Nobody of {number} gave answers so improbable that at most 1 % of simulated people do (about"
-    " {expected} would by chance).",
-    "unusual.by": "Who chooses at random has answers that fit no preferences at all; a rare taste alone is less"
-    " improbable. Look at their answers before you leave anybody out.",
-    "unusual.title": "Log predictive density a choice of everybody's answers, the expected one, and the share of"
-    " simulated people whose answers are as improbable",
     "reach": "{options} reach {share} % of people ({interval} {low} to {high} %); the probability that no other set of"
     " as many reaches more is {best}.",
     "reach.by": "An option reaches a person whose share of it is above the mean of all options.",

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _NAMED = 3
 REACH_SIZE = 3  # options of a set
 SURE = 0.95  # probability from which on the direction of an effect is sure
-ODD = 0.01  # share of simulated people whose answers are as improbable, from which on somebody is named
 
 
 @finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
@@ -219,20 +218,6 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
         return ()
     columns = listed(columns_of_people(model.posterior_))
     return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
-
-
-@finding("unusual_people", "Whose answers are like nobody else's?", FULL, chapter=MISSES)
-def unusual_people(model: Any, settings: Settings) -> Finding | None:
-    """Whose answers are hardly ever as improbable in those whom the model simulates."""
-    if Posterior(model.posterior_).tie is not None:
-        return None
-    table = model.unusual_people(settings.random_seed)
-    odd = table.index[table["p_value"] <= ODD]
-    facts = {"number": f"{len(table):,} people", "expected": number(ODD * len(table))}
-    found = phrase(ENGLISH, "unusual.none", **facts)
-    if len(odd):
-        found = phrase(ENGLISH, "unusual", odd=f"{len(odd):,}", named=listed(odd), **facts)
-    return Finding(found, title=ENGLISH["unusual.title"], table=table, notes=(ENGLISH["unusual.by"],))
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Advice
     from thali.trees.tree import Tree
 
-    from ..answers.consensus import ConsensusTree
     from ..answers.families import Families
     from ..answers.matched_features import Matched
 
@@ -474,35 +473,6 @@ class LatentFeatures(RunByChains):
         from ..answers.options import similarity_table
 
         return similarity_table(self._fitted())
-
-    def consensus_tree(self) -> "ConsensusTree":
-        """The tree that is nearest to the features, and how much of them is a tree at all.
-
-        Of the sets of owners that some options share and others lack a family is chosen of which any two are disjoint
-        or one holds the other, so that the sum of the expected weights (as shares of each draw's total) is greatest.
-
-        Returns
-        -------
-        ConsensusTree
-            With `tree`, a `Tree` whose inner nodes are named for their probability and weight; `table`, a row a node:
-            members, probability (of a feature with just these owners) and weight; `tree_likeness`, the share of the
-            tree in the expected weight of all shared features, and `low` and `high`, the 89 % interval over draws of
-            what each draw's own best tree holds; `without_shared`, the share of draws without shared features, which
-            are left out of the interval; `is_exact`: the family is the best of all up to 40 sets of owners. `print`
-            shows it, `plot()` draws it.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-
-        References
-        ----------
-        Görür, Jäkel & Rasmussen (2006), section 5.
-        """
-        from ..answers.consensus import consensus_of
-
-        return consensus_of(self._fitted())
 
     def predict_left_out(self, part: "LeftPair | Similarities") -> Any:
         """What every draw predicts for data that the model was fitted without, as scores of left-out data need it.

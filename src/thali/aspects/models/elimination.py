@@ -106,8 +106,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         respondents' scores without their leverage (Bell & McCaffrey 2002), and have Student's t; by "mcmc" the
         likelihood is raised to the power 1 / max(1, design effect), which also lowers the number of aspects.
         "random": every person has weights of their own about common ones, as of groups of one person whose `weights`
-        are "similar"; the summary is of the population, and `individuals`, `segments`, `reach` and `unusual_people`
-        say what each prefers. None: "adjusted"
+        are "similar"; the summary is of the population, and `individuals`, `segments` and `reach` say what
+        each prefers. None: "adjusted"
         with method "laplace" where half of two people or more answered at least twice, else "independent"; `verdict`
         says how many times too narrow that is for statements about people.
     respondents : list of str, optional

@@ -159,43 +159,6 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
             )
         return table
 
-    def unusual_people(self, random_seed: Any = None) -> "pandas.DataFrame":
-        r"""Whose answers are like nobody else's: how probable they are, beside those of people who are simulated.
-
-        .. math:: \ell_n = \frac{1}{T_n} \ln \frac1M \sum_m \prod_t p_t(x_{nt} \mid w_m)
-
-        is the log predictive density a choice of the T answers x of person n, with the weights w of M new people, 1,000
-        or more. Of 199 others, who are given the same sets, the model simulates the answers. Who chooses at random, or
-        misreads the question, has answers that fit no weights, and so less probable ones than nearly all who are
-        simulated; a rare but consistent taste is less so. Everybody has been part of the fit, so that p-values lean
-        towards 1. `log_predictive` is more exact about one person, and slower.
-
-        Parameters
-        ----------
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the answers that are simulated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a person, the oddest first: answers (their number), log_predictive (nats a choice), expected (its
-            mean over those who are simulated) and p_value, the share of these whose answers are as improbable. Of N
-            people some N times .01 have a p_value of .01 or less by chance alone.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was not fitted with `people="random"` to choices without ties.
-        DataError
-            If the choices have weights that are no whole numbers.
-        """
-        from ..answers.individuals import of_everybody
-        from ..answers.unusual import unusual_table
-
-        return unusual_table(of_everybody(self._fitted(), "unusual_people"), random_seed)
-
     def _preferences(self) -> "Preferences":
         from ..answers.individuals import of_everybody, preferences_of_people
 
