@@ -170,8 +170,7 @@ def compare(
             " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults. With --group the"
             " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of people"
             " who are told apart kinds:2 or kinds:2:unique, and independent, adjusted or random, or random:unique, as"
-            " --people-model of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes,"
-            " and nested-logit, with --nest.",
+            " --people-model of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes.",
             show_default="those for such data",
         ),
     ] = None,
