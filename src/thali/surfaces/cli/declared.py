@@ -743,14 +743,14 @@ def field_make(
 
 def field_export(
     design: DesignToAsk,
-    to: Annotated[str, typer.Option(metavar="TOOL", help="jspsych, psychopy, qualtrics or formr.", show_default=False)],
+    to: Annotated[str, typer.Option(metavar="TOOL", help="jspsych or psychopy.", show_default=False)],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files are written.", show_default=False)],
     kind: Asked = None,
     title: Titled = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
-    """Write the same study for jsPsych, PsychoPy, Qualtrics or formr."""
+    """Write the same study for jsPsych or PsychoPy."""
     with plain_messages(OptionWords.of_names(_ASKED)):
         from .commands.field import hand_over
 
