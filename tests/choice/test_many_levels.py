@@ -133,8 +133,8 @@ def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])
     interactions = [("price", "brand"), ("weight", "brand")]
     coding = th.MultinomialLogit(linear=["price", "weight"], interactions=interactions).fit(data)._chooser().coding
-    ((few, weight, nests),) = level_differences(coding, data, None, [(data.attributes.index("brand"), 0, 1)])
-    assert len(few) == 256 and (nests == -1).all()
+    ((few, weight),) = level_differences(coding, data, [(data.attributes.index("brand"), 0, 1)])
+    assert len(few) == 256
     brand, taste = data.attributes.index("brand"), rng.normal(size=len(coding.names))
     one, other = (coding.cells(data.products)[data.row_product] for _ in range(2))
     one[:, brand], other[:, brand] = 1.0, 0.0
@@ -144,13 +144,9 @@ def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
     assert weight @ expit(few @ taste) == pytest.approx(expit(utility).mean(), abs=2e-4)
 
 
-def test_neighbours_are_of_one_nest():
+def test_means_of_neighbours_keep_the_mean():
     rng = np.random.default_rng(2)
-    rows = np.column_stack([rng.normal(size=(900, 3)), rng.integers(-1, 2, 900)])
-    weight = rng.integers(1, 4, 900).astype(float)
+    rows, weight = rng.normal(size=(900, 3)), rng.integers(1, 4, 900).astype(float)
     few, own = means_of_neighbours(rows, weight, 64)
-    assert len(few) == 48 and set(few[:, -1]) == {-1.0, 0.0, 1.0}
-    for nest in (-1, 0, 1):
-        there, of_few = rows[:, -1] == nest, few[:, -1] == nest
-        assert own[of_few].sum() == weight[there].sum()
-        np.testing.assert_allclose(own[of_few] @ few[of_few], weight[there] @ rows[there], atol=1e-9)
+    assert len(few) == 64 and own.sum() == weight.sum()
+    np.testing.assert_allclose(own @ few, weight @ rows, atol=1e-9)

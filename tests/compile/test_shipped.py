@@ -183,7 +183,7 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
     assert done.code == 0 and done.out.startswith("0 files, 0.0 MB\n") and done.out.rstrip().endswith(LEVEL)
     assert run("cache", "warm", "HB").code == 0
     assert [names for names, _ in asked] == [
-        ["multinomial-logit", "multinomial-logit, nests", "multinomial-logit, amounts"],
+        ["multinomial-logit", "multinomial-logit, amounts"],
         ["hierarchical-logit", "hierarchical-logit, attention", "hierarchical-logit, amounts"],
     ]
     assert asked[0][1]["NUMBA_CPU_NAME"] == LEVEL and asked[1][1] is None

@@ -76,84 +76,51 @@ def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
     assert READ[kind].replace("4 tasks", "8 tasks") in sentence
 
 
-def columns_in_loops(tasks, kind, rng, name):
+@pytest.mark.parametrize("pattern", ["{0}_{1}", "{1}_{0}"])  # the number of a loop may stand first
+@pytest.mark.parametrize("kind", READ)
+def test_answers_are_read_beside_a_design(tmp_path, kind, pattern):
     """A row a person, a column an answer, whose name is made of that of the answer and of the number of the trial."""
+    design, rng = design_of(kind), np.random.default_rng(1)
+    design.to_csv(tmp_path / "design.csv", index=False)
     people = []
-    for _ in range(2):
-        answers = [picks(rng, kind) for _ in range(tasks)]
-        row = {name(each, k + 1): value for k, one in enumerate(answers) for each, value in one.items()}
-        people.append(row)
-    return pd.DataFrame(people)
-
-
-@pytest.mark.parametrize("kind", READ)
-def test_qualtrics_loops_over_fields_and_thali_reads_its_three_headers(tmp_path, kind):
-    said = th.field.export(design_of(kind), tmp_path, "qualtrics", kind)
-    fields = [line.split("\t") for line in (tmp_path / "loop_and_merge.tsv").read_text().splitlines()]
-    assert f"${{lm://Field/{len(fields[0])}}}" in said and {len(line) for line in fields} == {len(fields[0])}
-    answers = columns_in_loops(len(fields), kind, np.random.default_rng(1), lambda name, k: f"{k}_{name}")
-    answers.insert(0, "ResponseId", ["R_1", "R_2"])
-    answers.insert(0, "StartDate", "2026-11-25 10:00:00")
-    texts = [dict.fromkeys(answers, "${lm://Field/1}"), {name: f'{{"ImportId":"{name}"}}' for name in answers}]
-    pd.concat([pd.DataFrame(texts), answers]).to_csv(tmp_path / "data.csv", index=False)
-    sentence = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[1]
-    assert READ[kind].replace("4 tasks", "8 tasks") in sentence
-    assert "Qualtrics' lines of questions and of ids left out" in sentence
-
-
-@pytest.mark.parametrize("kind", READ)
-def test_formr_has_a_sheet_of_items_and_thali_reads_its_results(tmp_path, kind):
-    th.field.export(design_of(kind), tmp_path, "formr", kind, study=STUDY)
-    items = rows_of(tmp_path / "survey.csv")
-    names = [item["name"] for item in items]
-    assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z]\w*", name) for name in names)
-    kinds = {item["type"] for item in items}
-    asks = "rating_button 1,7,1" if kind == "ratings" else "mc_button"
-    assert kinds == {"note", "check", "submit", "number 16,99,any", asks}
-    assert next(item for item in items if item["name"] == "age")["label"] == "How &#42;old&#42; are you?"
-    tasks = len(pd.read_csv(tmp_path / "design.csv")["task"].unique())
-    answers = columns_in_loops(tasks, kind, np.random.default_rng(1), lambda name, k: f"{name}_{k}")
-    assert set(answers) <= set(names)
-    answers.insert(0, "ended", "2026-11-25 10:10:00")
-    answers.insert(0, "session", ["Xq1", "Zw2"])
-    answers.to_csv(tmp_path / "results.csv", index=False)
+    for session in ("Xq1", "Zw2"):
+        answers = [picks(rng, kind) for _ in design["task"].unique()]
+        row = {pattern.format(name, k): value for k, one in enumerate(answers, 1) for name, value in one.items()}
+        people.append({"session": session} | row)
+    pd.DataFrame(people).to_csv(tmp_path / "results.csv", index=False)
     columns = {"respondent": "session"} if kind == "choice" else {}
     sentence = read(tmp_path / "results.csv", design=tmp_path / "design.csv", **columns)[1]
     assert READ[kind].replace("4 tasks", "8 tasks") in sentence
 
 
-def test_a_person_answers_what_was_shown(tmp_path):
-    """The numbers of answers mean the options in the order of the files."""
-    th.field.export(DRINKS[:3], tmp_path, "qualtrics", "best-worst", study={"size": 3})
-    fields = (tmp_path / "loop_and_merge.tsv").read_text().split()
-    (tmp_path / "data.csv").write_text("ResponseId,1_best,1_worst\nR_1,3,1\nR_2,,\n")
+@pytest.mark.parametrize(("best", "worst"), [("1_best", "1_worst"), ("best_1", "worst_1")])
+def test_numbers_of_answers_mean_the_options_of_the_design(tmp_path, best, worst):
+    """Also where the number of a loop stands first."""
+    (tmp_path / "design.csv").write_text("task,option1,option2,option3\n1,tea,milk,coffee\n")
+    (tmp_path / "data.csv").write_text(f"ResponseId,{best},{worst}\nR_1,3,1\nR_2,,\n")
     data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
-    assert data.example().startswith(f"{fields[2]!r} best and {fields[0]!r} worst") and len(data.respondents) == 1
-    th.field.export(DRINKS[:3], tmp_path, "formr", study={"no_preference": True})
-    row = pd.read_csv(tmp_path / "design.csv").iloc[1]
-    assert rows_of(tmp_path / "survey.csv")[4]["choice3"] == "No preference"
+    assert data.example().startswith("'coffee' best and 'tea' worst") and len(data.respondents) == 1
+
+
+def test_a_number_more_than_two_options_is_no_preference(tmp_path):
+    (tmp_path / "design.csv").write_text("task,left,right\n1,tea,milk\n2,milk,juice\n3,tea,juice\n")
     (tmp_path / "data.csv").write_text("session,chosen_1,chosen_2,chosen_3,version\nx,3,2,,1\n")
     data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
-    assert (
-        data.tied.sum() == 1 and data.counts.sum() == 1 and data.example().startswith(f"{row['right']!r} chosen over")
-    )
+    assert data.tied.sum() == 1 and data.counts.sum() == 1 and data.example().startswith("'juice' chosen over")
 
 
 def test_versions(tmp_path):
-    """A file each, but for Qualtrics, which draws a part; answers are read beside the version of each person."""
+    """A file each; answers are read beside the version of each person."""
     design = th.designs.pairs(list("abcdef"), per_person=5, versions=2, random_seed=1)
     th.field.export(design, tmp_path, "psychopy")
     assert {row["version"] for row in rows_of(tmp_path / "trials_2.csv")} == {"2"}
-    assert "present 5 of the 10 loops to each person" in th.field.export(design, tmp_path, "qualtrics")
-    assert len((tmp_path / "loop_and_merge.tsv").read_text().splitlines()) == 10
-    th.field.export(design, tmp_path, "formr")
-    assert rows_of(tmp_path / "survey_2.csv")[0]["value"] == "2"
-    own = pd.read_csv(tmp_path / "design.csv").query("version == 2 and task == 1").iloc[0]
+    design.to_csv(tmp_path / "design.csv", index=False)
+    own = pd.read_csv(tmp_path / "design.csv").query("version == 2").iloc[0]
     table = "session,version,chosen_1,chosen_2\nx,1,2,1\ny,2,1,\n"
     (tmp_path / "data.csv").write_text(table)
     data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
     place = {label: k for k, label in enumerate(data.labels)}
-    assert data.counts.sum() == 3 and data.counts[place[str(own["left"])], place[str(own["right"])]] >= 1
+    assert data.counts.sum() == 3 and data.counts[place[str(own["option1"])], place[str(own["option2"])]] >= 1
     (tmp_path / "data.csv").write_text(table.replace("version", "v"))
     with pytest.raises(DataError, match="has 2 versions, and no column of the answers says which of them a person had"):
         read(tmp_path / "data.csv", design=tmp_path / "design.csv")
@@ -194,23 +161,6 @@ def test_a_page_for_jspsych_loads_jspsych_to_the_letter_and_holds_labels_as_text
     assert data["options"][0]["label"] == EVIL
 
 
-TWO = [{"brand": "`r 1`", "price": "1"}, {"brand": "B", "price": "1"}]
-VERSIONS = pd.DataFrame({"task": [1, 1], "alternative": [1, 2], "Version": ["old", "new"], "price": [1, 2]})
-
-
-def test_tasks_that_differ_in_none_or_held_out_alone_are_two_loops(tmp_path):
-    products = {"alternative": ["1", "2"], "brand": ["A", "B"]}
-    design = pd.concat(
-        [
-            pd.DataFrame({"version": 1, "task": 1} | products),
-            pd.DataFrame({"version": 2, "task": 1} | products),
-            pd.DataFrame({"version": [2], "task": [1], "alternative": ["none"], "brand": [None]}),
-        ]
-    )
-    th.field.export(design, tmp_path, "qualtrics")
-    assert len((tmp_path / "loop_and_merge.tsv").read_text().splitlines()) == 2
-
-
 def test_a_third_option_called_3_is_no_tie(tmp_path):
     (tmp_path / "design.csv").write_text("task,left,right\n1,3,5\n2,3,7\n3,5,7\n")
     (tmp_path / "data.csv").write_text("session,chosen_1,chosen_2,chosen_3\nx,3,7,5\n")
@@ -235,43 +185,14 @@ def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
 @pytest.mark.parametrize(
     ("tool", "design", "settings", "sentence"),
     [
-        ("word", DRINKS, {}, "to must be one of jspsych, psychopy, qualtrics, formr; got 'word'."),
-        ("formr", DRINKS, {"kind": "ranking"}, "Rankings go to jspsych alone; for formr ask best-worst"),
-        ("qualtrics", design_of("choice"), {"study": {"dual": True}}, "dual goes to jspsych alone"),
+        ("word", DRINKS, {}, "to must be one of jspsych, psychopy; got 'word'."),
+        ("psychopy", DRINKS, {"kind": "ranking"}, "Rankings go to jspsych alone; for psychopy ask best-worst"),
+        ("psychopy", design_of("choice"), {"study": {"dual": True}}, "dual goes to jspsych alone"),
         ("psychopy", DRINKS, {"study": {"no_preference": True}}, "no key says no preference"),
         ("psychopy", ["[__import__('os').system('id')]", "tea"], {}, 'psychopy would run a part of "[__import__('),
         ("psychopy", ["=1+1", "tea"], {}, "psychopy would run a part of '=1+1'"),
         ("psychopy", ["$tea", "tea"], {}, "psychopy would run a part of '$tea'"),
-        ("qualtrics", ["${e://Field/secret}", "tea"], {}, "qualtrics would run a part of '${e://Field/secret}'"),
-        ("formr", ["`r system('id')`", "tea"], {}, "formr would run a part of \"`r system('id')`\""),
-        ("formr", DRINKS, {"study": {"consent": "`r 1`"}}, "formr would run a part of '`r 1`'"),
-        ("formr", DRINKS, {"study": {"words": {"question": "`r 1`"}}}, "formr would run a part of '`r 1`'"),
-        (
-            "formr",
-            design_of("choice"),
-            {"study": {"practice": [{"products": TWO}]}},
-            "formr would run a part of '`r 1`'",
-        ),
-        (
-            "formr",
-            DRINKS,
-            {"kind": "ratings", "study": {"scale": {"low": "`r 1`"}}},
-            "formr would run a part of '`r 1`'",
-        ),
-        ("qualtrics", ["1", "2", "9"], {}, "qualtrics writes the place of what was chosen, such as '1', and an option"),
-        ("formr", ["tea", "milk", "3"], {}, "formr writes the place of what was chosen, such as '3'"),
         ("psychopy", ["7", "2", "9"], {"kind": "best"}, "psychopy writes the place of what was chosen, such as '2'"),
-        ("formr", DRINKS, {"study": {"questions": [{"name": "End", "ask": "?"}]}}, "'End' is called like another item"),
-        ("formr", VERSIONS, {}, "The attribute 'Version' reads as the version in design.csv; name it otherwise."),
-        ("formr", DRINKS, {"study": {"questions": [{"name": "größe", "ask": "?"}]}}, "is no name of an item of formr"),
-        (
-            "formr",
-            DRINKS,
-            {"study": {"questions": [{"name": "a", "ask": "?"}]}},
-            "two letters a to z and digits or more",
-        ),
-        ("formr", DRINKS, {"study": {"questions": [{"name": "Ended", "ask": "?"}]}}, "and none of session_id, created"),
-        ("formr", [f"o{k}" for k in range(15)], {"kind": "best", "study": {"size": 15}}, "has 14 choices at most"),
         ("psychopy", ["N/A", "tea"], {}, "PsychoPy reads 'N/A' as no value; call it otherwise."),
         ("psychopy", ["1,5", "2,5"], {}, "PsychoPy would show '1,5' as another number beside texts"),
         ("psychopy", ["8", "9.5"], {}, "PsychoPy would show '8' as '8.0'; word it otherwise."),
@@ -286,10 +207,3 @@ def test_what_another_tool_cannot_ask_or_would_run(tmp_path, tool, design, setti
     with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
         th.field.export(design, tmp_path / "out", tool, **settings)
     assert not (tmp_path / "out").exists()
-
-
-def test_labels_are_text_for_qualtrics_and_formr(tmp_path):
-    th.field.export(["<b>tea</b>", "**milk**"], tmp_path, "qualtrics")
-    assert "&lt;b&gt;tea&lt;/b&gt;" in (tmp_path / "loop_and_merge.tsv").read_text()
-    th.field.export(["<b>tea</b>", "**milk**"], tmp_path, "formr")
-    assert "&#42;&#42;milk&#42;&#42;" in (tmp_path / "survey.csv").read_text()

@@ -5,41 +5,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["choice_probability", "hierarchical_log_joint", "latent_class_log_likelihood", "nested_choice_probability"]
+__all__ = ["choice_probability", "hierarchical_log_joint", "latent_class_log_likelihood"]
 
 
 def choice_probability(alternatives: np.ndarray, chosen: int, beta: np.ndarray) -> float:
     """Probability that one of the alternatives, rows of numbers, is chosen."""
     weights = [math.exp(float(x @ beta)) for x in alternatives]
     return weights[chosen] / sum(weights)
-
-
-def nested_choice_probability(
-    alternatives: np.ndarray, chosen: int, beta: np.ndarray, nests: Any, dissimilarity: Any
-) -> float:
-    r"""Probability that one of the alternatives is chosen, by the generating function of the nested logit.
-
-    .. math::
-        P(j) = y_j \frac{\partial}{\partial y_j} \ln G, \qquad y_j = e^{V_j}, \qquad
-        G = \sum_m \Big(\sum_{j \in m} y_j^{1 / \lambda_m}\Big)^{\lambda_m}
-
-    `nests` has the nest of each alternative, -1: alone, with λ = 1.
-
-    References
-    ----------
-    McFadden (1978), Modelling the choice of residential location.
-    """
-    groups: dict[Any, list[int]] = {}
-    for place, nest in enumerate(nests):
-        groups.setdefault(nest if nest >= 0 else ("alone", place), []).append(place)
-    total, own = 0.0, 0.0
-    for nest, members in groups.items():
-        power = 1.0 if isinstance(nest, tuple) else float(dissimilarity[nest])
-        worths = {place: math.exp(float(alternatives[place] @ beta) / power) for place in members}
-        total += sum(worths.values()) ** power
-        if chosen in worths:
-            own = worths[chosen] * sum(worths.values()) ** (power - 1.0)
-    return own / total
 
 
 def hierarchical_log_joint(

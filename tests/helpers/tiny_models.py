@@ -62,7 +62,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "latent-feature-model": {},
     "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
     "multinomial-logit": {"bad_run": {}, "has_chains": False},
-    "multinomial-logit, nests": {"bad_run": {}, "has_chains": False},
     "multinomial-logit, amounts": {"bad_run": {}, "has_chains": False},
     "hierarchical-logit": {},
     "hierarchical-logit, attention": {},

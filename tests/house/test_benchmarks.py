@@ -59,7 +59,6 @@ def benchmark(monkeypatch):
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
         ("start_up", "import thali"),
         ("thinning", "a CPU s"),
-        pytest.param("tree_search", "standard errors apart", marks=pytest.mark.long),  # compiles two samplers
         pytest.param("questionnaires", "lost, doubled or changed", marks=pytest.mark.long),  # a browser
         pytest.param("next_question", "saves", marks=pytest.mark.long),  # likewise
     ],

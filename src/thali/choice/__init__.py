@@ -2,7 +2,6 @@
 
 coding.py         products as numbers: a column for each level, or the number itself
 logit.py          choice probabilities of a logit, and the log-likelihood with its derivatives
-nests.py          alternatives that share an unexplained part of utility, and their likelihood
 answers/          what every model answers about markets, levels, money and people
 logits/           everybody has the same tastes, or tastes that are normally distributed among people
 latent_class/     a few segments of people, each with tastes of its own

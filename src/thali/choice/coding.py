@@ -41,18 +41,6 @@ class Wanted(NamedTuple):
 
     numbers: dict[str, tuple[float, ...]]  # attributes taken as numbers, and where the slope of each changes
     interactions: tuple[tuple[str, str], ...]
-    without: str | None = None  # an attribute whose levels have no coefficients: labels that only say the nest
-
-    def without_labels(self, label: str) -> "Wanted":
-        """The same where the labels of alternatives have no coefficients."""
-        for argument, names in (("linear or knots", self.numbers), ("interactions", sum(self.interactions, ()))):
-            if label in names:
-                raise ArgumentError(
-                    f"{argument}: the labels of alternatives, {label!r}, have no coefficients; set ",
-                    Setting("constants", True),
-                    ".",
-                )
-        return self._replace(without=label)
 
 
 class Coding(NamedTuple):
@@ -90,18 +78,14 @@ class Coding(NamedTuple):
         return self.rows(self.cells(codes))
 
 
-def coding_of(
-    data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = (), constants: bool = True
-) -> Coding:
-    """The columns that describe the products of the data; `constants`: labels that are an attribute have some."""
+def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:
+    """The columns that describe the products of the data."""
     # Each level of an attribute in the products, except the first, has a column: 1 in products with that level. A
     # measured attribute, and one in `linear`, has one column, which holds its number; one in `knots` has a column for
     # each piece of its number. Products that lack an attribute have 0 there, and 1 in a further column if not every
     # product that lacks it is the no-choice option. Two attributes in `interactions` have the products of their columns
     # besides.
     wanted = wanted_of(data, linear, knots, interactions)
-    if not constants and data.scheme.alternative in data.attributes:
-        wanted = wanted.without_labels(str(data.scheme.alternative))
     return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
 
 
@@ -119,14 +103,14 @@ def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted:
             own_numbers = np.asarray(numbers[name], float)
             own, table = _piece_names(name, knots), pieces(own_numbers, knots)
         else:
-            columns = np.flatnonzero(seen[:-1])[1:] if name != wanted.without else np.empty(0, np.int64)
+            columns = np.flatnonzero(seen[:-1])[1:]
             own = [name] if name == INSIDE and len(columns) else [f"{name}[{levels[level]}]" for level in columns]
             table = np.eye(len(levels))[:, columns]
         first_column[name] = (len(names), len(names) + len(own))
         table = np.vstack([table, np.zeros(table.shape[1])])
         missing = codes < 0
         same = [other for other, pattern in lacking.items() if np.array_equal(missing, pattern)]
-        lacks = None if wanted.without else _labels_without(data, missing)
+        lacks = _labels_without(data, missing)
         if lacks is not None:
             unlabelled.append((place, lacks))
         elif missing.any() and same:

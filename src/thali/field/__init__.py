@@ -1,7 +1,7 @@
 """Questionnaires: one HTML file asks people, and the files that come back become one table of answers.
 
 questionnaire  a study as a page that needs nothing but a browser
-export         the same study for jsPsych, PsychoPy, Qualtrics and formr
+export         the same study for jsPsych and PsychoPy
 collect        the files of many people, joined and looked through
 """
 

@@ -1,10 +1,8 @@
-"""`export`: the same study for jsPsych, PsychoPy, Qualtrics and formr."""
+"""`export`: the same study for jsPsych and PsychoPy."""
 
 import base64
-import html
 import io
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._labels import is_number
-from thali.data.roles import VERSION as VERSION_OF_TABLES
-from thali.data.roles import by_plain_name
 from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.files import write_together
 from thali.inference.seeds import streams
@@ -22,7 +18,7 @@ from thali.model.wording import listed
 from .asked import CHOICE, PAIRS, RANKING, RATINGS
 from .collect import CATCH, MAIN, PART, PRACTICE, TASK, TRIAL, VERSION
 from .questionnaire import Planned, columns_answered, columns_shown, planned_of, rendered
-from .study import RANDOM, Question
+from .study import RANDOM
 
 # What jsPsych's page loads: each file as npm has it, with its SHA-384.
 _FROM = "https://unpkg.com/"
@@ -36,18 +32,8 @@ _SCRIPTS = {
         "60fiNESvg3n32x9sx0QAOyIlVkUgaC20Fsuo/ROTm0DeXCwEfaJ0FfE674kO0F9n"
     ),
 }
-_DESIGN = "design.csv"
-_TO_BE_RUN = {  # what a tool would run where a label holds it
-    "psychopy": re.compile(r"^\s*[\[({$=]"),
-    "qualtrics": re.compile(r"\$\{"),
-    "formr": re.compile(r"`"),
-}
-_MARKS = re.compile(r"[\\*_#~\[\]{}$|^]")  # of Markdown
+_TO_BE_RUN = re.compile(r"^\s*[\[({$=]")  # what PsychoPy would run where a label begins so
 _UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a file
-# What formr reads: application/Spreadsheet/SpreadsheetReader.php of github.com/rubenarslan/formr.org.
-_NAME = re.compile(r"[a-z][a-z0-9_]{1,63}", re.IGNORECASE)  # of an item
-_KEPT = ("session_id", "created", "modified", "ended", "id", "study_id")  # columns of its own
-_MOST_CHOICES = 14  # of an item: further columns are skipped
 # What PsychoPy takes for no value, as pandas does by which it reads: importConditions of psychopy/data/utils.py.
 _MISSING = frozenset(
     "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null".split("|")
@@ -86,11 +72,9 @@ def export(
     """Write a study for another tool, which asks what `questionnaire` would ask.
 
     "jspsych": `index.html`, an experiment for jsPsych 8 with all that a questionnaire has but going on after a reload;
-    "psychopy": `trials.csv` and `practice.csv`, conditions files that loops of the Builder read, with the pictures;
-    "qualtrics": `loop_and_merge.tsv`, the fields of Loop & Merge, and `design.csv`; "formr": `survey.csv`, a sheet with
-    an item a row, and `design.csv`. Of several versions each has files of its own, whose names end in their numbers,
-    but for Qualtrics, which shows each person a random part. What comes back is read by `thali fit`, of the last two
-    with `design="design.csv"`.
+    "psychopy": `trials.csv` and `practice.csv`, conditions files that loops of the Builder read, with the pictures. Of
+    several versions each has files of its own for PsychoPy, whose names end in their numbers. What comes back is read
+    by `thali fit`.
 
     Parameters
     ----------
@@ -98,9 +82,9 @@ def export(
         As for `questionnaire`.
     folder : str or Path
         Where the files are written.
-    to : {"jspsych", "psychopy", "qualtrics", "formr"}
+    to : {"jspsych", "psychopy"}
     random_seed : int, optional
-        Decides parts of the tasks as for `questionnaire`, and, but for jsPsych, the order of trials and the places of
+        Decides parts of the tasks as for `questionnaire`, and, for PsychoPy, the order of trials and the places of
         options, which are the same for all people who have a version.
 
     Returns
@@ -135,50 +119,42 @@ def exported(
     if to not in TOOLS:
         raise ArgumentError(Argument("to"), f" must be one of {', '.join(TOOLS)}; got {to!r}.")
     planned = planned_of(design, kind, title, words, study, random_seed)
-    if to != "jspsych":
-        _refuse(planned, to)
+    if to == "psychopy":
+        _refuse(planned)
     found = TOOLS[to](planned, streams(random_seed, 2)[1])
     return found._replace(sentence=f"{planned.sentence} {found.sentence}")
 
 
-def _refuse(planned: Planned, to: str) -> None:
-    """What the tools without a script of thali cannot ask, or would run."""
+def _refuse(planned: Planned) -> None:
+    """What PsychoPy, which runs no script of thali, cannot ask, or would run."""
     kind, study = planned.asked.kind, planned.study
     if kind == RANKING:
-        raise DataError(f"Rankings go to jspsych alone; for {to} ask best-worst, which tells nearly as much.")
+        raise DataError("Rankings go to jspsych alone; for psychopy ask best-worst, which tells nearly as much.")
     if study.dual:
-        raise DataError(f"dual goes to jspsych alone; for {to} leave it out, or have none of them as an answer.")
-    if study.no_preference and to == "psychopy":
+        raise DataError("dual goes to jspsych alone; for psychopy leave it out, or have none of them as an answer.")
+    if study.no_preference:
         raise DataError(
             "PsychoPy writes which key was pressed, and no key says no preference; leave no_preference out."
         )
     has_pictures = ["picture" in option for option in planned.data["options"]]
-    if any(has_pictures) and to != "psychopy":
-        raise DataError(f"Pictures have to be uploaded to {to} by hand; export the options without them.")
     if any(has_pictures) and not all(has_pictures):
         raise DataError("A component of PsychoPy shows pictures or texts; give all options a picture, or none.")
     labels = [option["label"] for option in planned.data["options"]]
     is_numbered = kind not in (CHOICE, RATINGS)
-    if is_numbered and (meant := [label for label in labels if label in _codes(planned, to)]):
+    if is_numbered and (meant := [label for label in labels if label in _keys(planned)]):
         raise DataError(
-            f"{to} writes the place of what was chosen, such as {meant[0]!r}, and an option is called so, too; call it "
-            "otherwise."
+            f"psychopy writes the place of what was chosen, such as {meant[0]!r}, and an option is called so, too; "
+            "call it otherwise."
         )
-    if to == "psychopy" and not any(has_pictures):
+    if not any(has_pictures):
         _refuse_misread(planned, labels)
-    if to in ("qualtrics", "formr") and (named := VERSION_OF_TABLES.among(by_plain_name(planned.asked.attributes))):
-        raise DataError(f"The attribute {named!r} reads as the version in {_DESIGN}; name it otherwise.")
     texts = [*labels, *planned.asked.attributes]
     extras = planned.data["practice"], planned.data["catch"]
     texts += [
         cell for tasks in (*planned.data["versions"], *extras) for task in tasks for cell in _cells(task["shown"])
     ]
-    if to == "formr":
-        texts += [text for question in study.questions for text in (question.ask, *question.choices)]
-        texts += [planned.data["scale"][end] for end in ("low", "high")] if kind == RATINGS else []
-        texts += [study.instructions, study.consent, study.thanks, *planned.data["words"].values()]
-    if unsafe := [text for text in texts if _TO_BE_RUN[to].search(text)]:
-        raise DataError(f"{to} would run a part of {unsafe[0]!r}; word it otherwise.")
+    if unsafe := [text for text in texts if _TO_BE_RUN.search(text)]:
+        raise DataError(f"psychopy would run a part of {unsafe[0]!r}; word it otherwise.")
 
 
 def _refuse_misread(planned: Planned, labels: list[str]) -> None:
@@ -206,11 +182,6 @@ def _refuse_misread(planned: Planned, labels: list[str]) -> None:
         if changed:
             text, read = changed[0]
             raise DataError(f"PsychoPy would show {text!r} as {read!r}; word it otherwise.")
-
-
-def _codes(planned: Planned, to: str) -> list[str]:
-    """What a tool writes for the places of what was chosen, and for neither."""
-    return _keys(planned) if to == "psychopy" else [str(k + 1) for k in range(planned.data["size"] + 1)]
 
 
 def _cells(shown: Any) -> list[str]:
@@ -254,10 +225,10 @@ def _row(planned: Planned, trial: _Shown) -> dict[str, Any]:
     return dict(zip(columns_shown(planned.asked, size), cells, strict=True))
 
 
-def _csv(rows: list[dict[str, Any]], separator: str = ",", header: bool = True) -> bytes:
+def _csv(rows: list[dict[str, Any]]) -> bytes:
     import pandas as pd
 
-    return pd.DataFrame(rows).to_csv(index=False, sep=separator, header=header).encode()
+    return pd.DataFrame(rows).to_csv(index=False).encode()
 
 
 def _numbered(name: str, number: int, versions: int) -> str:
@@ -312,7 +283,7 @@ def _psychopy(planned: Planned, rng: np.random.Generator) -> Exported:
     if practice:
         files["practice.csv"] = table(practice, None)
     answers = columns_answered(planned.asked.kind, planned.study, planned.data["size"])
-    keys, none = _keys(planned), _others(planned)
+    keys, none = _keys(planned), [planned.data["words"]["none"]] * planned.asked.has_none
     keys += [str(len(keys) + 1)] * len(none)
     part = "a Slider" if planned.asked.kind == RATINGS else f"a Keyboard with the keys {listed(keys)}"
     part += "".join(f", of which {keys[-1]} is {text!r} (thali fit --none {keys[-1]})" for text in none)
@@ -326,163 +297,13 @@ def _keys(planned: Planned) -> list[str]:
     return ["left", "right"] if planned.asked.kind == PAIRS else [str(k + 1) for k in range(size)]
 
 
-def _qualtrics(planned: Planned, rng: np.random.Generator) -> Exported:
-    """One list of the tasks of all versions, of which each person sees a random part."""
-    distinct: dict[Any, _Shown] = {}
-    for own in _versions(planned, rng):
-        seen: Counter[tuple[tuple[str, ...], bool, bool]] = Counter()
-        for trial in [trial for trial in own if trial.part == MAIN]:
-            task = tuple(sorted(map(str, trial.shown))), trial.none, trial.held_out
-            seen[task] += 1  # which a version may have twice on purpose
-            distinct.setdefault((task, seen[task]), trial)
-    trials = list(distinct.values())
-    names = planned.asked.attributes
-    size = planned.data["size"]
-    rows = []
-    for trial in trials:
-        shown = (
-            [_product(names, cells, html.escape) for cells in trial.shown] if names else map(html.escape, trial.shown)
-        )
-        rows.append(dict(enumerate(" ".join(text.split()) for text in shown)))
-    files = {"loop_and_merge.tsv": _csv(rows, "\t", header=False), _DESIGN: _design(planned, [trials])}
-    part = len(planned.data["versions"][0])
-    some = "" if part == len(trials) else f", present {part} of the {len(trials)} loops to each person"
-    answers = columns_answered(planned.asked.kind, planned.study, size)
-    fields = [f"${{lm://Field/{k + 1}}}" for k in range(size)] + [repr(text) for text in _others(planned)]
-    tags = "the export tag" if len(answers) == 1 else "the export tags"
-    how = (
-        f"Paste the file into Loop & Merge{some}; its question has {tags} {' and '.join(answers)} and shows "
-        f"{listed(fields)}. Export numeric values, and read them with --design {_DESIGN}."
-    )
-    return Exported(files, how + _by_hand(planned, "practice", "catch"))
-
-
-def _others(planned: Planned) -> list[str]:
-    """The last answer of a trial, where neither or none may be chosen."""
-    words = planned.data["words"]
-    return [words["none"]] * planned.asked.has_none + [words["no_preference"]] * planned.study.no_preference
-
-
-def _by_hand(planned: Planned, *more: str) -> str:
+def _by_hand(planned: Planned) -> str:
     """A word on what of the study the files do not hold."""
-    names = [name for name in ("consent", "instructions", "questions", "thanks", *more) if getattr(planned.study, name)]
+    names = [name for name in ("consent", "instructions", "questions", "thanks") if getattr(planned.study, name)]
     return f" Not in the files, to be written there: {listed(names)}." if names else ""
-
-
-def _product(names: tuple[str, ...], cells: Any, escaped: Callable[[str], str]) -> str:
-    """A product on lines of their own."""
-    return "<br>".join(f"{escaped(name)}: {escaped(cell)}" for name, cell in zip(names, cells, strict=True))
-
-
-def _formr(planned: Planned, rng: np.random.Generator) -> Exported:
-    """A sheet of items for each version."""
-    versions = _versions(planned, rng)
-    files = {_DESIGN: _design(planned, [[each for each in trials if each.part == MAIN] for trials in versions])}
-    practice = [_shown(planned, task, PRACTICE, rng) for task in planned.data["practice"]]
-    for number, trials in enumerate(versions, start=1):
-        items = _items(planned, [*practice, *trials], number if len(versions) > 1 else None)
-        files[_numbered("survey.csv", number, len(versions))] = _csv(items)
-    return Exported(files, f"Upload the sheet as a survey; its results are read with --design {_DESIGN}.")
-
-
-def _items(planned: Planned, trials: list[_Shown], version: int | None) -> list[dict[str, Any]]:
-    """The rows of a sheet."""
-    study, words, data = planned.study, planned.data["words"], planned.data
-    others = int(study.no_preference) + int(planned.asked.has_none)
-    size = max([data["size"] + others, 2, *(len(question.choices) for question in study.questions)])
-    if size > _MOST_CHOICES:
-        raise DataError(f"An item of formr has {_MOST_CHOICES} choices at most; this study needs {size}.")
-    found: list[dict[str, Any]] = []
-
-    def item(kind: str, name: str, label: str, choices: Any = (), optional: bool = False, value: str = "") -> None:
-        texts = {f"choice{k + 1}": "" for k in range(size)} | {f"choice{k + 1}": text for k, text in enumerate(choices)}
-        optional_cell = "*" if optional else ""
-        found.append({"type": kind, "name": name, "label": label, "optional": optional_cell, "value": value, **texts})
-
-    def page() -> None:
-        item("submit", f"page_{len(found) + 1}", _plain(words["next"]))
-
-    if version is not None:
-        item("calculate", VERSION, "", value=str(version))
-    if study.consent:
-        item("note", "consent", "\n\n".join(map(_plain, data["consent"])))
-        item("check", "agreed", _plain(words["agree"]))
-    item("note", "instructions", "\n\n".join(map(_plain, data["instructions"] or [words["welcome"]])))
-    page()
-    for question in study.questions:
-        if not _NAME.fullmatch(question.name) or question.name.lower() in _KEPT:
-            raise DataError(
-                f"The question {question.name!r} is no name of an item of formr: two letters a to z and digits or more,"
-                f" and none of {', '.join(_KEPT)}."
-            )
-        item(_asks(question), question.name, _plain(question.ask), map(_plain, question.choices), not question.required)
-    if study.questions:
-        page()
-    numbers: Counter[str] = Counter()
-    for trial in trials:
-        numbers[trial.part] += 1
-        _ask(planned, trial, numbers[trial.part], item)
-        page()
-    item("note", "end", "\n\n".join(map(_plain, data["thanks"] or [words["end"]])))
-    names = Counter(row["name"].lower() for row in found)
-    if twice := [question.name for question in study.questions if names[question.name.lower()] > 1]:
-        raise DataError(f"The question {twice[0]!r} is called like another item of the sheet; name it otherwise.")
-    return found
-
-
-def _ask(planned: Planned, trial: _Shown, number: int, item: Callable[..., None]) -> None:
-    """The items of a trial."""
-    study, words, kind = planned.study, planned.data["words"], planned.asked.kind
-    names = planned.asked.attributes
-    shown = [_product(names, cells, _plain) for cells in trial.shown] if names else list(map(_plain, trial.shown))
-    more = [words["none"]] * trial.none + [words["no_preference"]] * study.no_preference
-    for answer in columns_answered(kind, study, planned.data["size"]):
-        name = f"{answer}_{number}" if trial.part == MAIN else f"{trial.part}_{answer}_{number}"
-        asks = _plain(words["question_worst"] if answer == "worst" else words["question"])
-        if kind == RATINGS:
-            scale = planned.data["scale"]
-            asks = f"{asks}<br>{'<br>'.join(shown)}"
-            item(f"rating_button 1,{scale['steps']},1", name, asks, [_plain(scale[end]) for end in ("low", "high")])
-        else:
-            item("mc_button", name, asks, [*shown, *map(_plain, more)])
-
-
-def _asks(question: Question) -> str:
-    """The type of an item about the person."""
-    if question.kind == "choice":
-        return "mc"
-    if question.kind == "text":
-        return "text 500"
-    is_within = question.least is not None and question.most is not None
-    return f"number {question.least:g},{question.most:g},any" if is_within else "number"
-
-
-def _plain(text: str) -> str:
-    """The text as Markdown shows it to the letter."""
-    return _MARKS.sub(lambda sign: f"&#{ord(sign[0])};", html.escape(text))
-
-
-def _design(planned: Planned, versions: list[list[_Shown]]) -> bytes:
-    """What was shown in each task, beside which answers are read."""
-    rows: list[dict[str, Any]] = []
-    for version, trials in enumerate(versions, start=1):
-        for number, trial in enumerate(trials, start=1):
-            first = {**({VERSION: version} if len(versions) > 1 else {}), TASK: number}
-            if planned.asked.kind != CHOICE:
-                rows.append(first | _row(planned, trial))
-                continue
-            last = {"held_out": int(trial.held_out)} if planned.asked.has_held_out else {}
-            for k, cells in enumerate(trial.shown, start=1):
-                products = dict(zip(planned.asked.attributes, cells, strict=True))
-                rows.append(first | {"alternative": k} | products | last)
-            if trial.none:
-                rows.append(first | {"alternative": "none"} | last)
-    return _csv(rows)
 
 
 TOOLS: dict[str, Callable[[Planned, np.random.Generator], Exported]] = {
     "jspsych": _jspsych,
     "psychopy": _psychopy,
-    "qualtrics": _qualtrics,
-    "formr": _formr,
 }

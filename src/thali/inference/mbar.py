@@ -7,7 +7,7 @@ maximises the likelihood of the levels that the draws came from, as in a multino
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -26,31 +26,13 @@ class Combined(NamedTuple):
 
 
 def combined(beta: np.ndarray, energies: np.ndarray, blocks: int) -> Combined:
-    """Combine the draws of all levels."""
-    flat = energies.ravel()
-
-    def tilted(part: slice) -> np.ndarray:
-        with np.errstate(invalid="ignore"):
-            return np.where(beta == 0.0, 0.0, beta * flat[part, None])
-
-    return _combined(tilted, energies.shape, _start(beta, energies), blocks)
-
-
-def combined_densities(logs: np.ndarray, blocks: int) -> Combined:
-    """Combine draws from any densities that are known up to their constants."""
-    flat = logs.reshape(-1, logs.shape[-1])
-    return _combined(flat.__getitem__, logs.shape[:-1], np.zeros(logs.shape[-1]), blocks)
-
-
-def _combined(
-    tilted: Callable[[slice], np.ndarray], shape: tuple[int, ...], start: np.ndarray, blocks: int
-) -> Combined:
-    """Combine draws (ladders, draws, levels) of which `tilted` gives the log densities at all levels, a row a draw."""
+    """Combine the draws (ladders, draws, levels) of all levels."""
+    shape = energies.shape
     total, size = math.prod(shape[:2]), shape[2]
 
     def at(a: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         value, gradient, information = 0.0, np.full(size, float(total)), np.zeros((size, size))
-        for _, log_weight in _weights(tilted, shape, np.append(a, 0.0)):
+        for _, log_weight in _weights(beta, energies, np.append(a, 0.0)):
             top = log_weight.max(axis=1, keepdims=True)
             p = np.exp(log_weight - top)
             sums = p.sum(axis=1, keepdims=True)
@@ -64,11 +46,11 @@ def _combined(
         scale = 1.0 / (total * size)
         return value * scale, gradient[:-1] * scale, information[:-1, :-1] * scale
 
-    top = maximum(Concave(at), start[:-1])
+    top = maximum(Concave(at), _start(beta, energies)[:-1])
     a, information = top.where, top.information * total * size
     score = np.zeros((shape[0], blocks, size))
     of_draw = np.arange(shape[1]) * blocks // shape[1]
-    for (ladders, draws, levels), log_weight in _weights(tilted, shape, np.append(a, 0.0)):
+    for (ladders, draws, levels), log_weight in _weights(beta, energies, np.append(a, 0.0)):
         p = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
         p /= -p.sum(axis=1, keepdims=True)
         p[np.arange(len(p)), levels] += 1.0
@@ -81,12 +63,14 @@ def _combined(
 
 
 def _weights(
-    tilted: Callable[[slice], np.ndarray], shape: tuple[int, ...], a: np.ndarray
+    beta: np.ndarray, energies: np.ndarray, a: np.ndarray
 ) -> Iterator[tuple[tuple[np.ndarray, ...], np.ndarray]]:
     """For some draws at a time: (ladder, draw, level) they came from, and a[t] + log density at t, (draws, levels)."""
-    for first in range(0, math.prod(shape), CHUNK):
-        some = tilted(slice(first, first + CHUNK))
-        yield np.unravel_index(np.arange(first, first + len(some)), shape), a + some
+    flat = energies.ravel()
+    for first in range(0, len(flat), CHUNK):
+        with np.errstate(invalid="ignore"):
+            some = np.where(beta == 0.0, 0.0, beta * flat[first : first + CHUNK, None])
+        yield np.unravel_index(np.arange(first, first + len(some)), energies.shape), a + some
 
 
 def _start(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:

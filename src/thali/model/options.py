@@ -431,15 +431,6 @@ INTERACTIONS = Option(
     metavar="NAME=A,B,...",
 )
 CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
-NESTS = Option(
-    "nests",
-    "A nest of alternatives that share what no attribute says, by their labels, such as public=train,bus; may be given"
-    " several times.",
-    LISTS,
-    typed="nest",
-    default="there are none",
-    metavar="NAME=A,B,...",
-)
 SPACE = Option(
     "space",
     "What coefficients are: utilities, or amounts in units of the attribute that is called price, cost, fee or fare.",

@@ -104,13 +104,6 @@ REFERENCES = {
         "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (Ed.), "
         "Frontiers in econometrics (pp. 105–142). Academic Press.",
     ),
-    "mcfadden1978": Reference(
-        "McFadden",
-        1978,
-        "McFadden, D. (1978). Modelling the choice of residential location. In A. Karlqvist, L. Lundqvist, "
-        "F. Snickars, & J. W. Weibull (Eds.), Spatial interaction theory and planning models (pp. 75–96). "
-        "North-Holland.",
-    ),
     "miaoulis1990": Reference(
         "Miaoulis, Free & Parsons",
         1990,

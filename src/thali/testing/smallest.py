@@ -376,9 +376,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _first_tasks,
     ),
     "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
-    "multinomial-logit, nests": Smallest(
-        partial(th.MultinomialLogit, nests={"sides": ["1", "3"]}), _experiments, {}, _first_tasks
-    ),
     "multinomial-logit, amounts": Smallest(
         partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"), _experiments, {}, _first_tasks
     ),

@@ -18,8 +18,6 @@ from .sources import content_of, of_groups, of_linkage, of_newick
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from thali.comparison.tree_search import TreeSearch
-
 
 # A tree drawn in plain characters -------------------------------------------------------------------------------------
 
@@ -239,92 +237,6 @@ class Tree(Described):
         leaves = [nodes.add(name, 1.0) for name in leaf_names(labels)]
         nodes.add("", 0.0, leaves)
         return frozen(*converged(nodes))
-
-    @staticmethod
-    def search(
-        data: Any,
-        start: "Tree | None" = None,
-        model: Any = None,
-        trees: int = 30,
-        draws: int = 200,
-        tune: int = 200,
-        chains: int = 12,
-        thin: int = 5,
-        cores: int | None = None,
-        random_seed: Any = None,
-        progressbar: bool = True,
-    ) -> "TreeSearch":
-        r"""Search for the tree with the greatest evidence, by local moves from a start: an experiment.
-
-        From the best tree so far the search looks at all neighbours: interchange of neighbouring clades, regrafting of
-        a leaf or clade, joining two of several, collapsing one, and shorter or longer edges. Posteriors on different
-        trees differ by their priors alone, so the draws on some trees give the evidence of others:
-
-        .. math:: \frac{p(\text{data} \mid T')}{p(\text{data} \mid T)} =
-            E_{T} \Bigl[ \frac{p(Z \mid \alpha, T')}{p(Z \mid \alpha, T)} \Bigr]
-
-        The neighbour that promises most by this estimate and two of its standard errors is drawn from; the draws of
-        all such trees are combined by the multistate acceptance ratio. The search ends when no neighbour promises a log
-        evidence that is greater by .1; then the evidence of the best tree is found by `log_evidence`.
-
-        Parameters
-        ----------
-        data : PairedComparisons, Choices, Similarities or Triplets
-            Of three options or more.
-        start : Tree, optional
-            None: the dendrogram (average linkage) of the similarity of options in a fit of the model.
-        model : latent-feature model, optional
-            Whose prior over features gives way to the trees; it need not be fitted. None: `EliminationByAspects()` for
-            choices, `AdditiveClustering()` for triplets, with ``sigma="learned"`` for similarities.
-        trees : int
-            How many trees to draw from at most.
-        draws, tune, chains, thin : int
-            Of the chains of each tree: draws of each chain (10 or more), draws before them that are dropped, chains (2
-            or more), and sweeps for each draw.
-        cores : int, optional
-            Threads; None means as many as there are processors. Has no influence on the draws.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        progressbar : bool
-
-        Returns
-        -------
-        TreeSearch
-            `.tree` (the best), `.log_evidence` (its own), `.table` (a row a tree that was drawn from: log evidence and
-            posterior probability with their errors, and the move by which it was found), `.clades` (with the
-            probability of the trees that have them), `.trees`, `.ended`, `.usable` and `continue_search()`.
-
-        Raises
-        ------
-        ArgumentError
-            If an argument is outside its range, the model is none with latent features or fitted to other data, or
-            sigma is chosen by cross-validation.
-        DataError
-            If the data are of no such kind, of several groups of people, or of fewer than three options; if the leaves
-            of the start are others.
-
-        Warns
-        -----
-        InterruptedWarning
-            If Ctrl-C stopped the search; the trees that were drawn from are kept, and `continue_search` goes on.
-        ConvergenceWarning
-            If the chains do not agree.
-
-        References
-        ----------
-        Miller, Griffiths & Jordan (2008), section 2, the prior. Shirts & Chodera (2008), the multistate acceptance
-        ratio.
-
-        Examples
-        --------
-        >>> import thali as th
-        >>> data = th.datasets.celebrities()
-        >>> found = th.Tree.search(data, trees=2, draws=20, tune=20, random_seed=1, progressbar=False)  # doctest: +SKIP
-        >>> found.tree.n_leaves  # doctest: +SKIP
-        9
-        """
-        return carried_out_by("Tree.search")(
-            data, start, model, trees, draws, tune, chains, thin, cores, random_seed, progressbar
-        )
 
     @property
     def n_leaves(self) -> int:

@@ -17,12 +17,10 @@ from thali.choice.answers.logits import LogitChooser
 from thali.choice.answers.market import as_saved, markets_of
 from thali.choice.answers.simulator import MarketDraws
 from thali.choice.coding import coding_of
-from thali.choice.logits.findings import nests
 from thali.choice.logits.hierarchical_draws import reported
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.data.experiments.design import design_of
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
-from thali.model.settings import Settings
 from thali.people.columns import MarketPeople, PeopleColumn
 
 pytestmark = pytest.mark.fit
@@ -448,20 +446,3 @@ def test_segments_of_a_report_have_a_name_that_no_column_has():
     assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]
     names = [column.name for column in found.with_people("segment", ("1: A",), codes).people.columns]
     assert len(set(names)) == 3
-
-
-@pytest.mark.unit
-@pytest.mark.parametrize(
-    ("ends", "p", "begins"),
-    [
-        ((np.nan, np.nan), 0.8, "No nest is told"),
-        ((200.0, 201.0), 0.5, "No nest is told"),  # a run-away estimate has small errors
-        ((1.1, 1.3), 0.01, "The alternatives of ground"),
-        ((0.4, 0.8), 0.2, "The alternatives of ground"),
-    ],
-)
-def test_a_nest_is_told_by_an_interval_that_has_ends(ends, p, begins):
-    table = pd.DataFrame({"dissimilarity": [np.mean(ends)], "low": [ends[0]], "high": [ends[1]]}, index=["ground"])
-    table.attrs = {"statistic": 1.0, "df": 1, "p": p}
-    model = SimpleNamespace(nests={"ground": ["bus", "train"]}, nest_table=lambda ci: table, _nests=dict)
-    assert str(nests(model, Settings()).sentence).startswith(begins)

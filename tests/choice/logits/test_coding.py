@@ -113,6 +113,18 @@ def test_constants_of_alternatives():
     assert with_constants(data).to_frame()["mode"].astype(str).tolist() == rows["mode"].tolist()
 
 
+def test_tasks_held_out_differ_by_their_labels():
+    """Of the same products in the same places with other labels of alternatives two tasks are made."""
+    frame = simulated(people=20)
+    frame["alt"] = frame["alt"].map({1: "bus", 2: "car", 3: "train"})
+    model = th.MultinomialLogit("price", constants=True).fit(th.ChoiceExperiment.from_frame(frame))
+    one = frame[(frame["id"] == frame["id"].iloc[0]) & (frame["task"] == frame["task"].iloc[0])].assign(id=1)
+    other = one.assign(id=2, alt=one["alt"].map({"bus": "car", "car": "bus", "train": "train"}))
+    levels = {name: sorted(frame[name].unique()) for name in ("price", "brand", "zoom")}
+    held = th.ChoiceExperiment.from_frame(pd.concat([one, other]), levels=levels)
+    assert model.holdouts(held)["task"].max() == 2
+
+
 def test_the_no_choice_option_has_no_label():
     frame = simulated(people=10)
     frame["alt"] = frame["alt"].map({1: "left", 2: "right", 3: "none"})

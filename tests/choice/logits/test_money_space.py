@@ -78,18 +78,13 @@ def test_draws_of_the_price_are_log_normal(fitted):
     assert np.abs(amounts.std(axis=0) / fitted.summary()["se"].iloc[1:] - 1).max() < 4.5 / np.sqrt(4000)
 
 
-def test_nests_and_coefficients_that_are_not_known(data, tmp_path):
+def test_coefficients_that_are_not_known(data, tmp_path):
     rows = simulated().assign(again=lambda f: (f["zoom"] == "yes") * 2)
     with pytest.warns(ThaliWarning):
-        model = th.MultinomialLogit(["price", "again"], nests={"sides": ["1", "3"]}, space=MONEY["space"]).fit(
-            th.ChoiceExperiment.from_frame(rows)
-        )
+        model = th.MultinomialLogit(["price", "again"], space=MONEY["space"]).fit(th.ChoiceExperiment.from_frame(rows))
     with pytest.warns(ThaliWarning):
-        plain = th.MultinomialLogit(["price", "again"], nests={"sides": ["1", "3"]}).fit(
-            th.ChoiceExperiment.from_frame(rows)
-        )
-    assert model.coef_.isna().sum() == 1 and model.summary().index[-1] == "dissimilarity[sides]"
-    assert model.dissimilarity_["sides"] == pytest.approx(plain.dissimilarity_["sides"])
+        plain = th.MultinomialLogit(["price", "again"]).fit(th.ChoiceExperiment.from_frame(rows))
+    assert model.coef_.isna().sum() == 1
     np.testing.assert_allclose(model._chooser().covariance, plain._chooser().covariance, rtol=1e-6, atol=1e-12)
     model.save(tmp_path / "money.nc")
     again = th.load(tmp_path / "money.nc")

@@ -55,9 +55,9 @@ def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, fo
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("export", "drinks.txt", "--to", "word", "--out", "lab"), "--to must be one of jspsych, psychopy,"),
+        (("export", "drinks.txt", "--to", "word", "--out", "lab"), "--to must be one of jspsych, psychopy;"),
         (
-            ("export", "drinks.txt", "--to", "formr", "--out", "drinks.txt"),
+            ("export", "drinks.txt", "--to", "psychopy", "--out", "drinks.txt"),
             "--out needs a folder; drinks.txt is a file",
         ),
         (("make", "nothing.txt", "--out", "a.html"), "There is no file and no folder 'nothing.txt'"),

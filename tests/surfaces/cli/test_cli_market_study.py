@@ -45,21 +45,6 @@ def test_the_study_of_an_estimate(done):
     assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
 
 
-def test_nests(done, refused):
-    """An alias asks for them; each is typed by itself."""
-    done("fit", "sim.csv", "--model", "nested-logit", "--nest", "sides=1,3", "--linear", "price", "--out", "found")
-    model = th.load("found/model.nc")
-    assert {name: list(members) for name, members in model.nests.items()} == {"sides": ["1", "3"]}
-    table = pd.read_csv("found/nests.csv", index_col="nest")
-    pd.testing.assert_frame_equal(table, model.nest_table(), check_frame_type=False)
-    for words, sentence in (
-        (["--model", "nested-logit"], "nested-logit is multinomial-logit with --nest; name it"),
-        (["--model", "MNL", "--nest", "sides=1"], "--nest: 'sides' has 1 alternative"),
-        (["--model", "HB", "--nest", "sides=1,3"], "--nest belongs to multinomial-logit, not to hierarchical-logit"),
-    ):
-        assert sentence in refused("fit", "sim.csv", *words)
-
-
 def test_amounts_as_coefficients(done, refused):
     """In willingness-to-pay space; a price with a coefficient for each level has no scale."""
     space = ["--space", "willingness-to-pay"]
@@ -206,29 +191,9 @@ def test_attention_is_compared(done):
         assert rows["HB"][0] != rows["attention:HB"][0]
 
 
-def test_nests_are_compared(done, refused):
-    """Beside the model without them; the difference is that of `thali.compare`."""
-    result = done("compare", "sim.csv", "--models", "MNL,nested-logit", "--nest", "sides=1,3", "--seed", 1)
-    rows = {line.split()[0]: line.split()[1:] for line in result.out.splitlines() if line.split()}
-    data = th.ChoiceExperiment.from_frame(simulated(people=12))
-    models = {"MNL": th.MultinomialLogit(), "nested-logit": th.MultinomialLogit(nests={"sides": ["1", "3"]})}
-    table = th.compare(models, data, random_seed=1, progressbar=False)
-    for name, row in table.iterrows():
-        assert float(rows[name][0]) == pytest.approx(row["log_score"], abs=6e-4)
-    assert rows["MNL"][0] != rows["nested-logit"][0]
-    for words, sentence in (
-        (["--models", "MNL,nested-logit"], "nested-logit is multinomial-logit with --nest; name it"),
-        (["--models", "MNL,HB", "--nest", "sides=1,3"], "--nest gives nests, but no model of --models is nested-logit"),
-        (
-            ["--models", "MNL,nested-logit", "--nest", "sides=1"],
-            "fitted to these data: --nest: 'sides' has 1 alternative",
-        ),
-        (
-            ["--models", "MNL,attention:HB", "--attributes", "price"],
-            "attention needs two attributes or more that differ",
-        ),
-    ):
-        assert sentence in refused("compare", "sim.csv", *words)
+def test_attention_needs_two_attributes_that_differ(refused):
+    said = refused("compare", "sim.csv", "--models", "MNL,attention:HB", "--attributes", "price")
+    assert "attention needs two attributes or more that differ" in said
 
 
 def test_who_looks_at_what_by_what_people_are(done, refused):

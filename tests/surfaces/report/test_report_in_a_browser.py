@@ -84,12 +84,6 @@ def fitted_logit():
     return th.MultinomialLogit(knots={"price": [12]}, interactions=[("price", "brand")]).fit(data)._market_draws()
 
 
-def nested_logit():
-    """A market of an estimate whose alternatives have nests."""
-    data = th.ChoiceExperiment.from_frame(simulated(people=20))
-    return th.MultinomialLogit(linear="price", nests={"sides": ["1", "3"]}).fit(data)._market_draws()
-
-
 def classes(none, labels=None):
     """A market of product classes, with draws from the prior."""
     data = experiment(none=none)
@@ -165,17 +159,15 @@ def test_a_market_that_was_asked_for_has_its_names(opened):
     assert [row["product"] for row in rows_of(page)] == [*asked, "Product C", "none of them"]
 
 
-@pytest.mark.parametrize("kind", ["classes", "classes with none", "logits", "fitted logit", "nested logit"])
+@pytest.mark.parametrize("kind", ["classes", "classes with none", "logits", "fitted logit"])
 def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
-    made = {"logits": logits, "fitted logit": fitted_logit, "nested logit": nested_logit}
+    made = {"logits": logits, "fitted logit": fitted_logit}
     draws = made[kind]() if kind in made else classes("none" in kind)
     page = opened(draws)
     if kind == "logits":
         markets = [[(1, 1.75), (2, 3.2)], [(1, 2.25), (2, 3.2), (None, 1.0), (0, 4.0)]]
     elif kind == "fitted logit":
         markets = [[(5.0, 1, 0), (17.5, 0, 1)], [(11.0, 0, 0), (22.0, 1, 1), (25.0, 2, 1)]]
-    elif kind == "nested logit":
-        markets = [[(5.0, 1, 0, 0), (17.5, 0, 1, 2)], [(11.0, 0, 0, 2), (22.0, 1, 1, 1), (25.0, 2, 1, 0)]]
     else:
         inside = (1,) if draws.none else ()
         products = [(0, 0, 0, 2), (3, 2, 1, 0), (1, 1, 1, 1), (2, 0, 0, 1), (0, 0, 0, 2), (3, 1, 0, 0), (0, 2, 1, 2)]
@@ -210,17 +202,17 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
     [
         ("logits", How(scale=0.5, actual={"A": 0.2, "B": 0.5, "no": 0.3})),
         ("logits", How(rule=FIRST_CHOICE, availability={"B": 0.25, "no": 0.5})),
-        ("nested logit", How(scale=1.5, availability={"A": 0.8}, actual={"A": 0.3, "B": 0.7})),
+        ("fitted logit", How(scale=1.5, availability={"A": 0.8}, actual={"A": 0.3, "B": 0.7})),
         ("classes with none", How(availability={"A": 0.3, "B": 0.6})),
     ],
 )
 def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how):
     draws = (
-        {"logits": logits, "nested logit": nested_logit}[kind]()
-        if kind in ("logits", "nested logit")
+        {"logits": logits, "fitted logit": fitted_logit}[kind]()
+        if kind in ("logits", "fitted logit")
         else classes(True)
     )
-    first = [draws.first_task[0], draws.first_task[-1]]  # which share the nest
+    first = [draws.first_task[0], draws.first_task[-1]]
     has_none = draws.none is not None
     draws, offered, notes = simulator.as_asked(
         draws, Offered("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None), how

@@ -273,38 +273,6 @@ class PhylogeneticBuffet:
 
         return float(digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0) - self._single_rates().sum())
 
-    def log_rates(self, owners: np.ndarray) -> np.ndarray:
-        """log lambda of several patterns.
-
-        Parameters
-        ----------
-        owners : bool array, shape (patterns, leaves)
-            Each with an owner.
-
-        Returns
-        -------
-        ndarray, shape (patterns,)
-        """
-        rates = self._kinship.log_rates(self._kinship.gains_of_all(owners, self.tree.parents))
-        alone = owners.sum(axis=1) == 1
-        rates[alone] = np.log(owners[alone] @ self._single_rates())  # as the samplers have them
-        return rates
-
-    def total_rate(self, single: bool, full: bool) -> float:
-        """The sum of lambda over the patterns of two owners or more, but not all.
-
-        Parameters
-        ----------
-        single, full : bool
-            Whether the patterns of one owner, and that of all, count as well.
-
-        Returns
-        -------
-        float
-        """
-        rate = self._shared_total + (float(self._single_rates().sum()) if single else 0.0)
-        return rate if full else rate - math.exp(self.log_rates(np.ones((1, self.tree.n_leaves), bool))[0])
-
     def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
         """Draw the probability π of each feature given its owners, p(π | h) ∝ P(h | π) / π, on the quadrature's grid.
 

@@ -79,15 +79,6 @@ class Kinship:
         whole[-1] = False  # the root lacks every feature
         return self.gain[whole & ~whole[parents]].sum(axis=0)
 
-    def gains_of_all(self, owners: np.ndarray, parents: np.ndarray) -> np.ndarray:
-        """`gains_of` of several patterns, bool array (patterns, n); array (patterns, G)."""
-        owning = np.concatenate([owners.T, np.zeros((len(parents) - owners.shape[1], len(owners)), bool)]).astype(int)
-        for v in range(len(parents) - 1):
-            owning[parents[v]] += owning[v]
-        whole = owning == self.size[:, None]
-        whole[-1] = False  # the root lacks every feature
-        return (whole & ~whole[parents]).T.astype(float) @ self.gain
-
     def table(self, parents: np.ndarray) -> np.ndarray:
         """log lambda of every pattern, by the number whose bit i says whether leaf i owns it; nothing for no owner."""
         n, count = len(self.order), len(parents)

@@ -90,10 +90,6 @@ class Chooser:
         """The covariance of the last axis of figures (draws, ..., figures) of an estimate, by the delta method."""
         raise NotImplementedError
 
-    def constants_step(self) -> np.ndarray:
-        """How much a constant may change for a missing unit of the logarithm of its share, (draws, 1) or (1, 1)."""
-        return np.ones((1, 1))
-
     def thinned(self, most: int) -> Self:
         """The same with at most so many draws, evenly spaced."""
         raise NotImplementedError

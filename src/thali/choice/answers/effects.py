@@ -164,7 +164,7 @@ def by_levels(chooser: "Chooser") -> ByLevels:
     variants, places, levels = [], {}, {}
     for i, name in enumerate(chooser.data.scheme.names):
         known = np.flatnonzero(~np.isnan(cells[i]))
-        if name == INSIDE or not len(known):  # labels that say no more than the nest
+        if name == INSIDE:
             continue
         levels[i] = known
         places[i] = slice(len(variants), len(variants) + len(levels[i]))

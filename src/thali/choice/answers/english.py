@@ -84,17 +84,7 @@ ENGLISH = {
     "logit.individuals": "Posterior mean tastes of each respondent",
     "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum likelihood; standard"
     " errors are those of the observed information.",
-    "logit.nested": "Alternatives share unexplained parts of utility in nests {source}: {named}.",
     "logit.money": "Utility was in willingness-to-pay space {source}: coefficients are amounts in units of {price}.",
-    "nests.title": "Nests of alternatives: dissimilarity (1: no nest), correlation of what no attribute explains",
-    "nests": "The alternatives of {nest} are closer substitutes than their attributes say: dissimilarity {value}"
-    " ({interval} {low} to {high}; 1 would be no nest). {test}",
-    "nests.apart": "The alternatives of {nest} are no closer substitutes than their attributes say, and take less from"
-    " each other than from the rest: dissimilarity {value} ({interval} {low} to {high}; 1 would be no nest). {test}",
-    "nests.none": "No nest is told from the plain logit by the {interval} of its dissimilarity. {test}",
-    "nests.test": "Likelihood ratio of all nests against the plain logit: {statistic} (chi-squared, df {df}, p = {p}).",
-    "nests.above": "The dissimilarity of {named} is above 1: alternatives of the nest take less from each other than"
-    " from the rest, which agrees with people who choose what they like best for some products at most.",
     "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source}: the tastes of the"
     " respondents are normally distributed.",
     "hierarchical.money": "Utility was in willingness-to-pay space {source}: what is normally distributed is amounts in"

@@ -10,7 +10,6 @@ import numpy as np
 from thali._labels import plural
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
-from thali.errors import ArgumentError, Setting
 from thali.inference.arrays import packed, smallest
 from thali.inference.seeds import streams
 from thali.model.engine import Prepared
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
     from ..coding import Coding
-    from ..nests import Nesting
 
 _BLOCK = 2**21  # utilities computed at a time
 _NEW = 1_024  # about so many new people are drawn in each draw
@@ -55,8 +53,6 @@ class LogitChooser(Chooser):
     r"""People of K kinds, whose tastes are known in each of D draws.
 
     .. math:: P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T \beta_{dk}}}
-
-    Where alternatives have nests, the logarithms of dissimilarities follow the tastes of each draw.
     """
 
     coding: "Coding"
@@ -81,11 +77,10 @@ class LogitChooser(Chooser):
         covariance: np.ndarray | None = None,  # (K p, K p) of the estimate, the first draw; None: of a posterior
         kinds: np.ndarray | None = None,  # (D, respondents) of an estimate, but for the first draw; None: membership
         directions: np.ndarray | None = None,  # (attributes,) which order of levels each was made to keep
-        nesting: "Nesting | None" = None,
     ) -> None:
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
         self.membership, self.population, self.covariance = membership, population, covariance
-        self.kinds, self.nesting = kinds, nesting
+        self.kinds = kinds
         self.is_estimate = covariance is not None
         self.people: pandas.DataFrame | None = data.people
         self.directions = np.zeros(len(data.attributes), np.int64) if directions is None else directions
@@ -102,9 +97,6 @@ class LogitChooser(Chooser):
         for name, part, seen in zip(self.data.levels, self.coding.parts, self.coding.seen, strict=True):
             own = np.arange(len(seen) - 1, dtype=float) if part.numbers is None else part.numbers
             cells = np.full(len(own), np.nan)
-            if self.nesting is not None and not part.table.shape[1]:  # labels that only say the nest
-                found.append(cells)
-                continue
             known = self.data.scheme.compared(name, np.flatnonzero(seen[:-1]))
             cells[known] = own[known]
             found.append(cells)
@@ -179,13 +171,6 @@ class LogitChooser(Chooser):
         found = np.empty((len(self.tastes), len(matrix)))
         kinds = self.tastes.shape[1] if weights is not None or self.population is None else _NEW
         several = rule.name == RANDOMISED
-        if several and self.nesting is not None:
-            raise ArgumentError(
-                Setting("rule", RANDOMISED),
-                " has errors of its own and knows no nests; set ",
-                Setting("rule", LOGIT),
-                ".",
-            )
         errors = self._errors_of_products(cells, kinds, random_seed) if several else np.zeros((1, 1, len(cells)))
         for draws, tastes, weight in self._tastes_by(weights, len(matrix) * errors.shape[1], random_seed):
             utility = (matrix @ self._slopes(tastes).T).reshape(len(matrix), *tastes.shape[:2])
@@ -194,7 +179,7 @@ class LogitChooser(Chooser):
                 if rule.constants:
                     own = own + rule.constants[place][draws].T[:, :, None]
                 if rule.name == LOGIT:
-                    p = softmax(self._nested(own, cells[first:last], tastes), axis=0)
+                    p = softmax(own, axis=0)
                 else:
                     of_people = _of_people(errors, own.shape[2])[:, :, first:last].transpose(2, 0, 1)
                     p = _best(own[..., None] + of_people[:, None]).mean(axis=-1)
@@ -244,7 +229,7 @@ class LogitChooser(Chooser):
         matrix = self.coding.rows(products)
         people = self.tastes.shape[1] if self.membership is None else len(self.membership)
         for draws in _blocks(len(self.tastes), people * len(matrix)):
-            utility = self.tastes[draws, :, : matrix.shape[1]] @ matrix.T
+            utility = self.tastes[draws] @ matrix.T
             if self.membership is None or not self.has_individuals:
                 yield utility
                 continue
@@ -257,42 +242,24 @@ class LogitChooser(Chooser):
 
     def _slopes(self, tastes: np.ndarray) -> np.ndarray:
         """The tastes (..., p) of draws and people, one below the other."""
-        return tastes[..., : len(self.coding.names)].reshape(-1, len(self.coding.names))
-
-    def _nested(self, utility: np.ndarray, cells: np.ndarray, tastes: np.ndarray) -> np.ndarray:
-        """Utilities (products, ...) whose odds are the choices, by tastes (..., p and more) of the same people."""
-        if self.nesting is None:
-            return utility
-        from ..nests import nested_utilities
-
-        return nested_utilities(utility, self.nesting.of(cells), np.exp(tastes[..., len(self.coding.names) :]))
-
-    def constants_step(self) -> np.ndarray:
-        if self.nesting is None:
-            return super().constants_step()
-        return np.minimum(np.exp(self.tastes[..., len(self.coding.names) :]).min(axis=(1, 2)), 1.0)[:, None]
+        return tastes.reshape(-1, len(self.coding.names))
 
     def expected_utilities(self, products: np.ndarray) -> np.ndarray:
         if self.is_estimate:
             return super().expected_utilities(products)
-        return self.tastes.mean(axis=0)[..., : len(self.coding.names)] @ self.coding.rows(products).T
+        return self.tastes.mean(axis=0) @ self.coding.rows(products).T
 
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))
-        found = list(level_differences(self.coding, self.data, self.nesting, pairs))
-        rows = np.concatenate([differences for differences, _, _ in found])
-        weight = np.concatenate([own for _, own, _ in found])[:, None]
-        nests = np.concatenate([nest for _, _, nest in found])
-        first = np.cumsum([0, *(len(own) for _, own, _ in found[:-1])])
+        found = list(level_differences(self.coding, self.data, pairs))
+        rows = np.concatenate([differences for differences, _ in found])
+        weight = np.concatenate([own for _, own in found])[:, None]
+        first = np.cumsum([0, *(len(own) for _, own in found[:-1])])
         whole, of_draws = np.zeros((len(pairs), kinds)), np.empty((number, len(pairs)))
         for draws in _blocks(number, kinds * len(rows)):
             tastes = self.tastes[draws]
-            slopes = self._slopes(tastes)
-            odds = rows @ slopes.T  # one matrix for all pairs
-            if self.nesting is not None:
-                within = nests >= 0
-                odds[within] /= np.exp(tastes.reshape(len(slopes), -1)[:, slopes.shape[1] + nests[within]]).T
+            odds = rows @ self._slopes(tastes).T  # one matrix for all pairs
             with np.errstate(over="ignore"):
                 np.exp(np.negative(odds, out=odds), out=odds)  # against it; a fifth of the time of SciPy's expit
             preferred = weight / (1.0 + odds)
@@ -339,11 +306,6 @@ class LogitChooser(Chooser):
         tastes, mix = self._tastes_of(person)
         # draws last, whose sums are quick
         u = (matrix @ self._slopes(tastes).T).reshape(len(every), len(rows), -1)
-        if self.nesting is not None:
-            of_draws = tastes.reshape(u.shape[2], -1)
-            for k, products in enumerate(every):
-                for a, b in pairwise(first_row):
-                    u[k, a:b] = self._nested(u[k, a:b], products[a:b], of_draws)
         p = np.concatenate([softmax(u[:, a:b], axis=1) for a, b in pairwise(first_row)], axis=1)
         if mix.shape[1] > 1:
             p = np.einsum("vrdk,dk->vrd", p.reshape(*p.shape[:2], *mix.shape), mix)
@@ -388,9 +350,9 @@ class LogitChooser(Chooser):
 
 
 def level_differences(
-    coding: "Coding", data: "ChoiceExperiment", nesting: "Nesting | None", pairs: Sequence[tuple[int, int, int]]
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Of each pair the columns of the one less those of the other, all else as in the data, weights and nests.
+    coding: "Coding", data: "ChoiceExperiment", pairs: Sequence[tuple[int, int, int]]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each pair the columns of the one less those of the other, all else as in the data, and weights.
 
     Where attributes interact these are others in other products: beside numbers that no two products share, as many as
     there are products. Of many, those that are near to each other become one.
@@ -406,24 +368,20 @@ def level_differences(
         one[:, attribute], two[:, attribute] = second, first
         if inside:  # the no-choice option lacks all else
             (one if levels[1] == 0 else two)[:, 1:] = np.nan
-        nest = np.full(len(one), -1)
-        if nesting is not None:
-            nest = np.where(nesting.of(one) == nesting.of(two), nesting.of(one), -1)
-        change = np.column_stack([coding.rows(one) - coding.rows(two), nest])
-        rows, place = np.unique(change, axis=0, return_inverse=True)
+        rows, place = np.unique(coding.rows(one) - coding.rows(two), axis=0, return_inverse=True)
         weight = np.bincount(place.ravel(), counts[there])
         if len(rows) > _MAX_DIFFERENCES:
             rows, weight = means_of_neighbours(rows, weight, _MAX_DIFFERENCES)
-        yield rows[:, :-1], weight / weight.sum(), rows[:, -1].astype(np.int64)
+        yield rows, weight / weight.sum()
 
 
 def means_of_neighbours(rows: np.ndarray, weight: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means of rows that are near to each other, about so many, and their weights; only rows with one last cell meet.
+    """Means of rows that are near to each other, about so many, and their weights.
 
     Rows are halved, each half is, and so on, at the middle of the column in which they are furthest apart.
     """
-    scaled = rows[:, :-1] / np.where((spread := rows[:, :-1].std(axis=0)) > 0.0, spread, 1.0)
-    parts = [np.flatnonzero(rows[:, -1] == last) for last in np.unique(rows[:, -1])]
+    scaled = rows / np.where((spread := rows.std(axis=0)) > 0.0, spread, 1.0)
+    parts = [np.arange(len(rows))]
     while 2 * len(parts) <= most:
         halves = []
         for part in parts:
@@ -432,7 +390,6 @@ def means_of_neighbours(rows: np.ndarray, weight: np.ndarray, most: int) -> tupl
         parts = [half for half in halves if len(half)]
     of_parts = np.array([weight[part].sum() for part in parts])
     means = np.array([weight[part] @ rows[part] for part in parts]) / of_parts[:, None]
-    means[:, -1] = [rows[part[0], -1] for part in parts]
     return means, of_parts
 
 
@@ -498,12 +455,6 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     elif chooser.has_individuals:
         assert fewer.kinds is not None
         kinds = Kinds(chooser.membership.astype(np.float32), fewer.kinds[1:])
-    nests = None
-    if chooser.nesting is not None:
-        seen = chooser.coding.seen[chooser.nesting.place]
-        of_level = np.array(chooser.nesting.of_label)[np.append(seen[:-1], True)]
-        dissimilarity = np.exp(tastes[:, :, p:]).astype(np.float32)
-        nests = Nests(chooser.nesting.place, tuple(of_level.tolist()), dissimilarity)
     of = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
     columns = tuple(
         Columns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
@@ -511,9 +462,7 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     )
     return MarketDraws(
         _attributes(chooser),
-        logit_tastes(
-            columns, tastes[:, :, :p], chooser.coding.crossed, number if kinds is None else everybody, kinds, nests
-        ),
+        logit_tastes(columns, tastes, chooser.coding.crossed, number if kinds is None else everybody, kinds),
         0.0,
         none_of(chooser.data),
         _first_task(chooser),
@@ -598,19 +547,6 @@ class Kinds(NamedTuple):
         return np.vstack([weights[0] @ self.membership.astype(float), later])
 
 
-class Nests(NamedTuple):
-    """Which products share an unexplained part of utility."""
-
-    place: int  # of the attribute that says it
-    of_level: tuple[int, ...]  # (levels + 1,) the nest of each level, -1: none; the last: the attribute is missing
-    dissimilarity: np.ndarray  # (D, P, nests) float32
-
-    def of(self, market: Sequence[Product]) -> np.ndarray:
-        """The nest of each product, -1: none."""
-        levels = (product[self.place] for product in market)
-        return np.array([self.of_level[-1 if level is None else int(level)] for level in levels])
-
-
 class LogitTastes(NamedTuple):
     """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each coefficient."""
 
@@ -620,7 +556,6 @@ class LogitTastes(NamedTuple):
     crossed: tuple[tuple[int, int], ...]  # further columns: the products of two of those above
     respondents: int
     kinds: Kinds | None = None  # None: each of the P is a respondent
-    nests: Nests | None = None
     constants: np.ndarray | None = None  # (D, products told apart), which are added to utilities; None: there are none
     takes_first: bool = False  # whether everybody takes the product of the highest utility
 
@@ -631,12 +566,6 @@ class LogitTastes(NamedTuple):
     def changed(self, scale: float, takes_first: bool, constants: np.ndarray | None = None) -> Self:
         """The same with another scale of utilities, rule and constants (D, products told apart)."""
         return self._replace(steps=self.steps * scale, takes_first=takes_first, constants=constants)
-
-    def constants_step(self) -> np.ndarray:
-        """How much a constant may change for a missing unit of the logarithm of its share, (D, 1) or (1, 1)."""
-        if self.nests is None:
-            return np.ones((1, 1))
-        return np.minimum(self.nests.dissimilarity.min(axis=(1, 2)), 1.0)[:, None]
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
@@ -650,11 +579,6 @@ class LogitTastes(NamedTuple):
         if self.constants is not None:
             known = np.hstack([self.constants, np.zeros((len(self.constants), 1))])
             utility = utility + known[:, None, [-1 if own[-1] is None else int(own[-1]) for own in market]]
-        if self.nests is not None:
-            from ..nests import nested_utilities
-
-            first = nested_utilities(np.moveaxis(utility, -1, 0), self.nests.of(market), self.nests.dissimilarity)
-            utility = np.moveaxis(first, 0, -1)
         return softmax(utility)
 
     def _weights(self, weights: np.ndarray | None) -> np.ndarray:
@@ -691,9 +615,6 @@ class LogitTastes(NamedTuple):
                 for part in self.columns
             ],
             "crossed": self.crossed,
-            "nests": None
-            if self.nests is None
-            else {**self.nests._asdict(), "dissimilarity": packed(self.nests.dissimilarity)},
             "codes": packed(self.codes),
             "steps": self.steps.tolist(),
             "constants": None if self.constants is None else packed(self.constants.astype(np.float32)),
@@ -707,13 +628,12 @@ def logit_tastes(
     crossed: Sequence[tuple[int, int]] = (),
     respondents: int | None = None,
     kinds: Kinds | None = None,
-    nests: Nests | None = None,
 ) -> LogitTastes:
     """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
     largest = np.abs(tastes).max(axis=(0, 1))
     steps = np.where(largest > 0.0, largest, 1.0) / _LARGEST
     codes = np.rint(tastes / steps).astype(np.int16)
-    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds, nests)
+    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds)
 
 
 def _row(part: Columns, level: float | None) -> np.ndarray:

@@ -107,19 +107,16 @@ class How(NamedTuple):
 
         if self.actual is None:
             return of(offered, None)
-        draws, step = len(chooser.chain), chooser.constants_step()
-        constants = self.constants(markets[0].labels, draws, step, lambda tried: of(offered[:1], tried)[0])
+        constants = self.constants(markets[0].labels, len(chooser.chain), lambda tried: of(offered[:1], tried)[0])
         return of(offered, constants)
 
-    def constants(
-        self, labels: Sequence[str], draws: int, step: np.ndarray, shares: Callable[[np.ndarray], np.ndarray]
-    ) -> np.ndarray:
+    def constants(self, labels: Sequence[str], draws: int, shares: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Constants (draws, products) with which the shares that they give are the actual ones, within each draw."""
         wanted = np.log([self.actual[label] for label in labels])
         constants, missing = np.zeros((draws, len(wanted))), wanted
         for _ in range(_STEPS):
             missing = wanted - np.log(shares(constants))
-            constants += step * missing
+            constants += missing
             if np.abs(missing).max() < _CLOSE:
                 break
         else:

@@ -10,7 +10,7 @@ from thali._labels import shorten
 from thali._page import as_json
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
-from thali.errors import DataError, DataWarning
+from thali.errors import DataWarning
 from thali.inference.warn import warn
 from thali.model.finding import Finding, Text
 from thali.model.wording import listed, phrase
@@ -112,11 +112,6 @@ class MarketDraws(NamedTuple):
         """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
         draws = shares[1:] if self.is_estimate else shares
         draws = draws[~np.isnan(draws).any(axis=1)]
-        if not len(draws):
-            raise DataError(
-                "No draw from the sampling distribution has finite shares, because the estimates have no finite"
-                " standard errors; fit HierarchicalLogit, whose prior keeps them finite."
-            )
         low, high = np.quantile(draws, tails, axis=0)
         return shares[0] if self.is_estimate else draws.mean(axis=0), low, high
 
@@ -287,7 +282,7 @@ def as_asked(draws: "MarketDraws", offered: Offered, how: How) -> tuple["MarketD
     def shares(constants: np.ndarray) -> np.ndarray:
         return plain._replace(rule=rule.changed(how.scale, takes_first, constants)).shares([market])[0]
 
-    constants = how.constants(names, len(rule.codes), rule.constants_step(), shares)
+    constants = how.constants(names, len(rule.codes), shares)
     constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)  # 0: as an average product has
     notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]
     calibrated = rule.changed(how.scale, takes_first, constants.astype(np.float32).astype(float))

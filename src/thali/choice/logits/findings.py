@@ -32,7 +32,7 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
         answers, segments = answers_of(settings)
         first = (asked(lambda model: ENGLISH["logit.asked.people"]), *answers, *attention, population, individuals)
         return (*first, *segments, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
-    return (*_MULTINOMIAL, nests, no_check, summary, data, levels, methods(_multinomial), verdict)
+    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), verdict)
 
 
 @finding("attention", "Who does not look at what?")
@@ -158,35 +158,6 @@ def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
     return Finding(title=money or ENGLISH["logit.individuals"], table=table)
 
 
-@finding("nests", "Which alternatives take most from each other?")
-def nests(model: "MultinomialLogit", settings: Settings) -> Finding | None:
-    """How alike the alternatives of each nest are, beyond what their attributes say."""
-    if model.nests is None:
-        return None
-    table = model.nest_table(ci=settings.ci)
-    interval, figures = interval_name(settings.ci), table.attrs
-    test = phrase(
-        ENGLISH,
-        "nests.test",
-        statistic=number(figures["statistic"]),
-        df=figures["df"],
-        p=number(figures["p"]),
-    )
-    differ = figures["p"] < 1.0 - settings.ci  # which a run-away estimate above 1 may not, though its errors are small
-    rows = [(str(nest), row) for nest, row in table.to_dict("index").items()]
-    sure = [each for each in rows if each[1]["high"] < 1.0 or (differ and each[1]["low"] > 1.0)]
-    if sure:
-        nest, row = min(sure, key=lambda each: each[1]["dissimilarity"])
-        ends = {"value": number(row["dissimilarity"]), "low": number(row["low"]), "high": number(row["high"])}
-        word = "nests" if row["high"] < 1.0 else "nests.apart"
-        sentence = phrase(ENGLISH, word, nest=nest, interval=interval, test=test, **ends)
-    else:
-        sentence = phrase(ENGLISH, "nests.none", interval=interval, test=test)
-    above = [nest for nest, value in model._nests().items() if value > 1.0]
-    notes = (phrase(ENGLISH, "nests.above", named=listed(above)),) if above else ()
-    return Finding(sentence, title=ENGLISH["nests.title"], table=table, rows=None, notes=notes)
-
-
 @finding("check", "Does the model describe the data?", FULL, chapter=MISSES)
 def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
     """Why an estimate is not checked."""
@@ -196,9 +167,6 @@ def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
 def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
     """How a paper says it of the multinomial logit."""
     sentences = [phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974"))]
-    if model.nests is not None:
-        named = listed([f"{name} ({members})" for name, members in model.nest_table()["alternatives"].items()])
-        sentences.append(phrase(ENGLISH, "logit.nested", source=Cite("mcfadden1978"), named=named))
     if model._price_ is not None:
         price = model._coding_.names[model._price_]
         sentences.append(phrase(ENGLISH, "logit.money", source=Cite("train2005"), price=price))

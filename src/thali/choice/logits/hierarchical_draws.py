@@ -536,8 +536,8 @@ def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "d
         utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
         shares += _times(utility, levels[products])
     pairs = level_pairs_of(data.scheme, np.zeros(len(data.attributes)))
-    found = level_differences(coding, data, None, pairs)
-    effects = np.stack([_effect(beta, steps, weights) for steps, weights, _ in found], axis=-1)
+    found = level_differences(coding, data, pairs)
+    effects = np.stack([_effect(beta, steps, weights) for steps, weights in found], axis=-1)
     return named_arrays(shares / data.n_tasks, effects, share_names(data.scheme), effect_names(data.scheme, pairs))
 
 

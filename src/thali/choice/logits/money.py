@@ -79,9 +79,8 @@ def in_money(beta: np.ndarray, covariance: np.ndarray, place: int, price: str) -
     value = beta[place]
     if not value < 0.0:
         raise _rising(price, value, value / np.sqrt(covariance[place, place]))
-    slopes = np.eye(len(covariance))
-    slopes[: len(beta)] /= -value
-    slopes[: len(beta), place] = beta / value**2
+    slopes = np.eye(len(beta)) / -value
+    slopes[:, place] = beta / value**2
     slopes[place] = 0.0
     slopes[place, place] = -1.0
     known = ~np.isnan(np.diag(covariance))
@@ -100,17 +99,15 @@ def in_utility(coef: np.ndarray, place: int) -> np.ndarray:
     return found
 
 
-def from_logarithm(values: np.ndarray, place: int, p: int) -> np.ndarray:
-    """The coefficients of utility by the logarithm of the scale and the amounts; what follows these stays."""
+def from_logarithm(values: np.ndarray, place: int) -> np.ndarray:
+    """The coefficients of utility by the logarithm of the scale and the amounts."""
     found = values.copy()
     found[..., place] = np.exp(found[..., place])
-    found[..., :p] = in_utility(found[..., :p], place)
-    return found
+    return in_utility(found, place)
 
 
-def covariance_in_utility(covariance: np.ndarray, beta: np.ndarray, place: int, p: int) -> np.ndarray:
+def covariance_in_utility(covariance: np.ndarray, beta: np.ndarray, place: int) -> np.ndarray:
     """The covariance of coefficients of utility by that of the logarithm of the scale and the amounts."""
-    slopes = np.eye(len(covariance))
-    slopes[:p, :p] *= -beta[place]
-    slopes[:p, place] = beta[:p]
+    slopes = -beta[place] * np.eye(len(beta))
+    slopes[:, place] = beta
     return slopes @ covariance @ slopes.T

@@ -1,7 +1,7 @@
 """`MultinomialLogit`: everybody has the same tastes."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -9,8 +9,6 @@ from thali._arguments import one_of
 from thali._described import Facts
 from thali._labels import shorten
 from thali.errors import (
-    Argument,
-    ArgumentError,
     DataError,
     DataWarning,
     EstimateWarning,
@@ -19,10 +17,7 @@ from thali.errors import (
 )
 from thali.model.base import Job, Model
 from thali.model.engine import Forecast
-from thali.model.wording import listed
-from thali.posterior.interval import INTERVAL
 
-from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..coding import Coding, coding_of, experiment, measured_facts, read_cells, refuse_many_levels, unseen_remarks
 from .money import (
@@ -42,13 +37,9 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
 
-    from ..logit import Ascent, Tasks
-    from ..nests import Nesting
 
 _STEPS = 7  # of Newton's method, usually
-_NESTED_STEPS = 40  # with nests, from both of their starts, each of about three times the work
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
-_OPEN = 1e-2  # a dissimilarity below it, or above its inverse, has no bound
 
 
 class MultinomialLogit(LogitAnswers, Model):
@@ -58,15 +49,6 @@ class MultinomialLogit(LogitAnswers, Model):
 
     Every level that the tasks show, but the first of an attribute, has a coefficient, the utility that it adds to that
     of the first.
-
-    With `nests` it is the nested logit: the alternatives of a nest m share a part of utility that no attribute
-    explains, the more the smaller its dissimilarity is,
-
-    .. math::
-        P(x_j \mid X) = \frac{e^{u_j / \lambda_m}}{e^{I_m}} \frac{e^{\lambda_m I_m}}{\sum_l e^{\lambda_l I_l}},
-        \qquad u_j = x_j^T \beta, \quad I_m = \ln \sum_{j' \in m} e^{u_{j'} / \lambda_m},
-
-    and an alternative without a nest is one by itself, with λ = 1. With all λ = 1 it is the multinomial logit.
 
     In willingness-to-pay space the coefficients are amounts of money, and the price p has the scale of utility,
 
@@ -86,8 +68,6 @@ class MultinomialLogit(LogitAnswers, Model):
         {"price": ["brand"]}.
     constants : bool
         Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
-    nests : dict of lists, optional
-        Name -> labels of the alternatives of the nest, two or more, such as {"public": ["train", "bus"]}.
     space : {"preference", "willingness-to-pay"}
         What coefficients are: utilities, or amounts in units of the attribute that is called a price, a cost, a fee or
         a fare. That must be taken as a number (`linear`) and has no interaction.
@@ -97,45 +77,39 @@ class MultinomialLogit(LogitAnswers, Model):
     coef_ : pandas.Series (p,)
         NaN where the data cannot tell a coefficient from those before it. In willingness-to-pay space the scale s
         stands in place of the price, as "scale[price]".
-    dissimilarity_ : pandas.Series (nests,) or None
-        λ of every nest, above 0; None without nests.
-    covariance_ : pandas.DataFrame (p, p), (p + nests, p + nests)
-        Inverse of the negative Hessian; the dissimilarities come last.
+    covariance_ : pandas.DataFrame (p, p)
+        Inverse of the negative Hessian.
     log_likelihood_ : float
         Of all choices, natural logarithm.
-    plain_log_likelihood_ : float or None
-        With nests, that of the logit without them.
     aic_, bic_ : float
         BIC counts tasks.
     n_tasks_ : int
     converged_ : bool
         Whether Newton's method settled on a maximum.
     unbounded_ : tuple of str
-        Coefficients, and dissimilarities of nests, along which the likelihood rises without end.
+        Coefficients along which the likelihood rises without end.
 
     Raises
     ------
     DataError
-        If the data are no choice experiment, no attribute differs within a task, one that is not taken as a number has
-        more than 30 levels, which the data do not list, or no task shows how alike the alternatives of a nest are; in
-        willingness-to-pay space also if demand does not fall with the price.
+        If the data are no choice experiment, no attribute differs within a task, or one that is not taken as a number
+        has more than 30 levels, which the data do not list; in willingness-to-pay space also if demand does not fall
+        with the price.
     ArgumentError
-        If an argument names no attribute, or takes one as a number whose levels are none; if a nest has one
-        alternative, or one that does not exist or is in another nest; if alternatives have no labels; in
-        willingness-to-pay space if there is no price, or it is no straight line.
+        If an argument names no attribute, or takes one as a number whose levels are none; with constants if
+        alternatives have no labels; in willingness-to-pay space if there is no price, or it is no straight line.
 
     Warns
     -----
     EstimateWarning
-        If the likelihood rises without end, or a dissimilarity is above 1.
+        If the likelihood rises without end.
     DataWarning
         If some coefficients cannot be told from others, or a declared level is never shown.
 
     References
     ----------
-    McFadden (1974), Conditional logit analysis of qualitative choice behavior; McFadden (1978), Modelling the choice of
-    residential location; Train (2009), Discrete choice methods with simulation, section 4.2, of nests; Train & Weeks
-    (2005), Discrete choice models in preference space and willingness-to-pay space.
+    McFadden (1974), Conditional logit analysis of qualitative choice behavior; Train & Weeks (2005), Discrete choice
+    models in preference space and willingness-to-pay space.
 
     Examples
     --------
@@ -152,9 +126,7 @@ class MultinomialLogit(LogitAnswers, Model):
     _FINDINGS: ClassVar[str] = "thali.choice.logits.findings"
     coef_: "pd.Series"
     covariance_: "pd.DataFrame"
-    dissimilarity_: "pd.Series | None" = None  # files of models without nests hold none
     log_likelihood_: float
-    plain_log_likelihood_: float | None = None
     aic_: float
     bic_: float
     n_tasks_: int
@@ -163,7 +135,6 @@ class MultinomialLogit(LogitAnswers, Model):
     scheme_: "Scheme"
     _coding_: "Coding"
     _data_: "ChoiceExperiment"
-    _nesting_: "Nesting | None" = None
     _price_: int | None = None  # the place of the scale in willingness-to-pay space
 
     def __init__(
@@ -172,14 +143,12 @@ class MultinomialLogit(LogitAnswers, Model):
         knots: Any = None,
         interactions: Any = (),
         constants: bool = False,
-        nests: Any = None,
         space: str = PREFERENCE,
     ) -> None:
         self.linear = linear
         self.knots = knots
         self.interactions = interactions
         self.constants = constants
-        self.nests = nests
         self.space = space
 
     def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "MultinomialLogit":
@@ -200,28 +169,15 @@ class MultinomialLogit(LogitAnswers, Model):
         return self._carry_out(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
-        from ..nests import labelled
-
-        return self._job(labelled(experiment(data, self.constants), self.constants, self.nests))
+        return self._job(experiment(data, self.constants))
 
     def _job(self, data: "ChoiceExperiment") -> Job:
         """The fit, checked."""
         import pandas as pd
 
         from ..logit import A_CELL, ascend, independent_columns, separating_columns, tasks_of
-        from ..nests import nesting_of
 
-        coding = coding_of(data, self.linear, self.knots, self.interactions, self.constants)
-        nesting = None if self.nests is None else nesting_of(self.nests, data)
-        if nesting is not None and coding.parts[nesting.place].numbers is not None:
-            raise ArgumentError(
-                Argument("nests"),
-                f" need the labels of alternatives, {data.scheme.alternative!r}, as levels; leave it out of ",
-                Argument("linear"),
-                " and ",
-                Argument("knots"),
-                ".",
-            )
+        coding = coding_of(data, self.linear, self.knots, self.interactions)
         price = price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
         refuse_many_levels(data, coding.linear)
         tasks = tasks_of(data, coding)
@@ -234,43 +190,33 @@ class MultinomialLogit(LogitAnswers, Model):
 
         def work() -> dict[str, Any]:
             found = ascend(scaled)
-            names = pd.Index(coding.names, name="coefficient")
+            names = list(coding.names)
             separating = separating_columns(scaled, found.beta)
-            end = _without_nests(found) if nesting is None else _with_nests(scaled, found, nesting, data)
-            every = [*names, *(f"dissimilarity[{name}]" for name in end.nests)]
-            known = np.concatenate([kept, np.ones(len(end.nests), bool)])
-            units = np.concatenate([scale, np.ones(len(end.nests))])
             beta = np.full(len(names), np.nan)
-            beta[kept] = end.beta / scale
-            covariance = np.full((len(every), len(every)), np.nan)
-            covariance[np.ix_(known, known)] = end.covariance / np.outer(units, units)
-            free = int(known.sum())
+            beta[kept] = found.beta / scale
+            covariance = np.full((len(names), len(names)), np.nan)
+            covariance[np.ix_(kept, kept)] = np.linalg.pinv(found.hessian, hermitian=True) / np.outer(scale, scale)
+            free = int(kept.sum())
             if price is not None:
-                beta, covariance = in_money(beta, covariance, every.index(price), price)
-                every[every.index(price)] = f"scale[{price}]"
-            index = pd.Index(every, name="coefficient")
-            is_open = (end.dissimilarity < _OPEN) | (end.dissimilarity > 1.0 / _OPEN)
+                beta, covariance = in_money(beta, covariance, names.index(price), price)
+                names[names.index(price)] = f"scale[{price}]"
+            index = pd.Index(names, name="coefficient")
             return {
-                "coef_": pd.Series(beta, index[: len(names)], name="coef"),
+                "coef_": pd.Series(beta, index, name="coef"),
                 "covariance_": pd.DataFrame(covariance, index, index),
-                "dissimilarity_": None
-                if nesting is None
-                else pd.Series(end.dissimilarity, pd.Index(end.nests, name="nest"), name="dissimilarity"),
-                "log_likelihood_": end.log_likelihood,
-                "plain_log_likelihood_": None if nesting is None else found.log_likelihood,
+                "log_likelihood_": found.log_likelihood,
                 "n_tasks_": data.n_tasks,
-                "aic_": 2.0 * free - 2.0 * end.log_likelihood,
-                "bic_": float(np.log(data.n_tasks)) * free - 2.0 * end.log_likelihood,
-                "converged_": end.converged,
-                "unbounded_": (*index[: len(names)][kept][separating], *index[len(names) :][is_open]),
+                "aic_": 2.0 * free - 2.0 * found.log_likelihood,
+                "bic_": float(np.log(data.n_tasks)) * free - 2.0 * found.log_likelihood,
+                "converged_": found.converged,
+                "unbounded_": tuple(index[kept][separating]),
                 "scheme_": data.scheme,
                 "_coding_": coding,
                 "_data_": data,
-                "_nesting_": nesting,
                 "_price_": None if price is None else coding.names.index(price),
             }
 
-        seconds = (_STEPS if nesting is None else _NESTED_STEPS * 3) * A_CELL * scaled.matrix.size
+        seconds = _STEPS * A_CELL * scaled.matrix.size
         return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=Forecast(seconds, seconds))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
@@ -292,20 +238,8 @@ class MultinomialLogit(LogitAnswers, Model):
                 "determine each other."
             )
 
-        above = [f"{name!r} ({value:.3g})" for name, value in self._nests().items() if value > 1.0]
-        if above:
-            named = listed(above)
-            yield EstimateWarning(
-                f"The dissimilarity of {named} is above 1: alternatives of the nest take less from each other than "
-                "from the rest, which agrees with people who choose what they like best for some products at most; try "
-                "other nests.",
-            )
-
     def _answers(self) -> Facts:
         found = ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
-        if nests := self._nests():
-            values = ", ".join(f"{name} {value:.3g}" for name, value in nests.items())
-            found = *found, ("dissimilarity", f"{values} (1: no nest)")
         return *found, *measured_facts(self._coding_, self.scheme_)
 
     def summary(self) -> "pd.DataFrame":
@@ -314,8 +248,7 @@ class MultinomialLogit(LogitAnswers, Model):
         Returns
         -------
         pandas.DataFrame
-            coef, se, z (their ratio) and p (two-sided, normal), a row a coefficient; then a row for the dissimilarity
-            of each nest, whose z and p are of its distance from 1, which is no nest.
+            coef, se, z (their ratio) and p (two-sided, normal), a row a coefficient.
 
         Raises
         ------
@@ -329,80 +262,15 @@ class MultinomialLogit(LogitAnswers, Model):
         self._require_fitted()
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.diag(self.covariance_))
-        values = np.append(self.coef_, self._dissimilarity())
-        z = (values - np.repeat([0.0, 1.0], [len(self.coef_), len(values) - len(self.coef_)])) / errors
+        values = self.coef_.to_numpy()
+        z = values / errors
         figures = {"coef": values, "se": errors, "z": z, "p": 2.0 * ndtr(-np.abs(z))}
         return Table(figures, index=self.covariance_.index)
-
-    def nest_table(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        r"""The nests: how alike their alternatives are, beyond what their attributes say.
-
-        .. math:: \operatorname{corr}(\varepsilon_j, \varepsilon_{j'}) = 1 - \lambda_m^2, \qquad j, j' \in m
-
-        Parameters
-        ----------
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row a nest: its `alternatives`; `dissimilarity`, its interval `low` to `high` (normal for its logarithm)
-            and standard error `se`; `correlation` of the unexplained parts of utility of two of its alternatives, NaN
-            where the dissimilarity is above 1. ``attrs`` has the likelihood-ratio test of all nests together against
-            the plain logit: `statistic`, `df` and `p`, and `interval`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model has no nests.
-
-        References
-        ----------
-        Train (2009), Discrete choice methods with simulation, section 4.2; Johnson & Kotz (1972), Distributions in
-        statistics: continuous multivariate distributions, of the correlation.
-        """
-        from scipy.special import gammaincc, ndtri
-
-        from thali._tables import Table
-
-        self._require_fitted()
-        if self._nesting_ is None or self.dissimilarity_ is None or self.plain_log_likelihood_ is None:
-            raise ArgumentError("The model has no nests; name alternatives of a nest by ", Argument("nests"), ".")
-        value = self.dissimilarity_.to_numpy()
-        error = np.sqrt(np.diag(self.covariance_))[len(self.coef_) :]
-        factor = np.exp(ndtri((1.0 + probability_of(ci)) / 2.0) * error / value)
-        table = Table(
-            {
-                "alternatives": [", ".join(members) for members in self._nesting_.members],
-                "dissimilarity": value,
-                "low": value / factor,
-                "high": value * factor,
-                "se": error,
-                "correlation": np.where(value <= 1.0, 1.0 - value**2, np.nan),
-            },
-            index=self.dissimilarity_.index,
-        )
-        statistic = max(2.0 * (self.log_likelihood_ - self.plain_log_likelihood_), 0.0)
-        p = float(gammaincc(len(value) / 2.0, statistic / 2.0))  # of a chi-squared variable
-        table.attrs.update(interval=ci, statistic=statistic, df=len(value), p=p)
-        return table
 
     def _tastes(self) -> np.ndarray:
         """The coefficients of utility, 0 for those that the data cannot tell."""
         coef = np.nan_to_num(self.coef_.to_numpy())
         return coef if self._price_ is None else in_utility(coef, self._price_)
-
-    def _nests(self) -> dict[str, float]:
-        """The dissimilarity of each nest."""
-        names = () if self._nesting_ is None else self._nesting_.names
-        return dict(zip(names, self._dissimilarity().tolist(), strict=True))
-
-    def _dissimilarity(self) -> np.ndarray:
-        """Those of the nests; empty where there are none."""
-        return np.empty(0) if self.dissimilarity_ is None else self.dissimilarity_.to_numpy()
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
         """Probability that each alternative of new tasks is chosen.
@@ -432,32 +300,26 @@ class MultinomialLogit(LogitAnswers, Model):
         """
         from ..answers.chooser import with_ends
         from ..logit import probabilities
-        from ..nests import nested_rows
 
         self._require_fitted()
         cells, encoded = read_cells(self._coding_, self.scheme_, new)
-        rows, p = self._coding_.rows(cells), len(self.coef_)
+        rows = self._coding_.rows(cells)
 
-        def of(tastes: np.ndarray, dissimilarity: np.ndarray) -> np.ndarray:
-            utility = rows @ tastes
-            if self._nesting_ is not None:
-                utility = nested_rows(utility, encoded.task_of_row, self._nesting_.of(cells), dissimilarity)
-            return probabilities(utility, encoded.task_of_row)
+        def of(tastes: np.ndarray) -> np.ndarray:
+            return probabilities(rows @ tastes, encoded.task_of_row)
 
         def drawn() -> np.ndarray:
-            return np.stack([of(each[:p], np.exp(each[p:])) for each in self._chooser().tastes[1:, 0]])
+            return np.stack([of(tastes) for tastes in self._chooser().tastes[1:, 0]])
 
-        return with_ends(of(self._tastes(), self._dissimilarity()), drawn, ci)
+        return with_ends(of(self._tastes()), drawn, ci)
 
     def _data_of_fit(self) -> "ChoiceExperiment":
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
         self._require_fitted()
-        # Draws and the delta method move the logarithms of dissimilarities, which are above 0.
-        dissimilarity = self._dissimilarity()
-        coef = np.append(np.nan_to_num(self.coef_.to_numpy()), np.log(dissimilarity))
-        units = np.append(np.ones(len(self.coef_)), dissimilarity)
+        coef = np.nan_to_num(self.coef_.to_numpy())
+        units = np.ones(len(coef))
         if self._price_ is not None:  # as that of the scale, so that the price has a log-normal coefficient
             units[self._price_] = coef[self._price_]
             coef[self._price_] = np.log(coef[self._price_])
@@ -466,8 +328,8 @@ class MultinomialLogit(LogitAnswers, Model):
         values, vectors = np.linalg.eigh(covariance)
         tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # whichever vectors these are
         if self._price_ is not None:
-            coef, tastes = (from_logarithm(each, self._price_, len(self.coef_)) for each in (coef, tastes))
-            covariance = covariance_in_utility(covariance, coef, self._price_, len(self.coef_))
+            coef, tastes = (from_logarithm(each, self._price_) for each in (coef, tastes))
+            covariance = covariance_in_utility(covariance, coef, self._price_)
         people = np.ones((len(self._data_.respondents), 1))
         return LogitChooser(
             self._coding_,
@@ -476,34 +338,4 @@ class MultinomialLogit(LogitAnswers, Model):
             np.zeros(_DRAWS + 1, np.int64),
             people,
             covariance=covariance,
-            nesting=self._nesting_,
         )
-
-
-class _End(NamedTuple):
-    """Where a fit ends, in the scaled columns that the data tell of."""
-
-    beta: np.ndarray  # (p,)
-    nests: tuple[str, ...]
-    dissimilarity: np.ndarray  # (nests,)
-    covariance: np.ndarray  # (p + nests, p + nests)
-    log_likelihood: float
-    converged: bool
-
-
-def _without_nests(found: "Ascent") -> _End:
-    """The end of the plain logit."""
-    covariance = np.linalg.pinv(found.hessian, hermitian=True)
-    return _End(found.beta, (), np.empty(0), covariance, found.log_likelihood, found.converged)
-
-
-def _with_nests(tasks: "Tasks", found: "Ascent", nesting: "Nesting", data: "ChoiceExperiment") -> _End:
-    """The end of the nested logit, climbed from the plain one."""
-    from ..nests import by_nests, climb
-
-    nest_of_row = np.array(nesting.of_label)[data.products[data.row_product, nesting.place]]
-    top, converged = climb(by_nests(tasks, nest_of_row, len(nesting.names)), found.beta)
-    dissimilarity = np.exp(top.log_dissimilarity)
-    units = np.append(np.ones(len(top.beta)), dissimilarity)
-    covariance = np.linalg.pinv(top.information, hermitian=True) * np.outer(units, units)
-    return _End(top.beta, nesting.names, dissimilarity, covariance, top.value, converged)

@@ -16,7 +16,6 @@ from thali.model.options import (
     MARKET_RULES,
     MARKET_STUDY,
     MAX_TIME,
-    NESTS,
     PEOPLE,
     PRIOR_SCALE,
     SEED,
@@ -31,13 +30,12 @@ from thali.model.spec import ModelSpec
 CODING = (LINEAR, KNOTS, INTERACTIONS, CONSTANTS)
 MULTINOMIAL = ModelSpec(
     name="multinomial-logit",
-    aliases=("MNL", "conditional-logit", "nested-logit"),
+    aliases=("MNL", "conditional-logit"),
     cls="thali.choice.logits.multinomial:MultinomialLogit",
     data=(EXPERIMENTS,),
     answers="one utility for everybody, by maximum likelihood",
-    papers=("mcfadden1974", "mcfadden1978"),
-    options=(*CODING, NESTS, SPACE, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
-    aliases_need={"nested-logit": "nest"},
+    papers=("mcfadden1974",),
+    options=(*CODING, SPACE, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
 )
 HIERARCHICAL = ModelSpec(
     name="hierarchical-logit",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError, Fact, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import column
 from .levels import (
@@ -303,17 +303,15 @@ def _place(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | 
     return where
 
 
-CONSTANTS = Setting("constants", True)  # what may need labels of alternatives
-
 # The alternative's label as an attribute of its own, for experiments whose alternatives have names or places ----------
 
 
-def with_constants(data: "ChoiceExperiment", why: Fact = CONSTANTS) -> "ChoiceExperiment":
+def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     """The data with the column of alternatives as their last attribute, which the no-choice option lacks.
 
-    Data that have it already are returned as they are; `why` is the argument that needs it.
+    Data that have it already are returned as they are.
     """
-    scheme = data.scheme
+    scheme, why = data.scheme, Setting("constants", True)
     if scheme.alternative is None:
         raise ArgumentError(
             why,

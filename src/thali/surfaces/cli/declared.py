@@ -170,8 +170,7 @@ def compare(
             " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults. With --group the"
             " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of people"
             " who are told apart kinds:2 or kinds:2:unique, and independent, adjusted or random, or random:unique, as"
-            " --people-model of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes,"
-            " and nested-logit, with --nest.",
+            " --people-model of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes.",
             show_default="those for such data",
         ),
     ] = None,
@@ -712,14 +711,14 @@ def field_make(
 
 def field_export(
     design: DesignToAsk,
-    to: Annotated[str, typer.Option(metavar="TOOL", help="jspsych, psychopy, qualtrics or formr.", show_default=False)],
+    to: Annotated[str, typer.Option(metavar="TOOL", help="jspsych or psychopy.", show_default=False)],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files are written.", show_default=False)],
     kind: Asked = None,
     title: Titled = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
-    """Write the same study for jsPsych, PsychoPy, Qualtrics or formr."""
+    """Write the same study for jsPsych or PsychoPy."""
     with plain_messages(OptionWords.of_names(_ASKED)):
         from .commands.field import hand_over
 

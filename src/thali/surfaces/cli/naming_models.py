@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from thali.data.kinds import BY_KINDS, OF_GROUPS
 from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
-from thali.model.options import ATTENTION, NESTS
+from thali.model.options import ATTENTION
 from thali.model.registry import features_of
 from thali.posterior.dependence import PEOPLE_MODELS
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali.model.spec import ModelSpec, Option
+    from thali.model.spec import ModelSpec
     from thali.trees.tree import Tree
 
 
@@ -147,20 +147,7 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
         named.append((name, _model(item, settings, OF_GROUPS.get(kind, kind), labels).set_params(**of_people)))
     if settings.get("tree") is not None and not any(_is_tree(_of_people(item, kind)[1]) for _, item in _items(text)):
         raise ArgumentError("--tree gives a tree, but no model of --models is tree; add tree, or leave out --tree.")
-    needed = [_needed(spec_of_word(item), item) for _, item in _items(text)]
-    if settings.get(NESTS.word) is not None and NESTS not in needed:
-        raise ArgumentError(
-            "--nest gives nests, but no model of --models is nested-logit; add nested-logit, or leave out --nest."
-        )
     return named
-
-
-def _needed(spec: "ModelSpec | None", item: str) -> "Option | None":
-    """The option without which the model has not the name by which an item calls it."""
-    if spec is None:
-        return None
-    words = {plain(alias): word for alias, word in spec.aliases_need.items()}
-    return next((option for option in spec.options if option.word == words.get(plain(item))), None)
 
 
 def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
@@ -235,12 +222,6 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
 
         wanted = " or ".join(each.name for each in SPECS if kind in each.data)
         raise ArgumentError(f"--models must be {wanted} for {kind}; got {item!r}.")
-    if (needed := _needed(spec, item)) is not None:
-        if needed.word not in settings:
-            raise ArgumentError(
-                f"--models: {item} is {spec.name} with --{needed.word}; name it, or say {spec.name} in place of {item}."
-            )
-        return spec.load()(**{needed.passed: settings[needed.word]})
     if spec.name == "product-classes":
         return spec.load()(monotone=settings.get("monotone"))
     return spec.load()()

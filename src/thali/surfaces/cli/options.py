@@ -59,7 +59,6 @@ COMPARED = (
         "bought",
         "bins",
         "monotone",
-        "nest",
         "ties",
         "best-worst",
         "group",

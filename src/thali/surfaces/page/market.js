@@ -109,25 +109,12 @@ function addBest(utility, begin, end, weight, total, at) {
   for (let row = begin; row < end; row++) if (utility[row] === best) total[at + row] += weight / ties;
 }
 
-// Logits: a product is chosen with probability proportional to exp(utility), after nests have changed it.
+// Logits: a product is chosen with probability proportional to exp(utility).
 function logitTastes(rule) {
   const codes = decoded(rule.codes), p = rule.steps.length, draws = codes.length / p / rule.people;
   const who = holding(draws, rule.people, rule.respondents);
   const membership = rule.membership && decoded(rule.membership), kinds = rule.kinds && decoded(rule.kinds);
-  const nests = rule.nests, dissimilarity = nests && decoded(nests.dissimilarity);
   const constants = rule.constants && decoded(rule.constants), known = constants && constants.length / draws;
-
-  // Utilities whose odds are the choices among nested products: u / s + (s - 1) ln sum exp(u / s), s the dissimilarity.
-  function nested(utility, market, person) {
-    const found = utility.slice(), number = dissimilarity.length / draws / rule.people;
-    const of = market.map((product) => nests.of_level[product[nests.place] ?? nests.of_level.length - 1]);
-    for (let nest = 0; nest < number; nest++) {
-      const s = dissimilarity[person * number + nest], own = utility.filter((_, k) => of[k] === nest).map((u) => u / s);
-      const top = Math.max(...own), value = top + Math.log(own.reduce((sum, u) => sum + Math.exp(u - top), 0));
-      of.forEach((one, k) => { if (one === nest) found[k] = utility[k] / s + (s - 1) * value; });
-    }
-    return found;
-  }
 
   function pieces(value, knots) {
     const inner = knots.map((low, k) => Math.min(Math.max(value, low), knots[k + 1] ?? Infinity) - low);
@@ -180,8 +167,7 @@ function logitTastes(rule) {
             addBest(utility, first[m], first[m + 1], weight, total, d * rows);
             continue;
           }
-          const plain = utility.subarray(first[m], first[m + 1]);
-          const each = nests ? nested(plain, markets[m], person) : plain, top = Math.max(...each);
+          const each = utility.subarray(first[m], first[m + 1]), top = Math.max(...each);
           const odds = each.map((value) => Math.exp(value - top)), sum = odds.reduce((a, b) => a + b);
           odds.forEach((value, k) => (total[d * rows + first[m] + k] += value / sum * weight));
         }
