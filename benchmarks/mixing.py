@@ -127,12 +127,6 @@ and chains are judged by pairs, too; default fits, CPU seconds of a machine unde
     Seed 2, looked at from 1,000 draws on, took 9, 5, 18 and 110. At thin 50 the first 250 draws had 291 to 663
     effective ones with R-hat up to 1.0105, the first 500 had 653 to 1,497 with at most 1.0076.
 
-    Families (`families()`), faces with 20 CPU seconds: each chain in one of its own, no feature common to all; weights
-    by stacking .10, .42, .48, .00, 3 % of the densities not to be relied on; similarities that two chains predict
-    correlate at .964 or more. Numbers without tempering (200 draws): chains 0, 1, 2 and chain 3, weights .40 and .60
-    (40 % of the densities not to be relied on), two features common to all, correlation .978. They take .05 CPU
-    seconds of numbers, 4.5 of faces, most of them for the densities.
-
 Exchange of owners between two columns, dropped: of two random columns a random set of the objects that own just one of
 them changes sides (half of the sets have one object, a quarter two, and so on; what may change is the same afterwards,
 so that proposals are symmetric); once for each column and sweep, weights as they are (w), or, of similarities, with how

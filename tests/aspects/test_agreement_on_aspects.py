@@ -25,6 +25,7 @@ def model_of(families, draws=400):
 def test_features_say_how_surely_their_probability_is_known():
     table = model_of([((0, 1),)] * 4).features()
     assert list(table.columns[-5:]) == ["mcse", "ess", "r_hat", "converged", "probability"]
+    assert not any(name.startswith("chain") for name in table)
     row = table[table["members"].map(len) == 2].iloc[0]
     present = row["probability"]
     assert 0.0 < row["mcse"] == pytest.approx(np.sqrt(present * (1 - present) / row["ess"]), rel=0.1)
@@ -39,7 +40,12 @@ def test_chains_in_two_families_do_not_agree():
     assert not any(name.startswith("presence") for name in model.summary().index)
     verdict = model.verdict()
     assert not verdict.agrees and verdict.facts["r_hat_of"].startswith("presence[") and verdict.facts["r_hat"] > 1.2
-    assert not model.features()["converged"].all()
+    table = model.features().set_index("members")
+    assert not table["converged"].all()
+    shares = table.loc[[("milk", "beer")], ["chain 0", "chain 1", "chain 2", "chain 3"]].to_numpy().ravel()
+    assert (shares[:2] < 0.1).all() and (shares[2:] > 0.6).all()
+    assert table.loc[[("milk", "beer")], "probability"].iloc[0] == pytest.approx(shares.mean())
+    assert "chain 3" in str(model.findings()["features"])
 
 
 def test_what_every_option_or_one_alone_has_is_not_judged():

@@ -218,12 +218,6 @@ REFERENCES = {
         "Wickelmaier, F., & Schmid, C. (2004). A Matlab function to estimate choice model parameters from "
         "paired-comparison data. Behavior Research Methods, Instruments, & Computers, 36, 29–40.",
     ),
-    "yao2022": Reference(
-        "Yao, Vehtari & Gelman",
-        2022,
-        "Yao, Y., Vehtari, A., & Gelman, A. (2022). Stacking for non-mixing Bayesian computations: The curse and "
-        "blessing of multimodal posteriors. Journal of Machine Learning Research, 23(79), 1–45.",
-    ),
     "yu2011": Reference(
         "Yu & Meng",
         2011,

@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 
-_LIBRARIES = ("numpy", "scipy", "numba", "pandas", "xarray", "arviz-stats")
+_LIBRARIES = ("numpy", "scipy", "numba", "pandas", "xarray")
 
 
 def version(name: str) -> str:

@@ -59,8 +59,6 @@ class Verdict(Described):
         The sentence, in parts that every place spells in its own words.
     people : Message or None
         What intervals lack for statements about people, because answers of the same people count as independent.
-    families : Message or None
-        Where chains disagree about features: in which families of these they stay, and what is common to all.
     good : bool
         Whether the chains agree and intervals lack nothing.
     """
@@ -69,7 +67,6 @@ class Verdict(Described):
     facts: dict[str, Any]
     message: Message = field(repr=False)
     people: Message | None = field(default=None, repr=False)
-    families: Message | None = field(default=None, repr=False)
 
     @property
     def good(self) -> bool:
@@ -82,7 +79,7 @@ class Verdict(Described):
 
     def render(self, words: Words) -> str:
         """The sentence in those words."""
-        return " ".join(each.render(words) for each in (self.message, self.families, self.people) if each is not None)
+        return " ".join(each.render(words) for each in (self.message, self.people) if each is not None)
 
     def __str__(self) -> str:
         return self.render(PYTHON)

@@ -25,13 +25,12 @@ from thali.data.kinds import (
     TRIPLET_KINDS,
     TRIPLETS,
 )
-from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
-from ..draws.triplets import answered, log_of_sets, pair_similarities, parts_of, shared_draws
+from ..draws.triplets import answered, pair_similarities, parts_of, shared_draws
 from . import quantities
 from .check import pair_check_table
 from .check_by_data import (
@@ -62,8 +61,8 @@ from .kinds_of_people import (
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched, matched_features, matched_table, similar_for
 from .new_people import log_predictive_of_population, predicted_of_population
-from .predict import fitted_draws, outcomes_table, predicted_left_out, predicted_pairs, predicted_with_errors
-from .quantities import Quantities, some_pairs, spread
+from .predict import outcomes_table, predicted_left_out, predicted_pairs, predicted_with_errors
+from .quantities import Quantities
 
 if TYPE_CHECKING:
     import pandas
@@ -74,7 +73,6 @@ if TYPE_CHECKING:
     from thali.data.triplets import Triplets
 
 # Observations, evenly spaced, and draws of each chain, whose densities are computed where they are not stored.
-MAX_OBSERVED, MAX_OBSERVED_DRAWS = 2_000, 500
 
 
 class DataAnswers:
@@ -100,10 +98,6 @@ class DataAnswers:
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         """Whether a row of the summary is one of those that it is judged by."""
         return True
-
-    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
-        """What each chain predicts (chain, quantity), to compare them; None where nothing is compared."""
-        return None
 
     def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
         """A posterior of one group whose features are those of all."""
@@ -157,10 +151,6 @@ class DataAnswers:
         """What the model was fitted to, as far as the posterior holds it."""
         raise NotImplementedError
 
-    def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
-        """The log-likelihood of each observation (chain, draw, observation); None if it is not known."""
-        return pointwise(tree)
-
 
 class OfSets(DataAnswers):
     """Choices out of sets of any size."""
@@ -208,11 +198,6 @@ class OfObjects(DataAnswers):
     def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_some_pairs(tree, "shared_features", self._shared)
 
-    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
-        sizes = tree["posterior"].sizes
-        similarity = self._similarity(tree, *some_pairs(tree))
-        return similarity.reshape(sizes["chain"], sizes["draw"], -1).mean(axis=1)
-
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         # of many objects features are reported that were matched, of whatever owners, which pairs show
         return similar_for(tree["posterior"].sizes["option"]) is None or not name.startswith(("presence[", "weight["))
@@ -253,12 +238,6 @@ class OfSimilarities(OfObjects):
     def data(self, tree: "xarray.DataTree") -> "Similarities":
         return measured_similarities(tree)
 
-    def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
-        data = measured_similarities(tree)
-        data = data.take(np.isin(np.arange(data.n_pairs), spread(data.n_pairs, MAX_OBSERVED)))
-        mean, deviation = fitted_draws(tree, data)
-        return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
-
 
 class OfTriplets(OfObjects):
     """Which pair of a set is the most similar."""
@@ -283,17 +262,6 @@ class OfTriplets(OfObjects):
     def data(self, tree: "xarray.DataTree") -> "Triplets":
         return answered(tree)
 
-    def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
-        if (stored := super().pointwise(tree)) is not None:
-            return stored
-        data, sizes = answered(tree), tree["posterior"].sizes
-        data = data.take(spread(data.n_sets, MAX_OBSERVED))
-        columns, constant, link, lapse = parts_of(tree)
-        of_chain = spread(sizes["draw"], MAX_OBSERVED_DRAWS)
-        draws = (np.arange(sizes["chain"])[:, None] * sizes["draw"] + of_chain).ravel()
-        logs = log_of_sets(columns.take(draws), None if constant is None else constant[draws], data, link, lapse)
-        return logs.reshape(sizes["chain"], len(of_chain), -1)
-
 
 class OfOwnData(DataAnswers):
     """Data of a likelihood of the user's own."""
@@ -316,11 +284,6 @@ class OfGroups(DataAnswers):
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         return self.one.judged_owners(self.of_owners(tree))
-
-    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
-        each = [self.one.predicted_by_chain(tree_of_group(tree, name)) for name in Posterior(tree).groups]
-        known = [predicted for predicted in each if predicted is not None]
-        return np.concatenate(known, axis=1) if known else None
 
     def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
         return tree_of_group(tree, Posterior(tree).groups[0])
@@ -395,10 +358,6 @@ class OfKinds(DataAnswers):
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         groups = as_groups(tree)
         return answers_of(groups).judged_besides(groups)
-
-    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
-        groups = as_groups(tree)
-        return answers_of(groups).predicted_by_chain(groups)
 
     def of_owners(self, tree: "xarray.DataTree") -> "xarray.DataTree":
         groups = as_groups(tree)

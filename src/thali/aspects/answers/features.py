@@ -146,7 +146,10 @@ def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pand
 
 
 def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
-    """The errors `mcse`, `ess`, `r_hat`, `converged` of each probability, from presence (features, chain, draw)."""
+    """Return `mcse`, `ess`, `r_hat`, `converged` of each probability, from presence (features, chain, draw).
+
+    Where the chains do not agree on all features, each chain's own probability besides.
+    """
     # NaN where all draws have the feature. With a single chain, or fewer draws than R-hat needs, `converged` is
     # False, but for a single draw, which is the best answer found: there nothing can differ.
     from thali.posterior.summary import convergence, mean_errors
@@ -156,4 +159,7 @@ def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
     chains, of_chain = present.shape[1:]
     is_known = (chains > 1 and of_chain >= MIN_DRAWS) or chains * of_chain == 1
     settled = present.all(axis=(1, 2)) & is_known
-    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": (r_hat <= MARKED) | settled}
+    converged = (r_hat <= MARKED) | settled
+    of_chains = {f"chain {k}": share for k, share in enumerate(draws.mean(axis=2).T)}
+    own = of_chains if chains > 1 and not converged.all() else {}
+    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": converged, **own}

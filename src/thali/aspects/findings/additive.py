@@ -33,7 +33,6 @@ from .english import ENGLISH
 from .features import (
     by_member,
     check,
-    families,
     features_finding,
     labels_of,
     membership_finding,
@@ -396,7 +395,6 @@ _FIRST_OF_PEOPLE = (
 OF_SIMILARITIES = (
     _ASKED,
     features,
-    families,
     n_features,
     estimate,
     similarity,
@@ -409,7 +407,6 @@ OF_SIMILARITIES = (
 OF_TRIPLETS = (
     _ASKED,
     features,
-    families,
     n_features,
     pairs,
     parameters,

@@ -20,7 +20,6 @@ from . import groups, kinds, people
 from .english import ENGLISH
 from .features import (
     check,
-    families,
     features_finding,
     membership,
     number_finding,
@@ -273,7 +272,6 @@ OF_KINDS = (
 MAKERS = (
     asked(_asked),
     aspects,
-    families,
     n_features,
     ranks,
     option_scores,

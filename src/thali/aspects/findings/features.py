@@ -9,14 +9,12 @@ from thali._labels import plural
 from thali.errors import DataError, Message
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import FULL, MISSES, Finding, Picture, finding
-from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import estimate, listed, number, phrase, probability
 from thali.posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali.trees.tree import Tree
 
 from ..answers.check import check_sentence
-from ..answers.families import chains, in_words
 from ..answers.features import features_table, place_in_tree
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
@@ -90,7 +88,9 @@ def most_probable(features: Any, word: str) -> str:
 def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
     """The columns of a table of features that people read; the members in words, last."""
     labels = labels_of(model)
-    names = [name for name in (word, *_READ) if name in features]
+    of_chains = [name for name in features if name.startswith("chain ")]
+    read = ("probability", *of_chains, "place") if of_chains else _READ
+    names = [name for name in (word, *read) if name in features]
     shown = features[names].assign(members=[members_in_words(each, labels) for each in features["members"]])
     shown.attrs = features.attrs
     return shown
@@ -159,40 +159,6 @@ def membership_finding(model: Any, similar: float) -> Finding:
     title = ENGLISH["features.membership"]
     table = model.membership(similar=similar)
     return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
-
-
-@finding("families", "Which features do all chains agree on?")
-def families(model: Any, settings: Settings) -> Finding | None:
-    """The families of features that chains stay in, where these disagree: weights, and what is common to all."""
-    if model.verdict().families is None:
-        return None
-    found = model.families()
-    if len(found.chains) == 1:
-        return None
-    notes: list[Any] = []
-    said = "families.unweighted" if found.stacked is None else "families.one"
-    for place, weight in enumerate(found.table["weight"]):
-        own = found.of_one(place + 1)
-        facts = {"number": place + 1, "chains": chains(found.chains[place]), "weight": probability(weight)}
-        facts["own"] = in_words(own) if own else ENGLISH["families.nothing"]
-        notes.append(phrase(ENGLISH, said, **facts))
-    if found.correlation == found.correlation:
-        notes.append(phrase(ENGLISH, "families.predictions", correlation=f"{found.correlation:.3f}"))
-    if found.stacked is not None:
-        notes.append(phrase(ENGLISH, "families.weights", source=Cite("yao2022"), share=f"{100 * found.unreliable:.0f}"))
-    word = found.features.attrs["word"]
-    shown = found.features.assign(
-        members=[members_in_words(each, labels_of(model)) for each in found.features["members"]]
-    )
-    return Finding(
-        found.message,
-        title=str(phrase(ENGLISH, "families.title", Word=word.capitalize())),
-        table=by_member(found.features, labels_of(model)),
-        shown=shown,
-        notes=tuple(notes),
-        verdict=False,
-        headline=ENGLISH["families.headline"],
-    )
 
 
 @finding("check", "Does the model describe the data?", chapter=MISSES)

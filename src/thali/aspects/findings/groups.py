@@ -13,7 +13,7 @@ from thali.posterior.view import Posterior
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
 from .english import ENGLISH
-from .features import by_member, families, labels_of, number_finding, of_options_alone, row_in_words
+from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +44,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
 
     question = asked(lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
     own = (ranks,) * (word == "aspect")
-    return (question, features, families, n_features, *own, *besides, parameters, check, summary, data)
+    return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
 @finding("ranks", "Which options does each group prefer?")

@@ -16,7 +16,7 @@ from ..answers.matched_features import members_in_words
 from ..draws.tree import MAX_PAIRS
 from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
-from .features import by_member, families, labels_of, number_finding, of_options_alone, row_in_words
+from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
 from .groups import MAX_GROUPS, parameter_notes, ranks_finding
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def makers_of(word: str, prefers: "Callable[[Any], Text]", check: Maker, *more: 
         return number_finding(model, number.to_numpy(), word, f"{word}s")
 
     question = asked(lambda model: ENGLISH[f"kinds.asked.{word}"])
-    own = question, kinds, features, families, n_features, *more
+    own = question, kinds, features, n_features, *more
     return (*own, parameters, check, summary, data, assignment, same_kind)
 
 

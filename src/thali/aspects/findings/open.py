@@ -16,7 +16,7 @@ from thali.posterior.view import Posterior
 from ..answers.predict import fitted_draws
 from ..draws.similarities import measured_similarities
 from .english import ENGLISH
-from .features import check, families, features_finding, number_finding, of_variance
+from .features import check, features_finding, number_finding, of_variance
 
 if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = _CHECKS.get(Posterior(model.posterior_).data_kind, check)
-    return (asked(_asked), features, families, n_features, checked, summary, data, methods(lambda model: ()), verdict)
+    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)
 
 
 def _asked(model: "LatentFeatureModel") -> Any:

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,7 +16,6 @@ from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 from thali.posterior.evidence import LogEvidence
-from thali.posterior.stacking import MIN_DRAWS
 from thali.posterior.view import Posterior
 
 from ..populations.one import One, Population, data_of_thali
@@ -30,11 +28,9 @@ if TYPE_CHECKING:
     from thali.data.pairs.parts import LeftPair
     from thali.data.similarities import Similarities
     from thali.posterior.dependence import Dependence
-    from thali.posterior.stacking import Stacked
     from thali.posterior.verdict import Advice
     from thali.trees.tree import Tree
 
-    from ..answers.families import Families
     from ..answers.matched_features import Matched
 
 
@@ -284,7 +280,8 @@ class LatentFeatures(RunByChains):
             options own them, or one that has an own weight besides): members (labels), weight (mean of their sum, if
             present) and its interval, copies (expected number of columns), and of the probability its Monte Carlo
             standard error `mcse`, effective sample size `ess`, `r_hat` and `converged` (False where R-hat exceeds 1.05:
-            the chains do not agree on it), then probability itself. Weights are comparable within a fit; they are left
+            the chains do not agree on it), of each chain (``chain 0``, ...) where the chains do not agree on all, then
+            probability itself. Weights are comparable within a fit; they are left
             out where a likelihood of your own ignores them. With a tree as prior a first column `place` says where the
             owners stand in it: "leaf", "clade" (all that one inner node has below it; with its name, if it has one),
             "root" (all), or "across". Matched features are numbered from 1 and
@@ -343,106 +340,6 @@ class LatentFeatures(RunByChains):
         names = [name for name in ("probability", "weight", "converged") if name in features]
         table.attrs |= {name: features[name].tolist() for name in names} | {"word": word_of(self._fitted())}
         return table
-
-    def stacked(self) -> "Stacked":
-        """Weights of the chains by which their mixture predicts best, where they stay in different families.
-
-        Chains that do not mix, however long they run, still predict, and some better than others. Their weights
-        maximise the leave-one-out predictive density of the mixture, of more than 2,000 observations that of 2,000 that
-        are evenly spaced where densities are not stored. It is for predictions, and no posterior: the
-        verdict on the fit stays what it is. Of chains that agree the weights mean nothing.
-
-        Returns
-        -------
-        Stacked
-            With `weights`, `log_score`, `log_scores` of each chain, and `mean(variable)`, a prediction of the mixture.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If there is a single chain, or fewer than 25 draws, or the posterior holds no log-likelihood of each
-            observation.
-
-        References
-        ----------
-        Yao, Vehtari & Gelman (2022), Stacking for non-mixing Bayesian computations.
-        """
-        from thali.posterior.stacking import stacked_of
-
-        sizes = self._fitted()["posterior"].sizes
-        if sizes["chain"] < 2 or sizes["draw"] < MIN_DRAWS:
-            raise ArgumentError(
-                f"Stacking needs two chains or more, of {MIN_DRAWS} draws or more; fit again with more."
-            )
-        if (logs := self._log_likelihood()) is None:
-            raise ArgumentError(
-                "Stacking needs the log-likelihood of each observation, which this posterior does not hold (above 2,000"
-                " pairs it is left out)."
-            )
-        return stacked_of(self._fitted(), logs)
-
-    def families(self) -> "Families":
-        """The families of features that chains stay in, where they disagree, and what is common to all of them.
-
-        Groups and kinds of people have their features in common, and so their families.
-
-        Chains are of one family if no feature differs in its probability by more than .5 between any two of them. How
-        probable a family is for predictions says its weight by `stacked`, of all its chains together; it is no
-        posterior probability.
-
-        Returns
-        -------
-        Families
-            With `chains` of each family, `table` (a row a family: chains, weight), `features` (a row a feature, its
-            probability in each family, and whether all families have it), `correlation` (the smallest one between what
-            two families predict) and `stacked`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If there is a single chain, or fewer than 25 draws, or everybody has weights of their own.
-
-        References
-        ----------
-        Yao, Vehtari & Gelman (2022), Stacking for non-mixing Bayesian computations.
-        """
-        found = self._families()
-        if found is None:
-            raise ArgumentError(
-                f"Families are of two chains or more, of {MIN_DRAWS} draws or more, and not of everybody's own weights;"
-                " fit again with more, or with ",
-                Setting("people", "independent"),
-                ".",
-            )
-        return replace(found, stacked=None if self._log_likelihood() is None else self.stacked())
-
-    def _families(self) -> "Families | None":
-        """The same without weights, which take longer; None where there are none."""
-        from ..answers.data_answers import answers_of
-        from ..answers.families import families_of
-        from ..answers.matched_features import matched_features
-
-        tree, answers = self._fitted(), answers_of(self._fitted())
-        sizes = tree["posterior"].sizes
-        if sizes["chain"] < 2 or sizes["draw"] < MIN_DRAWS or Posterior(tree).has_individuals:
-            return None
-
-        def found() -> "Families":
-            owners = answers.of_owners(tree)
-            matched = self._matched if owners is tree else partial(matched_features, owners)
-            return families_of(owners, matched, answers.predicted_by_chain(tree))
-
-        return self._once("families", found)
-
-    def _log_likelihood(self) -> "np.ndarray | None":
-        """Of each observation (chain, draw, observation); None if it is not known."""
-        from ..answers.data_answers import answers_of
-
-        return answers_of(self._fitted()).pointwise(self._fitted())
 
     def option_similarity(self) -> "pandas.DataFrame":
         r"""How much of what options have they share, two at a time: the posterior mean of the shared part.

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali.data.groups import Groups
-from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InPython, Message, Setting, ThaliWarning
+from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
 from thali.inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
@@ -64,12 +64,7 @@ class ByChains(Chains):
 
     def verdict(self, model: Any) -> "Verdict":
         found, dependence = self.agreement(model), Posterior(model._fitted()).dependence
-        found = replace(found, people=None if dependence is None else dependence.warning)
-        families = model._families() if found.facts.get("disagree", False) else None
-        if families is None or not len(families.features):
-            return found
-        hint = InPython(" See families()." if len(families.chains) > 1 else "")
-        return replace(found, families=Message(families.message, hint))
+        return replace(found, people=None if dependence is None else dependence.warning)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from ..answers.fit_quality import noise_sentence, swap_sentence
