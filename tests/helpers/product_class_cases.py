@@ -54,7 +54,7 @@ TP3 = Experiment(
 
 
 def random_experiment(seed: int, n_levels, tasks_of_people, n_products=3, *, missing: Any = 0.0) -> Experiment:
-    """Random products, the first of every task chosen; `missing` is the share that lacks an attribute, or all shares."""
+    """Random products, the first of every task chosen; `missing`: the share that lacks an attribute, or all shares."""
     rng = np.random.default_rng(seed)
 
     shares = np.broadcast_to(missing, len(n_levels))
