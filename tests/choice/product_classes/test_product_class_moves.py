@@ -33,12 +33,12 @@ from thali.choice.product_classes.state import (
 from thali.testing.exact import transition_matrix
 
 LEVELS = [3, 2, 2]
-# Some product lacks the last attribute. Both people like (2, 1): what they choose has these levels.
+# Some product lacks the last attribute. Both people like (1, 1) in the last two, which is what they choose.
 PEOPLE = [
-    [([(2, 1, 0), (0, 0, 1), (1, 1, -1)], 0), ([(1, 0, 0), (2, 1, 1)], 1), ([(2, 1, 1), (2, 0, 0)], 0)],
-    [([(0, 0, 0), (2, 1, 0)], 1), ([(1, 0, 1), (1, 1, 1), (2, 1, 0), (2, 1, 1)], 2), ([(0, 1, 1), (2, 1, 1)], 1)],
+    [([(2, 1, 1), (0, 0, 1), (1, 1, -1)], 0), ([(2, 0, 0), (1, 1, 1)], 1), ([(0, 1, 1), (1, 0, 0)], 0)],
+    [([(0, 0, 0), (1, 1, 1)], 1), ([(2, 0, 1), (1, 1, 1), (2, 1, 1)], 2), ([(2, 1, 0), (0, 1, 1)], 1)],
 ]
-LIKED = (frozenset({2}), frozenset({1}), None)
+LIKED = (None, frozenset({1}), frozenset({1}))
 LOG_THETA = [-0.4, 0.3]  # of the two owners of the class that moves
 LOG_LIKED = math.log(1.5)  # value of LIKED in all tasks
 
