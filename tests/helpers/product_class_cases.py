@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -52,19 +53,18 @@ TP3 = Experiment(
 )
 
 
-def random_experiment(seed: int, n_levels, tasks_of_people, n_products=3, *, missing=0.0) -> Experiment:
-    """Random products, the first of every task chosen; some attributes are missing now and then."""
+def random_experiment(seed: int, n_levels, tasks_of_people, n_products=3, *, missing: Any = 0.0) -> Experiment:
+    """Random products, the first of every task chosen; `missing`: the share that lacks an attribute, or all shares."""
     rng = np.random.default_rng(seed)
 
-    def level(n):
-        return -1 if rng.random() < missing else int(rng.integers(n))
+    shares = np.broadcast_to(missing, len(n_levels))
+
+    def product():
+        return tuple(-1 if rng.random() < s else int(rng.integers(n)) for n, s in zip(n_levels, shares, strict=True))
 
     return Experiment(
         list(n_levels),
-        [
-            [([tuple(level(n) for n in n_levels) for _ in range(n_products)], 0) for _ in range(tasks)]
-            for tasks in tasks_of_people
-        ],
+        [[([product() for _ in range(n_products)], 0) for _ in range(tasks)] for tasks in tasks_of_people],
     )
 
 

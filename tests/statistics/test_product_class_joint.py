@@ -7,21 +7,19 @@ import pytest
 from product_class_cases import random_experiment
 
 from thali.choice.product_classes.simulate import NAMES, PAPER, PRIOR, RECOMMENDED, SIMULATED, average
-from thali.choice.product_classes.state import problem_of, target_of
+from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 from thali.choice.product_classes.sweep import draw_state
 
 DATA = random_experiment(5, [3, 3, 2], [3, 3, 2])
-CONDITIONS = [
-    (sampler, lapse, sharpness)
-    for sampler in (RECOMMENDED, PAPER)
-    for lapse, sharpness in ((0.0, math.inf), (0.2, math.inf), (0.0, 2.0), (0.2, 2.0))
-]
+LIKELIHOODS = ((0.0, math.inf), (0.2, math.inf), (0.0, 2.0), (0.2, 2.0))
+CONDITIONS = [(sampler, lapse, sharpness) for sampler in (RECOMMENDED, PAPER) for lapse, sharpness in LIKELIHOODS]
 
 
-def z_scores(sampler, lapse, sharpness, chains, iterations, seed):
+def z_scores(sampler, lapse, sharpness, chains, iterations, seed, proposals):
     """Differences between chain means of both arms, in standard errors; alpha is learned when there is a lapse."""
     rng = np.random.default_rng(seed)
     problem = problem_of(DATA, {"x0": "increasing"}, alpha=None if lapse else 2.0, beta=1.3)
+    problem = problem._replace(proposals=np.array(proposals))
     target = target_of(problem, lapse, sharpness)
     swept, prior = np.zeros((2, chains, len(NAMES)))
     for c in range(chains):
@@ -35,10 +33,10 @@ def z_scores(sampler, lapse, sharpness, chains, iterations, seed):
     return (swept.mean(axis=0) - prior.mean(axis=0))[moves] / error[moves]
 
 
-def check(sampler, lapse, sharpness, chains, iterations):
+def check(sampler, lapse, sharpness, chains, iterations, proposals=FEW_PROPOSALS):
     """A row that fails is repeated with four times the iterations: an error grows, chance does not."""
     for attempt in range(2):
-        z = z_scores(sampler, lapse, sharpness, chains, iterations * 4**attempt, 100 + attempt)
+        z = z_scores(sampler, lapse, sharpness, chains, iterations * 4**attempt, 100 + attempt, proposals)
         worst, spread = np.abs(z).max(), math.sqrt((z**2).mean())
         if spread <= 2.0 and worst <= 4.0:
             return
@@ -49,6 +47,17 @@ def check(sampler, lapse, sharpness, chains, iterations):
 @pytest.mark.parametrize(("sampler", "lapse", "sharpness"), CONDITIONS)
 def test_sweeps_leave_the_joint_distribution_alone(sampler, lapse, sharpness):
     check(sampler, lapse, sharpness, chains=120, iterations=100)
+
+
+@pytest.mark.parametrize(("lapse", "sharpness"), LIKELIHOODS)
+def test_sweeps_with_exchanges_leave_the_joint_distribution_alone(lapse, sharpness):
+    check(RECOMMENDED, lapse, sharpness, chains=200, iterations=200, proposals=MANY_PROPOSALS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("lapse", "sharpness"), LIKELIHOODS)
+def test_long_runs_with_exchanges_leave_the_joint_distribution_alone(lapse, sharpness):
+    check(RECOMMENDED, lapse, sharpness, chains=400, iterations=400, proposals=MANY_PROPOSALS)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from product_class_answers import binary, closed_form
 from product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
 
 from thali.choice.product_classes.simulate import NAMES, PAPER, RECOMMENDED, average
-from thali.choice.product_classes.state import problem_of, target_of
+from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 
 # Experiment, monotone attributes, alpha, beta, prediction set.
 PROBLEMS = {
@@ -48,14 +48,23 @@ def test_posterior_means_are_those_of_brute_force(name, sampler):
     compare_with_brute_force(name, sampler, 40, 5000)
 
 
+@pytest.mark.parametrize("name", ["TP1", pytest.param("TP3", marks=pytest.mark.long)])
+def test_posterior_means_by_exchanges_are_those_of_brute_force(name):
+    """Of two attributes: TP2 has one, so that there is nothing to exchange."""
+    compare_with_brute_force(name, RECOMMENDED, 40, 5000, MANY_PROPOSALS)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
+@pytest.mark.parametrize(
+    ("sampler", "proposals"),
+    [(RECOMMENDED, FEW_PROPOSALS), (RECOMMENDED, MANY_PROPOSALS), (PAPER, FEW_PROPOSALS)],
+)
 @pytest.mark.parametrize("name", list(PROBLEMS))
-def test_posterior_means_of_long_runs(name, sampler):
-    compare_with_brute_force(name, sampler, 80, 25_000)
+def test_posterior_means_of_long_runs(name, sampler, proposals):
+    compare_with_brute_force(name, sampler, 80, 25_000, proposals)
 
 
-def compare_with_brute_force(name, sampler, n_chains, iterations):
+def compare_with_brute_force(name, sampler, n_chains, iterations, proposals=FEW_PROPOSALS):
     """Within four standard errors + 3e-4, as the values of the table are known.
 
     Predictions are the likelihoods of tasks that are not in the model: three for the first person, and three for a
@@ -65,6 +74,7 @@ def compare_with_brute_force(name, sampler, n_chains, iterations):
     asked = [(products, j) for j in range(3)]
     people = [[*data.people[0], *asked], data.people[1], asked]
     problem = problem_of(Experiment(data.n_levels, people), monotone, alpha, beta)
+    problem = problem._replace(proposals=np.array(proposals))
     old, new = len(data.people[0]), problem.n_tasks - 3
     delta = np.zeros(problem.n_tasks)
     delta[old : old + 3] = delta[new:] = 1.0

@@ -15,10 +15,12 @@ from thali.choice.product_classes.state import (
     ACTIVE,
     CLASS,
     CLASSES,
+    FEW_PROPOSALS,
     FIRST,
     HOLES,
     LAST_OWNED,
     LAST_OWNER,
+    MANY_PROPOSALS,
     MUTE,
     NEGATIVE,
     NEXT_OWNED,
@@ -41,7 +43,7 @@ from thali.choice.product_classes.state import (
 )
 from thali.choice.product_classes.sweep import clear_state, draw_state, extend_to, sweep, visits
 
-DATA = random_experiment(31, [4, 3, 3, 2], [5] * 8, missing=0.05)
+DATA = random_experiment(31, [4, 3, 3, 2], [5] * 8, missing=[0.05, 0.0, 0.0, 0.05])
 MIXED = {"x0": "increasing", "x2": "decreasing"}
 
 
@@ -99,10 +101,17 @@ def chosen_of(problem, n):
     return [chosen for _, chosen in DATA.people[n]]
 
 
-@pytest.mark.parametrize("sampler", ["recommended", pytest.param("paper", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("sampler", "proposals"),
+    [
+        ("recommended", FEW_PROPOSALS),
+        ("recommended", MANY_PROPOSALS),
+        pytest.param("paper", FEW_PROPOSALS, marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize(("lapse", "sharpness"), [(0.1, math.inf), (0.1, 2.0)])
-def test_books_are_kept_after_every_sweep(sampler, lapse, sharpness):
-    problem = problem_of(DATA, MIXED, beta=1.5)
+def test_books_are_kept_after_every_sweep(sampler, proposals, lapse, sharpness):
+    problem = problem_of(DATA, MIXED, beta=1.5)._replace(proposals=np.array(proposals))
     target = target_of(problem, lapse, sharpness)
     rng = np.random.default_rng(32)
     state = draw_state(rng, problem)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 DIRECTIONS: dict[str | int, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1}
 ALPHA, BETA = range(2)  # in Problem.prior
+EDITS, EXCHANGES = range(2)  # in Problem.proposals
+MANY_PEOPLE = 30  # from here on classes have many owners, who seldom accept a change: more proposals pay
+FEW_PROPOSALS, MANY_PROPOSALS = (3, 0), (6, 6)
 
 
 class Tasks(NamedTuple):
@@ -46,6 +49,8 @@ class Problem(NamedTuple):
     prior: np.ndarray  # (2,) alpha, or NaN where it is learned; beta
     harmonic: np.ndarray  # (N + 1,) Σ_{i < n} β / (β + i)
     quantiles: np.ndarray  # of the transport of values, see inference/numerics/gamma_quantiles.py
+    lacking: np.ndarray  # (L,) bool, whether some product lacks the attribute
+    proposals: np.ndarray  # (2,) for every class in a sweep: edits of one attribute, exchanges of two
 
     @property
     def n_people(self) -> int:
@@ -102,6 +107,8 @@ def problem_of(
         prior=np.array([math.nan if alpha is None else alpha, beta], float),
         harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
         quantiles=quantile_table(),
+        lacking=(np.asarray(data.products) < 0).any(axis=0),
+        proposals=np.array(MANY_PROPOSALS if n_people >= MANY_PEOPLE else FEW_PROPOSALS, np.int64),
     )
 
 

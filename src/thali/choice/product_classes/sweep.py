@@ -7,6 +7,7 @@ from thali.inference.numerics.decisions import poisson, shuffle
 
 from .moves.birth_death import switch_and_redraw
 from .moves.class_moves import move_class
+from .moves.flip import flip_classes
 from .moves.lapse import draw_lapses
 from .moves.ownership import scan_ownership
 from .moves.scale import rescale
@@ -36,8 +37,6 @@ from .state import (
     has_room,
     workspace,
 )
-
-PROPOSALS = 3  # for every class in a sweep
 
 
 @compiled
@@ -114,13 +113,14 @@ def visit(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) ->
 
 @scalar
 def visit_population(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
-    """Three proposals for every class, (a, σ) alone and with all values, alpha."""
+    """Move every class, flip some, move (a, σ) alone and with all values, then alpha."""
     classes = state.whole[CLASSES]
     for k in range(classes):
         work.order[k] = k
     shuffle(rng, work.order, classes)
     for i in range(classes):
-        move_class(rng, problem, target, state, work, work.order[i], PROPOSALS)
+        move_class(rng, problem, target, state, work, work.order[i])
+    flip_classes(rng, problem, state)
     if not target.held[0]:
         walk_shapes(rng, problem, state)
         move_all_values(rng, problem, target, state, work)

@@ -1,4 +1,4 @@
-"""Moves of a class that keep its owners: one attribute at a time."""
+"""Moves of a class that keep its owners: an edit of one attribute, or an exchange of two."""
 
 import math
 from typing import Any
@@ -12,6 +12,8 @@ from ..prior import draw_set, log_signs
 from ..state import (
     ACTIVE,
     CLASS_MOVE,
+    EDITS,
+    EXCHANGES,
     FIRST,
     MUTE,
     NEGATIVE,
@@ -56,12 +58,48 @@ def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: A
 
 
 @scalar
-def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> Any:
+def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) -> Any:
+    """Return the active, or the inactive, attribute of this rank."""
+    for i in range(problem.n_levels.shape[0]):
+        if is_active(problem, bits, row, i) == active:
+            if rank == 0:
+                return i
+            rank -= 1
+    return -1
+
+
+@scalar
+def exchange_attributes(rng: Any, problem: Any, bits: Any, row: Any, polarity: Any, active: Any, ordered: Any) -> Any:
+    """Exchange an active attribute for an inactive one; returns what `propose` returns."""
+    # The ratio is 1. The same number of attributes is active; the new set and, where no other ordered attribute is
+    # active, the new polarity are drawn from their prior, and the way back draws the old ones so.
+    inactive = problem.n_levels.shape[0] - active
+    if inactive == 0:
+        return math.nan, polarity, active, ordered
+    old = find_attribute(problem, bits, row, True, index(rng, active))
+    new = find_attribute(problem, bits, row, False, index(rng, inactive))
+    if problem.direction[old] != 0:
+        ordered -= 1
+    if ordered == 0:
+        polarity = -1
+    if problem.direction[new] != 0:
+        ordered += 1
+        if polarity < 0:
+            polarity = index(rng, 2)
+    deactivate(problem, bits, row, old)
+    draw_set(rng, problem, bits, row, new, polarity)
+    return 0.0, polarity, active, ordered
+
+
+@scalar
+def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: Any) -> Any:
     """A class near k into work.bits; ln of the ratio of priors and proposals (NaN: nothing to decide), and counts."""
     for w in range(work.bits.shape[1]):
         work.bits[0, w] = state.bits[k, w]
     row = state.classes
     polarity, active, ordered = row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED]
+    if is_exchange:
+        return exchange_attributes(rng, problem, work.bits, 0, polarity, active, ordered)
     i = index(rng, problem.n_levels.shape[0])
     was_active = is_active(problem, work.bits, 0, i)
     is_ordered = problem.direction[i] != 0
@@ -86,16 +124,17 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> Any:
 
 
 @scalar
-def move_class(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any, times: Any) -> None:
-    """A number of proposals for class k, accepted by the fit of all its owners, ε of the class integrated out."""
+def move_class(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any) -> None:
+    """Propose edits and exchanges for class k, accepted by the fit of all its owners, ε of the class integrated out."""
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
         work.fit[j] = math.nan  # not computed yet
         state.features.slots[f, MUTE] = 1
         j += 1
         f = state.features.slots[f, NEXT_OWNER]
-    for _ in range(times):
-        ratio, polarity, active, ordered = propose(rng, problem, state, work, k)
+    edits = problem.proposals[EDITS]
+    for i in range(edits + problem.proposals[EXCHANGES]):
+        ratio, polarity, active, ordered = propose(rng, problem, state, work, k, i >= edits)
         if math.isnan(ratio):
             continue
         owners, negative = state.classes[k, OWNERS], state.classes[k, NEGATIVE]

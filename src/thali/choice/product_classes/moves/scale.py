@@ -36,7 +36,7 @@ def rescale(rng: Any, problem: Any, target: Any, state: Any, n: Any) -> None:
         f = state.features.slots[f, NEXT_OWNED]
     log_total = math.log(total) if total > _MIN_SUM else log_total_value(state, n, tasks)
     shift = log_gamma_draw(rng, shape) - log_total
-    factor = math.exp(shift)
+    factor = math.exp(min(shift, _FAR))  # of a longer shift it is not used, and might overflow
     f = state.features.people[n, 0]
     while f >= 0:
         state.features.log_theta[f] += shift

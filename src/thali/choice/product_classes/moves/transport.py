@@ -16,15 +16,16 @@ from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
 from .value_shapes import log_prior_shapes, unlogit
 
 THETA, EPS = 0, 4  # first rows of the maps in Work.quantiles
-_REACH = 7.0  # over the root of the number of tasks, at most 1: the longest standard deviation of a step of ln a
-_RANGE = 10.0  # from the longest to the shortest; steps of logit σ are twice as long
+_REACH = 20.0  # over the root of the number of tasks: the longest standard deviation of a step of ln a
+_LONGEST = 3.0  # of these, however few tasks there are
+_RANGE = 4.0  # from the longest to the shortest; steps of logit σ are twice as long
 
 
 @scalar
 def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
     """One attempt."""
     a, sigma = state.real[A], state.real[SIGMA]
-    scale = min(1.0, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(-math.log(_RANGE) * rng.random())
+    scale = min(_LONGEST, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(-math.log(_RANGE) * rng.random())
     new_a, new_sigma, which = a, sigma, index(rng, 3)
     if which != 1:
         new_a = a * math.exp(scale * rng.standard_normal())
