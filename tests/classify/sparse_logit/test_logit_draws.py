@@ -32,6 +32,12 @@ def many_polya_gamma(rng, c, out):
 
 
 @compiled
+def many_of_shape(rng, shape, c, out):
+    for i in range(out.size):
+        out[i] = polya_gamma_of_shape(rng, shape, c)
+
+
+@compiled
 def many_variances(rng, r, out):
     for i in range(out.size):
         out[i] = mixing_variance(rng, r[i])
@@ -88,10 +94,19 @@ def test_polya_gamma_of_large_tilts_is_inverse_gaussian():
     assert np.isnan(polya_gamma(np.random.default_rng(0), math.nan))
 
 
-def test_polya_gamma_of_any_tilt_ends():
-    """However large the tilt, which a weight near 0 beside others makes; there the variable is its mean."""
-    c = 1e12
-    assert polya_gamma_of_shape(np.random.default_rng(0), 0.5, c) == pytest.approx(0.25 / c, rel=1e-3)
+@pytest.mark.parametrize("c", [1e12, 1e99, 1e160, 1e300])
+@pytest.mark.parametrize("shape", [1e-15, 0.5])
+def test_polya_gamma_of_any_tilt_ends(shape, c):
+    """However large the tilt, which a weight near 0 beside others makes, or coefficients that are hardly shrunk."""
+    draws = np.empty(2000)
+    many_of_shape(np.random.default_rng(0), shape, c, draws)
+    assert np.isfinite(draws).all() and (shape < 0.1 or draws.mean() == pytest.approx(0.5 * shape / c, rel=1e-3))
+
+
+def test_polya_gamma_of_what_is_no_number_is_none():
+    draws = np.empty(1)
+    many_of_shape(np.random.default_rng(0), 0.5, math.nan, draws)
+    assert np.isnan(draws[0])
 
 
 @pytest.mark.parametrize("c", [0.5, 3.0, 12.0])

@@ -14,6 +14,7 @@ from thali.compile.jit import scalar
 CUT = 0.64  # between the two series of the density; the alternating series decrease on their sides of it
 FIRST_TERMS = 20  # of the series that are drawn one by one, and more for a large tilt
 MOST_TERMS = 1e4  # more for a large tilt: of a larger one the third cumulant, the error of the rest, is below b 1e-21
+LARGEST_TILT = 1e100  # from which on the variance is 0 as a float; a Gamma variable of shape NaN is never found
 _MAX_SUMMED = 16.0  # largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
 _CERTAIN = 40.0  # from this tilt on, the part above the cut has a probability below 1e-190
 
@@ -43,7 +44,10 @@ def polya_gamma_of_shape(rng: Any, shape: Any, c: Any) -> Any:
 
     PG(b, c) is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms after number `first`
     are drawn as one Gamma variable of their mean and variance, which changes ln E exp(-t PG) by less than b t^3 1e-11.
+    Of a tilt beyond LARGEST_TILT the variable is its mean; NaN for NaN.
     """
+    if not abs(c) < LARGEST_TILT:
+        return 0.5 * shape / abs(c)
     total = 0.0
     if shape <= _MAX_SUMMED:
         while shape >= 1.0:
