@@ -58,20 +58,18 @@ def test_chains_that_agree_or_are_too_few_have_none():
             made_up(4, **few).families()
 
 
-def several(population):
-    """Short chains, which are far apart, of groups or kinds of people."""
+def several():
+    """Short chains, which are far apart, of groups of people."""
     data, run = random_ratings(4, 4, 6, seed=3), {"draws": 25, "tune": 5, "thin": 1, "chains": 3}
-    model = th.AdditiveClustering(tempering=False, **{"kinds": {"kinds": 2}}.get(population, {}))
-    given = data if population == "kinds" else {name: data.by_subject()[name] for name in data.subjects[:2]}
-    return model.fit(given, random_seed=1, progressbar=False, **run)
+    given = {name: data.by_subject()[name] for name in data.subjects[:2]}
+    return th.AdditiveClustering(tempering=False).fit(given, random_seed=1, progressbar=False, **run)
 
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize("population", ["groups", "kinds"])
-def test_groups_and_kinds_have_families_in_common(population, uncompiled):
-    model = several(population)
-    parts = [model.of_kind(k) for k in (1, 2)] if population == "kinds" else list(map(model.of_group, model.groups_))
+def test_groups_have_families_in_common(uncompiled):
+    model = several()
+    parts = list(map(model.of_group, model.groups_))
     found = model.families()
     assert len(found.chains) > 1 and str(found.message) in str(model.verdict())
     for part in parts:
