@@ -209,8 +209,6 @@ def test_people_are_refused_where_nobody_is_known_or_the_method_has_none():
         adjusted._dependence(one, adjusted._parts(one))
     with pytest.raises(DataError, match="do not say of every answer who gave it"):
         adjusted._dependence(th.Similarities(np.eye(3)), adjusted._parts(th.Similarities(np.eye(3))))
-    with pytest.raises(ArgumentError, match="kinds are a model of people by themselves; leave out people='adjusted'"):
-        th.AdditiveClustering(people="adjusted", kinds=2).fit(odd_ones())
     with pytest.raises(ArgumentError, match="people must be one of"):
         th.AdditiveClustering(people="many").fit(odd_ones())
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from best_worst_data import random_answers
+from digests import answered_triplets, judged_similarities
 from likelihood_rows import with_values
 from problems import random_comparisons, with_ties
 
@@ -60,16 +61,23 @@ ROWS = {
     "best and worst of three": (lambda: _answers(3), ASPECTS, {}),
     "best and worst of four": (lambda: _answers(4), ASPECTS, {"aspects": UNIQUE}),
     "best and worst, reversed": (lambda: _answers(4), ASPECTS, {"aspects": UNIQUE, "best_worst": "reversed"}),
-    "similarities": (lambda: smallest._judged_similarities()[0], th.AdditiveClustering, {"sigma": 0.1}),
-    "triplets": (lambda: smallest._answered_triplets()[0], th.AdditiveClustering, {}),
-    "triplets, ratio": (lambda: smallest._answered_triplets()[0], th.AdditiveClustering, {"link": "ratio"}),
+    "similarities": (lambda: judged_similarities()[0], th.AdditiveClustering, {"sigma": 0.1}),
+    "triplets": (lambda: answered_triplets()[0], th.AdditiveClustering, {}),
+    "triplets, ratio": (lambda: answered_triplets()[0], th.AdditiveClustering, {"link": "ratio"}),
 }
 
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize("population", [ONE, GROUPS, KINDS])
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(
+    ("name", "population"),
+    [
+        (name, each)
+        for name, (_, model, _) in ROWS.items()
+        for each in (ONE, GROUPS, KINDS)
+        if each != KINDS or model is ASPECTS
+    ],
+)
 def test_each_is_fitted(name, population):
     make, model, settings = ROWS[name]
     data, more = make(), {KINDS: {"kinds": 2}, GROUPS: {"weights": "similar"}}.get(population, {})
@@ -77,21 +85,15 @@ def test_each_is_fitted(name, population):
     assert model(**settings, **more).prepare(given, draws=1, tune=0).task.model is not None
 
 
-def test_every_kind_of_data_has_a_name_of_groups_and_of_kinds():
-    assert {PAIRS, CHOICES, BEST_WORST, SIMILARITIES, TRIPLETS} == set(GROUPED) == set(BY_KINDS)
+def test_every_kind_of_data_has_a_name_of_groups_and_choices_have_one_of_kinds():
+    assert {PAIRS, CHOICES, BEST_WORST} == set(BY_KINDS)
+    assert set(BY_KINDS) | {SIMILARITIES, TRIPLETS} == set(GROUPED)
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize(
-    ("model", "data", "said"),
-    [
-        (ASPECTS, smallest._judged_similarities, "needs PairedComparisons or Choices; got Similarities"),
-        (th.AdditiveClustering, lambda: (_pairs(),), "needs Similarities; got PairedComparisons"),
-    ],
-)
-def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group(model, data, said):
-    with pytest.raises(ThaliError, match=said):
-        model(kinds=2).prepare(*data(), draws=1, tune=0)
+def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
+    with pytest.raises(ThaliError, match="needs PairedComparisons or Choices; got Similarities"):
+        ASPECTS(kinds=2).prepare(*judged_similarities(), draws=1, tune=0)
 
 
 @pytest.mark.fit

@@ -8,7 +8,7 @@ import thali as th
 from thali.aspects.answers import groups, population
 from thali.aspects.draws.columns import columns_of
 from thali.aspects.findings import people as people_findings
-from thali.errors import ArgumentError, DataError, Setting
+from thali.errors import DataError, Setting
 from thali.posterior.dependence import RANDOM
 from thali.posterior.view import Posterior
 
@@ -133,5 +133,3 @@ def test_people_are_refused_where_nothing_is_known_of_them():
         model.fit({"p0": judges()["p0"]})
     with pytest.raises(DataError, match="All answers are of one person"):
         model.fit(odd_ones(people=1))
-    with pytest.raises(ArgumentError, match="kinds are a model of people by themselves"):
-        th.AdditiveClustering(people="random", kinds=2).fit(odd_ones())

@@ -10,7 +10,6 @@ from thali.aspects.samplers import work
 from thali.aspects.samplers.work import (
     COLUMNS_OF_SIMILARITIES,
     FEWER,
-    OF_JUDGEMENT,
     columns_of,
     levels,
     numbers_in,
@@ -196,16 +195,6 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     columns = np.mean([chain.state.whole[COLUMNS] for chain in chains])
     times = (columns + 1.0) / (columns_of(task) + 1.0)
     assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)
-
-
-@pytest.mark.unit
-def test_judgements_of_kinds_are_looked_at_when_people_move_and_not_column_by_column():
-    rng, each = np.random.default_rng(0), []
-    for people in (10, 30):
-        data = th.Similarities.from_subjects(rng.random((people, 6, 6)), symmetrize="mean")
-        model = th.AdditiveClustering(kinds=2, tempering=False)
-        each.append(model._task(model._as_data(data), 1, 0, None).seconds_of_sweep())
-    assert each[1] - each[0] == pytest.approx(20 * 15 * OF_JUDGEMENT / 1e9)
 
 
 @pytest.mark.unit

@@ -15,7 +15,6 @@ from thali.comparison.by_evidence import evidence_sentences, posterior_probabili
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
-from thali.testing import smallest
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 OTHERS = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y", "z"])
@@ -171,12 +170,6 @@ def test_sigma_that_data_have_chosen_is_refused():
     similar = th.Similarities(np.random.default_rng(0).random((6, 6)), symmetrize="mean")
     with pytest.raises(ArgumentError, match="sigma is chosen by cross-validation of these very data"):
         compare({"it": th.AdditiveClustering()}, similar)
-
-
-def test_judgements_of_kinds_and_means_of_all_are_not_compared():
-    models = {"kinds": th.AdditiveClustering(sigma=0.1, kinds=2), "alike": th.AdditiveClustering(sigma=0.1)}
-    with pytest.raises(ArgumentError, match=r"which cannot be compared; for people who are alike take kinds=1\."):
-        th.compare(models, *smallest._judged_similarities(), by="evidence", progressbar=False)
 
 
 @pytest.mark.usefixtures("pictures")

@@ -64,6 +64,26 @@ def _with_none():
     return (th.ChoiceExperiment.from_frame(pd.concat(rows, ignore_index=True), none="4"),)
 
 
+def judged_similarities():
+    """Similarities of which it is known who judged."""
+    rng = np.random.default_rng(4)
+    squares = {f"p{k}": rng.random((4, 4)) for k in range(4)}
+    return (th.Similarities.from_subjects(squares, list("abcd"), symmetrize="mean"),)
+
+
+def answered_triplets():
+    """Triplets of which it is known who answered."""
+    rows = [
+        ("a", "b", "c", "c"),
+        ("a", "b", "d", "d"),
+        ("c", "d", "a", "a"),
+        ("b", "c", "d", "d"),
+        ("a", "b", "c", "c"),
+    ]
+    frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"])
+    return (th.Triplets.from_frame(frame.assign(person=[f"p{k % 4}" for k in range(5)])),)
+
+
 def _eight_people():
     """Comparisons of three options by eight people, who do not always agree."""
     first, second, rows = [0, 0, 1], [1, 2, 2], []
@@ -158,7 +178,7 @@ _MORE = {
     ),
     f"{_ADDITIVE}, people, random, triplets": Smallest(
         partial(th.AdditiveClustering, people="random"),
-        smallest._answered_triplets,
+        answered_triplets,
         smallest._CHAINS,
         smallest._worths,
     ),

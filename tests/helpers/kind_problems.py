@@ -9,10 +9,9 @@ import pandas as pd
 
 import thali as th
 from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
-from thali.aspects.likelihoods.ratings import AdditiveOfKinds
 from thali.aspects.populations.kinds import KindChain, build_kind_task
 from thali.data.answers import OUTCOMES, given_answers
-from thali.data.kinds import CHOICES, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES
 from thali.testing import naive
 
 
@@ -84,19 +83,6 @@ def random_best_worst(people, n, choices, seed):
     return th.Choices.from_best_worst(frame, respondent="person", labels=labels)
 
 
-def random_triplets(people, n, choices, seed):
-    """People who name the odd one out at random, so that every answer to every question is given."""
-    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
-    sets = list(itertools.combinations(labels, 3))
-    every = [(*three, odd) for three in sets for odd in three]
-    while len(every) < people * choices:
-        three = sets[rng.integers(len(sets))]
-        every.append((*three, rng.choice(three)))
-    rows = [(f"p{number % people}", *row) for number, row in enumerate(every)]
-    frame = pd.DataFrame(rows, columns=["person", "object1", "object2", "object3", "odd"])
-    return th.Triplets.from_frame(frame, labels=labels)
-
-
 def random_ratings(people, n, choices, seed):
     """People who rate random pairs of objects at random, each of them once."""
     rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
@@ -110,14 +96,10 @@ def random_ratings(people, n, choices, seed):
     return th.Similarities.from_frame(frame, labels=labels)
 
 
-def likelihood_of(data, lapse=0.01, link="exp"):
+def likelihood_of(data, lapse=0.01):
     """In the form that kinds of people have."""
-    if data.kind == SIMILARITIES:
-        return AdditiveOfKinds(variance=1.0)
     if has_worst(data):
         return BestAndWorst(lapse, shared=False)
-    if data.kind == TRIPLETS:
-        return th.likelihoods.MostSimilarPair(link, lapse)
     made = th.likelihoods.Elimination(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
     return for_groups(made, [data])
 
@@ -127,14 +109,8 @@ def has_worst(data):
     return data.kind == CHOICES and data.worst is not None
 
 
-def naive_log_likelihood(
-    data, features, weights, unique, lapse=0.01, link="exp", constant=0.0, sigma=1.0, tie=None, beta=()
-):
+def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, beta=()):
     """Of the answers of one person, slow and obvious."""
-    if data.kind == SIMILARITIES:
-        return naive.additive_log_likelihood(data, features, weights, constant, sigma)
-    if data.kind == TRIPLETS:
-        return naive.triplet_log_likelihood(data, features, weights, link, constant, lapse)
     return naive.log_likelihood(data, features, weights, unique, lapse, tie, beta=beta)
 
 
@@ -161,13 +137,10 @@ class Asked:
         self.data = data
 
     def members(self, question):
-        """The options, or the pairs of objects, of a question."""
+        """The options of a question."""
         if hasattr(self.data, "wins"):
             cells = self.data.cells
             return [int(cells.first[question]), int(cells.second[question])]
-        if self.data.kind == TRIPLETS:
-            places = slice(self.data.start[question], self.data.start[question + 1])
-            return list(zip(self.data.first[places].tolist(), self.data.second[places].tolist(), strict=True))
         return self.data.members[self.data.start[question] : self.data.start[question + 1]].tolist()
 
     def drawn(self, rng, probabilities):

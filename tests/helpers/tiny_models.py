@@ -57,8 +57,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},
     "additive-clustering, triplet groups": {"pictures": _OF_GROUPS},
-    "additive-clustering, similarity kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
-    "additive-clustering, triplet kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
     "latent-feature-model": {},
     "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
     "multinomial-logit": {"bad_run": {}, "has_chains": False},
@@ -74,7 +72,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 
 # whose compiled code no other test of the default suite needs: they are met behind `long`
 RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
-RARE_ENDS += "choice kinds", "similarity kinds", "triplet kinds", "columns of judges"
+RARE_ENDS += "choice kinds", "columns of judges"
 _PEOPLE = Smallest(
     partial(th.EliminationByAspects, aspects="unique", method="laplace"),
     smallest._answered_pairs,

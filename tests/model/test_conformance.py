@@ -50,7 +50,6 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
     CHOICES: "3 options, 3 sets of 2 to 3, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
-    "similarity kinds": "4 objects, 6 similarities of 4 judgements each",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
@@ -67,8 +66,6 @@ _KINDS = {  # by the end of a row's name
     "choice kinds": CHOICES,
     "best-worst groups": BEST_WORST_GROUPS,
     "triplet groups": TRIPLET_GROUPS,
-    "similarity kinds": "similarity kinds",
-    "triplet kinds": TRIPLETS,
     "random people": "random people",
     "columns of judges": "columns of judges",
 }
@@ -146,7 +143,6 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
         "people": ", 4 subjects",
         "kinds": ", 4 subjects",
         "choice kinds": ", 4 respondents",
-        "triplet kinds": ", 4 subjects",
     }.get(name.rpartition(", ")[2], "")
     told = [repr(model), size, str(model.verdict())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))

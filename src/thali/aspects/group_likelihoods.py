@@ -23,8 +23,8 @@ from .likelihoods.pair_covariates import (
     PairsWithCovariatesAndTiesWithoutUnique,
     PairsWithCovariatesWithoutUnique,
 )
-from .likelihoods.pair_sets import PairSets, answered_places
-from .likelihoods.residuals import Judgements, Ratings
+from .likelihoods.pair_sets import PairSets
+from .likelihoods.residuals import Judgements
 from .likelihoods.sets import Sets, empty_cache
 
 
@@ -73,13 +73,7 @@ def _judgements(judgements: Any, g: Any) -> Any:
         judgements.variance[g],
         judgements.prior_shape,
         judgements.prior_scale[g],
-        judgements.within,
     )
-
-
-@group_at.register(Ratings)
-def _ratings(ratings: Any, g: Any) -> Any:
-    return ratings  # who is of which kind stands in the caches
 
 
 @group_at.register(Sets)
@@ -207,10 +201,6 @@ def _joined_judgements(parts: Sequence[Any]) -> Any:
     return parts[0]._replace(**{name: np.array([getattr(each, name) for each in parts]) for name in _OF_JUDGEMENTS})
 
 
-def _of_all(parts: Sequence[Any]) -> Any:
-    return parts[0]
-
-
 def _joined_sets(parts: Sequence[Any]) -> Any:
     return _with_stacked(parts, _OF_SETS)._replace(start=_stacked([each.start for each in parts], ending="edge"))
 
@@ -250,7 +240,6 @@ WITH_COVARIATES = tuple(CLASSES.values())
 _OF_PAIRS_ALONE = Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
     Judgements: _joined_judgements,
-    Ratings: _of_all,
     Sets: _joined_sets,
     PairSets: _joined_pair_sets,
     BestWorstSets: _joined_best_worst,
@@ -319,14 +308,6 @@ def _sets_of_places(data: Any, sets: Any) -> np.ndarray:
     return np.repeat(np.arange(sets.start.size - 1), np.diff(sets.start))
 
 
-def _places_of_pair_sets(data: Any, sets: Any) -> np.ndarray:
-    """Of each pair of a set its place, -1 if it was never chosen."""
-    places = answered_places(data)
-    found = np.full(len(data.counts), -1)
-    found[places] = np.arange(len(places))
-    return np.where(data.counts > 0.0, found, -1)
-
-
 def _places_of_best_worst(data: Any, sets: Any) -> np.ndarray:
     """Of each possible answer to a set its place among those that were given, -1 if nobody gave it."""
     found = np.full(first_answers(data.start)[-1], -1)
@@ -334,16 +315,8 @@ def _places_of_best_worst(data: Any, sets: Any) -> np.ndarray:
     return found
 
 
-def _places_of_ratings(data: Any, ratings: Any) -> np.ndarray:
-    """Of each judgement the flat position of its pair in a square."""
-    pair = data.answers.pair
-    return data.first[pair] * data.n_options + data.second[pair]
-
-
 _PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
     **dict.fromkeys((*_OF_PAIRS_ALONE, *WITH_COVARIATES), _places_of_pairs),
     Sets: _sets_of_places,
-    PairSets: _places_of_pair_sets,
     BestWorstSets: _places_of_best_worst,
-    Ratings: _places_of_ratings,
 }

@@ -180,7 +180,6 @@ ADDITIVE = ModelSpec(
         SIMILAR.but(methods=_DRAWN),
         GROUP.but(methods=_DRAWN),
         WEIGHTS.but(methods=_DRAWN),
-        KINDS.but(methods=_DRAWN),
         PEOPLE_MODEL.but(methods=_DRAWN, default="independent, which the verdict judges"),
         PEOPLE.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
         SPREAD_OF_PEOPLE.but(methods=_DRAWN),

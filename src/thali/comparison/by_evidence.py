@@ -21,7 +21,6 @@ from thali.errors import (
     InPython,
     InterruptedWarning,
     Message,
-    Setting,
     ThaliError,
 )
 from thali.inference.parts import Batch, Record
@@ -59,13 +58,6 @@ def compare_by_evidence(
     odds = _checked_odds(prior_odds, named)
     for name, model in named.items():
         _check(name, model, data)
-    if len({model._evidence_is_of(data) for model in named.values()}) > 1:
-        raise ArgumentError(
-            "The evidence of kinds of similarities is that of every judgement, and of the other models that of their "
-            "means, which cannot be compared; for people who are alike take ",
-            Setting("kinds", 1),
-            ".",
-        )
     if shard is not None and shard[1] > len(named):
         raise ArgumentError(
             Argument("shard"),

@@ -226,11 +226,6 @@ class JudgedValues(Frozen):
     values: np.ndarray
     people: "pd.DataFrame | None" = None
 
-    @property
-    def judgements(self) -> np.ndarray:
-        """How many judgements each number is: one."""
-        return np.ones(len(self.values))
-
     def __str__(self) -> str:
         return plural(len(self.subjects), "subject")
 
@@ -260,12 +255,12 @@ OUTCOMES = 3  # of a comparison
 
 
 class Given(NamedTuple):
-    """Who gave which of the possible answers, of data of any kind: a row for each answer that a person gave."""
+    """Who gave which of the possible answers to comparisons or choices: a row for each answer that a person gave."""
 
     subjects: tuple[str, ...]
     subject: np.ndarray  # (rows,) ascending positions in `subjects`
     # (rows,) of pair e, or of cell e where there are covariates: 3 e, a choice of its first option, 3 e + 1, one of the
-    # second, and 3 e + 2, of neither; of best and worst its number; of similarities the row; else a place of the data
+    # second, and 3 e + 2, of neither; of best and worst its number; else a place of the data
     answer: np.ndarray
     times: np.ndarray  # (rows,)
     question: np.ndarray  # (rows,): the pair, the cell, or the set, that was asked
@@ -280,10 +275,6 @@ def given_answers(data: Any) -> Given:
         there = times > 0.0
         subject, answer = np.repeat(known.subject, OUTCOMES)[there], answer[there]
         return Given(known.subjects, subject, answer, times[there], answer // OUTCOMES)
-    if isinstance(known := data.answers, ChosenPlaces):
-        return Given(known.subjects, known.subject, known.place, known.times, data.set_of[known.place])
-    if isinstance(known, JudgedValues):
-        return Given(known.subjects, known.subject, np.arange(len(known.pair)), known.judgements, known.pair)
     answer = data.choice if data.worst is None else answers_given(data)
     order = np.lexsort((answer, data.respondent))
     question = data.set_of[data.choice]

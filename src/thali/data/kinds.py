@@ -64,7 +64,6 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="free,similar",
         groups="similarities by group",
-        kinds="similarities of kinds of people",
     ),
     DataSpec(
         TRIPLETS,
@@ -75,7 +74,6 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="common,free,similar",
         groups="triplets by group",
-        kinds="triplets of kinds of people",
     ),
     DataSpec(
         CLASSES,
@@ -99,8 +97,7 @@ TRIPLET_GROUPS = GROUPED[TRIPLETS]
 BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
 BY_KINDS |= {BEST_WORST: "best-worst choices of kinds of people"}
 OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
-PAIR_KINDS, CHOICE_KINDS, TRIPLET_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[TRIPLETS]
-BEST_WORST_KINDS, SIMILARITY_KINDS = BY_KINDS[BEST_WORST], BY_KINDS[SIMILARITIES]
+PAIR_KINDS, CHOICE_KINDS, BEST_WORST_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[BEST_WORST]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

@@ -119,10 +119,6 @@ class RunByChains(Sampled):
         """The log evidence of the model with its arguments, for data as `fit` takes them."""
         raise NotImplementedError
 
-    def _evidence_is_of(self, data: Any) -> str:
-        """Of which numbers of these data the evidence is the density: models can be compared that say the same."""
-        return "all"
-
     def _prior_sample(self, rngs: Sequence[np.random.Generator], *design: Any, **named: Any) -> "PriorSample":
         """A draw from the prior for each generator, and data of this design at it."""
         raise NotImplementedError

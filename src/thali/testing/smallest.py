@@ -91,29 +91,9 @@ def _similarities():
     return (th.Similarities((values + values.T) / 2, labels=list("abcd")),)
 
 
-def _judged_similarities():
-    """Of which it is known who judged."""
-    rng = np.random.default_rng(4)
-    squares = {f"p{k}": rng.random((4, 4)) for k in range(4)}
-    return (th.Similarities.from_subjects(squares, list("abcd"), symmetrize="mean"),)
-
-
 def _triplets():
     rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
     return (th.Triplets(rows),)
-
-
-def _answered_triplets():
-    """As many triplets, of which it is known who answered."""
-    rows = [
-        ("a", "b", "c", "c"),
-        ("a", "b", "d", "d"),
-        ("c", "d", "a", "a"),
-        ("b", "c", "d", "d"),
-        ("a", "b", "c", "c"),
-    ]
-    frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"])
-    return (th.Triplets.from_frame(frame.assign(person=[f"p{k % 4}" for k in range(5)])),)
 
 
 def _rows():
@@ -353,12 +333,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _triplet_groups,
         _CHAINS,
         lambda model: _first_set(model.of_group("men")),
-    ),
-    f"{_ADDITIVE}, similarity kinds": Smallest(
-        partial(th.AdditiveClustering, kinds=2), _judged_similarities, _CHAINS, _worths
-    ),
-    f"{_ADDITIVE}, triplet kinds": Smallest(
-        partial(th.AdditiveClustering, kinds=2), _answered_triplets, _CHAINS, _first_set
     ),
     f"{_ADDITIVE}, triplets": Smallest(th.AdditiveClustering, _triplets, _CHAINS, _first_set),
     f"{_ADDITIVE}, triplets, map": Smallest(partial(th.AdditiveClustering, method="map"), _triplets, _ONCE, _first_set),

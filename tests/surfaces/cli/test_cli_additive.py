@@ -105,7 +105,6 @@ def test_options_reach_the_model(done, fake):
         "link": "exp",
         "lapse": 0.01,
         "weights": None,
-        "kinds": None,
         "people": None,
         "respondents": None,
         "spread": "one",

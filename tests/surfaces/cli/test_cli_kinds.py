@@ -32,18 +32,13 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
 
 @pytest.fixture
 def others(folder):
-    """Choices out of three drinks, the odd one out of three, and how alike two are, by the same four people."""
-    rng, sets, odd, alike = np.random.default_rng(2), [], [], []
+    """Choices out of three drinks by four people."""
+    rng, sets = np.random.default_rng(2), []
     for number in range(24):
         three = rng.choice(["tea", "milk", "beer", "cocoa"], 3, replace=False)
         chosen, person = rng.choice(three), f"p{number % 4}"
         sets += [(person, number, item, int(item == chosen)) for item in three]
-        odd.append((person, *three, chosen))
-    for person in ("p0", "p1", "p2", "p3"):
-        alike += [(person, *pair, rng.random()) for pair in (("tea", "milk"), ("tea", "beer"), ("milk", "beer"))]
-    pd.DataFrame(alike, columns=["person", "first", "second", "similarity"]).to_csv("alike.csv", index=False)
     pd.DataFrame(sets, columns=["person", "task", "item", "chosen"]).to_csv("sets.csv", index=False)
-    pd.DataFrame(odd, columns=["person", "object1", "object2", "object3", "odd"]).to_csv("odd.csv", index=False)
 
 
 @pytest.mark.fit
@@ -52,8 +47,6 @@ def others(folder):
     [
         ("sets.csv", ("--aspects", "unique"), "ranks.csv", "set_probability"),
         ("sets.csv", ("--weights", "similar"), "ranks.csv", "How similar the kinds are"),
-        ("odd.csv", ("--weights", "similar", "--tempering", "off"), "features.csv", "most alike are"),
-        ("alike.csv", ("--weights", "similar", "--tempering", "off"), "features.csv", "most alike are"),
     ],
 )
 def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, said):
@@ -73,13 +66,6 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
     assert "All choices of a person together are predicted best by" in result.out
 
 
-@pytest.mark.fit
-@pytest.mark.long
-def test_kinds_of_triplets_are_compared_with_people_alike(done, others, uncompiled):
-    result = done("compare", "odd.csv", "--models", "two=kinds:2:1,alike=1", *RUN)
-    assert "predicts the answers left out best" in result.out
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -91,7 +77,7 @@ def test_kinds_of_triplets_are_compared_with_people_alike(done, others, uncompil
         ),
         (["people.csv", "--group", "sex", "--kinds", "2"], "--kinds are looked for in people of one group"),
         (["celebrities", "--kinds", "2"], "--kinds of people need comparisons that say who answered"),
-        (["numbers", "--kinds", "2"], "--kinds"),
+        (["numbers", "--kinds", "2"], "--kinds belongs to elimination-by-aspects, but numbers reads as similarities"),
     ],
 )
 def test_what_is_refused(refused, words, sentence):

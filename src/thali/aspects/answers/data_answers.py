@@ -21,8 +21,6 @@ from thali.data.kinds import (
     PAIR_KINDS,
     PAIRS,
     SIMILARITIES,
-    SIMILARITY_KINDS,
-    TRIPLET_KINDS,
     TRIPLETS,
 )
 from thali.posterior.verdict import Advice
@@ -48,13 +46,9 @@ from .groups import group_check_table, group_features_table, tree_of_common, tre
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
-    fitted_of_kinds,
     kinds_best_worst_check_table,
     kinds_check_table,
     kinds_set_check_table,
-    kinds_similarity_check_table,
-    kinds_triplet_check_table,
-    most_similar_of_new,
     outcomes_table_of_new,
     predicted_of_new,
 )
@@ -342,9 +336,8 @@ class OfKinds(DataAnswers):
         one: DataAnswers,
         of_new: Callable[["xarray.DataTree"], Quantities],
         check: Callable[..., "pandas.DataFrame"],
-        predict: Callable[["xarray.DataTree", Any, bool, Any], Any] = predicted_of_new,
     ) -> None:
-        self.one, self.of_new, self.of_all, self.predict = one, of_new, check, predict
+        self.one, self.of_new, self.of_all = one, of_new, check
 
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return self.one._advice(tree)
@@ -370,7 +363,7 @@ class OfKinds(DataAnswers):
         return self.of_all(tree, random_seed)
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-        return self.predict(tree, sets, return_se, covariates)
+        return predicted_of_new(tree, sets, return_se, covariates)
 
     def outcomes(self, tree: "xarray.DataTree", pairs: Any, covariates: Any) -> "pandas.DataFrame":
         return outcomes_table_of_new(tree, pairs, covariates)
@@ -388,16 +381,6 @@ class OfKinds(DataAnswers):
         return group_features_table(as_groups(tree), min_probability, similar)
 
 
-class OfKindsOfSimilarities(OfKinds):
-    """Similarities by people of such kinds: nobody chooses, and of a pair left out it is known who judged it."""
-
-    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-        return self.one.predicted(self.of_owners(tree), sets, return_se, covariates)
-
-    def left_out(self, tree: "xarray.DataTree", part: Any) -> Any:
-        return fitted_of_kinds(tree, part)
-
-
 _BY_KIND: dict[str, DataAnswers] = {
     PAIRS: OfPairs(),
     CHOICES: OfSets(),
@@ -408,8 +391,6 @@ _BY_KIND: dict[str, DataAnswers] = {
     PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs, kinds_check_table),
     CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered, kinds_set_check_table),
     BEST_WORST_KINDS: OfKinds(OfBestWorst(), quantities.of_every_pair, kinds_best_worst_check_table),
-    SIMILARITY_KINDS: OfKindsOfSimilarities(OfSimilarities(), quantities.of_similarities, kinds_similarity_check_table),
-    TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
 _OF_PEOPLE = {grouped: OfPeople(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}

@@ -6,7 +6,6 @@ import numpy as np
 
 from thali.errors import Argument, Message, Setting
 from thali.posterior.verdict import Verdict
-from thali.posterior.view import Posterior
 
 from ..draws.similarities import judgements_of
 from ..samplers.tempering import LOWEST_RATE
@@ -72,8 +71,6 @@ def noise_sentence(tree: "xarray.DataTree", was_chosen: bool = False) -> Message
     # nearly every pair.
     was_learned = bool(tree["constant_data"].dataset.get("learned_sigma", False))
     if not was_learned and not was_chosen:
-        return None
-    if Posterior(tree).kinds is not None:  # whose judgements, each by itself, show their precision
         return None
     judgements = judgements_of(tree)
     found = float(tree["posterior"].dataset["sigma"].mean())

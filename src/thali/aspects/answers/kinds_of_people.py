@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.kinds import GROUPED, OF_KINDS, PAIRS, SIMILARITIES
-from thali.errors import DataError
+from thali.data.kinds import GROUPED, OF_KINDS, PAIRS
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
 from thali.posterior.store import tree_of
@@ -17,8 +16,6 @@ from ..draws.columns import columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import DIMENSION, Lift, beta_of, cells_of, names_in
 from ..draws.probabilities import probability_blocks, probability_draws
-from ..draws.similarities import similarity_draws
-from ..draws.triplets import answered, triplet_blocks
 from ..likelihoods.best_worst import rule_of
 from ..likelihoods.set_draws import set_probability_draws
 from .check import (
@@ -34,8 +31,6 @@ from .check import (
 )
 from .check_by_data import (
     checked_options,
-    checked_similarities,
-    checked_triplets,
     named_options,
     whole_answers,
     whole_choices,
@@ -47,7 +42,6 @@ from .predict import (
     lift_for,
     out_of_sets,
     places_of,
-    places_of_pairs,
     table_of_outcomes,
     tied_places,
 )
@@ -172,7 +166,7 @@ def _data_of_members(
     """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
     constant = tree["constant_data"].to_dataset()
     of_data = OF_KINDS[Posterior(tree).data_kind]
-    kept, observed, counted = {PAIRS: _pairs_of, SIMILARITIES: _judged_by}.get(of_data, _sets_of)(tree, kind, names)
+    kept, observed, counted = (_pairs_of if of_data == PAIRS else _sets_of)(tree, kind, names)
     scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds")]
     counted = counted.assign({name: constant[name] for name in scalars})
     counted["kind"] = GROUPED[of_data]
@@ -225,24 +219,6 @@ def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tu
         rows |= {"cell_group": ("cell", of), DIMENSION: constant[DIMENSION].values}
     coordinates = {**rows, "option": constant["option"].values, "group": names}
     return [], xr.Dataset(observed, {name: rows[name] for name in list(rows)[:3]}), xr.Dataset(counted, coordinates)
-
-
-def _judged_by(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
-    """The mean judgements of the members of each kind."""
-    import xarray as xr
-
-    constant, values = tree["constant_data"].to_dataset(), tree["observed_data"].dataset["answers"].values
-    shape = len(names), constant.sizes["measured_pair"]
-    place = np.ravel_multi_index((kind[constant["answer_subject"].values], constant["answer_pair"].values), shape)
-    count, total = (np.bincount(place, each, shape[0] * shape[1]) for each in (np.ones(len(values)), values))
-    there = np.flatnonzero(count)
-    group, pair = np.unravel_index(there, shape)
-    rows: dict[str, Any] = {"measured_pair_group": ("measured_pair", group)}
-    rows |= {name: ("measured_pair", constant[name].values[pair]) for name in ("option_a", "option_b")}
-    counted: dict[str, Any] = {name: ("measured_pair", constant[name].values[pair]) for name in ("first", "second")}
-    counted["judgements"] = "measured_pair", count[there]
-    observed = xr.Dataset({"similarity": ("measured_pair", total[there] / count[there])}, rows)
-    return [], observed, xr.Dataset(counted, {**rows, "option": constant["option"].values, "group": names})
 
 
 def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
@@ -547,108 +523,3 @@ def kinds_best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = Non
         np.add.at(by, set_of[constant["answer_place"].values], times[:, None] * (of[draws][:, subject] == g).T)
         who.append((columns_of(tree_of_group(groups, name)).take(draws), by))
     return checked_options(named_options(tree, who, streams(random_seed, 1)[0]))
-
-
-# Triplets: what a new person calls the most similar pair, and the check of all people -------------------------------
-
-
-def most_similar_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-    """Of each set the probabilities of its pairs for a new person, as `predicted_pairs`; there are no covariates."""
-    start, first, second = places_of_pairs(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
-    share = aligned_shares(tree)
-    draws = np.einsum("dg,gdp->dp", share, most_similar_draws(tree, start, first, second))
-    found = np.split(draws.mean(axis=0), start[1:-1])
-    if not return_se:
-        return found
-    errors = mean_errors(draws.T.reshape(len(first), tree["posterior"].sizes["chain"], -1))
-    return found, np.split(errors, start[1:-1])
-
-
-def most_similar_draws(tree: "xarray.DataTree", start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The probability of every pair of every set by common kind, draw by draw (kind, draw, place)."""
-    groups = as_groups(tree)
-    each = [tree_of_group(groups, name) for name in Posterior(groups).groups]
-    blocks_of = [[p for _, p in triplet_blocks(one, start, first, second)] for one in each]
-    return np.stack([np.concatenate(some, axis=1) for some in blocks_of])
-
-
-def kinds_triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """As `triplet_check_table`; answers to a set are a sum over kinds of Multinomial(n_g, p_g)."""
-    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
-    data = answered(tree)
-    of = aligned_members(tree)
-    draws = spaced_draws(len(of), len(data.counts))
-    of, rng = of[draws], streams(random_seed, 1)[0]
-    subject, which = constant["answer_subject"].values, data.set_of[constant["answer_place"].values]
-    times = observed["answers"].values.astype(np.int64)
-
-    def drawn(places: slice, sets: slice) -> tuple[np.ndarray, np.ndarray]:
-        own = data.start[sets.start : sets.stop + 1] - places.start
-        p = most_similar_draws(tree, own, data.first[places], data.second[places])[:, draws]
-        here = np.flatnonzero((which >= sets.start) & (which < sets.stop))
-        replicates, expected = np.zeros((2, places.stop - places.start, len(draws)))
-        for g in range(len(p)):
-            by = np.zeros((sets.stop - sets.start, len(draws)), np.int64)
-            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, subject[here]] == g).T)
-            for v in range(len(by)):
-                rows = slice(own[v], own[v + 1])
-                replicates[rows] += rng.multinomial(by[v], p[g][:, rows] / p[g][:, rows].sum(1, keepdims=True)).T
-                expected[rows] += by[v] * p[g][:, rows].T
-        return replicates, expected
-
-    return checked_triplets(data, len(draws), drawn)
-
-
-# Similarities: the mean of those who judged a pair, each as the kind that the draw says -------------------------------
-
-
-class Judged(NamedTuple):
-    """Who judged which pairs, a row a judgement."""
-
-    subject: np.ndarray
-    pair: np.ndarray
-
-
-def moments_of_kinds(
-    tree: "xarray.DataTree", draws: np.ndarray, first: np.ndarray, second: np.ndarray, known: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of the mean judgement of each pair, in some draws (draws, pairs)."""
-    from scipy.sparse import csr_array
-
-    of, groups = aligned_members(tree)[draws], as_groups(tree)
-    judged = csr_array((np.ones(len(known.pair)), (known.subject, known.pair)), (of.shape[1], len(first)))
-    mean, variance = np.zeros((2, len(draws), len(first)))
-    for g, name in enumerate(Posterior(groups).groups):
-        own = tree_of_group(groups, name)
-        constant, sigma = (own["posterior"].dataset[each].values.ravel()[draws] for each in ("constant", "sigma"))
-        times = (of == g).astype(float) @ judged
-        mean += times * similarity_draws(columns_of(own).take(draws), constant, first, second)
-        variance += times * sigma[:, None] ** 2
-    number = judged.sum(axis=0)
-    return mean / number, np.sqrt(variance) / number
-
-
-def fitted_of_kinds(tree: "xarray.DataTree", data: Any) -> tuple[np.ndarray, np.ndarray]:
-    """As `fitted_draws`, of judgements by the people of the fit."""
-    sizes = tree["posterior"].sizes
-    if data.answers is None or list(data.subjects) != people_in(tree):
-        raise DataError("Predictions by kinds of people are of similarities that the people of the fit judged.")
-    draws = np.arange(sizes["chain"] * sizes["draw"])
-    found = moments_of_kinds(tree, draws, data.first, data.second, data.answers)
-    mean, deviation = (each.reshape(sizes["chain"], sizes["draw"], -1) for each in found)
-    return mean, deviation
-
-
-def kinds_similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """As `similarity_check_table`, of the mean of those who judged each pair."""
-    constant, posterior = tree["constant_data"].dataset, tree["posterior"].sizes
-    first, second = constant["first"].values, constant["second"].values
-    subject, pair = constant["answer_subject"].values, constant["answer_pair"].values
-    draws = spaced_draws(posterior["chain"] * posterior["draw"], len(first))
-
-    def moments(pairs: slice) -> tuple[np.ndarray, np.ndarray]:
-        here = (pair >= pairs.start) & (pair < pairs.stop)
-        known = Judged(subject[here], pair[here] - pairs.start)
-        return moments_of_kinds(tree, draws, first[pairs], second[pairs], known)
-
-    return checked_similarities(tree, random_seed, len(draws), np.bincount(pair, minlength=len(first)), moments)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.answers import Answers, Given, JudgedValues, first_answers, given_answers, log_coefficients_of_people
-from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS, TRIPLETS
+from thali.data.answers import Answers, Given, first_answers, given_answers, log_coefficients_of_people
+from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.densities import is_pointwise
@@ -22,7 +22,6 @@ from ..draws.counts import outcomes
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_draws
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats, pair_index
-from ..draws.triplets import probabilities_of_draws
 from ..likelihoods.best_worst import answer_probabilities
 from .groups import _padded_weights, columns_of_group, comparable_weights, mean_over
 
@@ -39,14 +38,8 @@ _OF_KINDS = {
     "kind_choice_probability": "probability that a person of each kind chooses the first of a pair; lapse included",
     "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
     "kind_set_probability": "probability that a person of each kind chooses the alternative; lapse included",
-    "similarity": "similarity of a pair to a new person; of triplets with the link ratio over the mean of all pairs",
     "tie": "nu, the parameter of ties, mean over kinds of a new person",
-    "constant": "additive constant, mean over kinds of a new person",
-    "sigma": "standard deviation of a judgement about the similarity, mean over kinds of a new person",
     "kind_tie": "nu, the parameter of ties, in each kind",
-    "kind_similarity": "similarity of a pair in each kind; of triplets with the link ratio over the mean of all pairs",
-    "kind_constant": "constant of each kind, part of every similarity; of triplets over the mean of all pairs",
-    "kind_sigma": "standard deviation of a judgement by those of each kind about the similarity",
     "kind_weights": "weight of a feature in each kind; padded with 0",
     "kind_unique_weights": "weight of the aspect that an option has alone, in each kind",
     "weights": "weight of a feature, mean over kinds; padded with 0",
@@ -92,11 +85,10 @@ def kinds_tree(
         parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
     by_kind = comparable_weights(raw, parts, own)
     middle, part = mean_over(by_kind), parts[0]
-    left_out = coefficients.sum() if part.kind in _COUNTED else part.log_constant
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
         "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + left_out for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
         **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
         "n_kinds": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "subject"), of.reshape(*shape, -1)),
@@ -112,8 +104,7 @@ def kinds_tree(
         if name in part.descriptions:  # others stand in the parts
             each = np.stack(values, axis=2)
             variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), each
-            if part.scale is None:
-                variables[name] = ("chain", "draw"), (shares * each).sum(axis=2)
+            variables[name] = ("chain", "draw"), (shares * each).sum(axis=2)
     ties = variables["kind_tie"][1] if "kind_tie" in variables else None
     for name, (dims, values) in part.variables.items():
         if len(dims) == 2 or name in part.common:  # of the owners, or a parameter, which all kinds share
@@ -131,7 +122,7 @@ def kinds_tree(
         logs = []
         for g, columns in enumerate(by_kind):
             kind = _Kind(parts[g], columns, {name: values[g].ravel() for name, values in own.items()})
-            logs.append(_judged(kind, data) if part.kind not in _COUNTED else _counted(kind, data, given))
+            logs.append(_counted(kind, data, given))
     if logs[0] is not None and is_pointwise(len(people), len(of)):
         terms = _log_of_people(np.stack(logs, axis=2), of) + coefficients
         variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
@@ -192,15 +183,6 @@ def _of_places(kind: _Kind, data: Any) -> np.ndarray | None:
     return np.log(kind.part.variables["set_probability"][1].reshape(-1, len(data.members)))
 
 
-def _of_pair_sets(kind: _Kind, data: Any) -> np.ndarray | None:
-    """Of each pair of each set."""
-    if len(data.first) > MAX_PAIRS:
-        return None
-    fixed = kind.part.constants["link"], kind.part.constants["lapse"]
-    constant = kind.own.get("constant")
-    return np.log(probabilities_of_draws(kind.columns, constant, data.start, data.first, data.second, *fixed))
-
-
 def _of_best_and_worst(kind: _Kind, data: Any) -> np.ndarray | None:
     """Of each possible answer to each set."""
     if first_answers(data.start)[-1] > MAX_PAIRS:
@@ -209,12 +191,10 @@ def _of_best_and_worst(kind: _Kind, data: Any) -> np.ndarray | None:
     return np.log(answer_probabilities(weights, data.start, data.members, constants["lapse"], constants["best_worst"]))
 
 
-# Of data that are counted: the log probability of every answer, draw by draw (draws, answers); None where it is not
-# stored.
+# The log probability of every answer, draw by draw (draws, answers); None where it is not stored.
 _COUNTED: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
     PAIRS: _of_pairs,
     CHOICES: _of_places,
-    TRIPLETS: _of_pair_sets,
     BEST_WORST: _of_best_and_worst,
 }
 
@@ -229,23 +209,6 @@ def _counted(kind: _Kind, data: Any, given: Given) -> np.ndarray | None:
     return np.maximum(logs, LEAST) @ times
 
 
-def _judged(kind: _Kind, data: Any) -> np.ndarray | None:
-    """The same of similarities, whose judgements are normal about those of the kind."""
-    from scipy.sparse import csr_array
-
-    if "similarity" not in kind.part.variables:
-        return None
-    fitted = kind.part.variables["similarity"][1][..., pair_index(data.first, data.second, data.n_options)]
-    mu, known = fitted.reshape(-1, data.n_pairs), data.answers
-    ones, values, squares = (
-        csr_array((np.power(known.values, k), (known.pair, known.subject)), (data.n_pairs, len(known.subjects)))
-        for k in range(3)
-    )
-    variance = kind.own["sigma"][:, None] ** 2
-    error = squares.sum(axis=0) - 2.0 * (mu @ values) + (mu * mu) @ ones
-    return -0.5 * (error / variance + ones.sum(axis=0) * np.log(2.0 * np.pi * variance))
-
-
 def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a tree holds of everybody's answers, in constant_data and in observed_data."""
     if isinstance(data.answers, Answers):
@@ -254,9 +217,6 @@ def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[st
         rows |= {"answer_losses": ("answer", answers.losses)}
         rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
         return rows, {"answers": ("answer", answers.wins)}
-    if isinstance(known := data.answers, JudgedValues):
-        rows = {"answer_subject": ("answer", known.subject), "answer_pair": ("answer", known.pair)}
-        return rows, {"answers": ("answer", known.values)}
     # a dimension of its own: along "answer" stand the possible answers of best-worst choices
     dim = "given_answer" if kind == BEST_WORST else "answer"
     rows = {"answer_subject": (dim, given.subject), "answer_place": (dim, given.answer)}

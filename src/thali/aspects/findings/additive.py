@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import plural
-from thali.data.kinds import OF_GROUPS, OF_KINDS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 from thali.model.common_findings import asked, check_of, data, describes, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
@@ -17,7 +17,7 @@ from thali.model.settings import Settings
 from thali.model.wording import estimate as in_words
 from thali.model.wording import number, phrase
 from thali.posterior.interval import INTERVAL, TAILS
-from thali.posterior.view import KINDS, Posterior
+from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..answers.check import check_sentence
@@ -28,7 +28,7 @@ from ..draws.columns import columns_of
 from ..draws.similarities import judgements_of, similarity_draws
 from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
-from . import groups, kinds, people
+from . import groups, people
 from .english import ENGLISH
 from .features import (
     by_member,
@@ -99,8 +99,6 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
     if model._engine.is_point:
         return OF_A_POINT
-    if Posterior(model.posterior_).population == KINDS:
-        return (*kinds.makers_of("feature", _of(model).alike, _of(model).check), *LAST)
     if Posterior(model.posterior_).has_individuals:
         return (*_FIRST_OF_PEOPLE, _of(model).check, summary, data, *LAST)
     if model.groups_:
@@ -112,7 +110,7 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
 def _of(model: "AdditiveClustering") -> "_OfData":
     """Facts of the data of the fit, or of each of its groups."""
     kind = Posterior(model.posterior_).data_kind
-    return _OF_DATA[(OF_GROUPS | OF_KINDS).get(kind, kind)]
+    return _OF_DATA[OF_GROUPS.get(kind, kind)]
 
 
 def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
@@ -359,8 +357,6 @@ def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
     shape, rate = model.weight_prior_
     prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
     shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
-    if Posterior(model.posterior_).population == KINDS:
-        shared = kinds.modelled(model, "feature")
     return (*sentences, prior, fixed, *shared, *people.known_of_people(model), *people.modelled_people(model))
 
 
@@ -376,8 +372,7 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
     sigma = model.posterior_["posterior"]["sigma"].to_numpy()
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
-        how = "learned" if Posterior(model.posterior_).kinds is None else "by_kind"
-        return rule, phrase(ENGLISH, f"additive.methods.{how}", value=in_words(sigma))
+        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma))
     chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
     return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
 
@@ -427,7 +422,6 @@ class _OfData(NamedTuple):
     assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
     explained: Callable[[Any], list[Text]]  # of a point
     modelled: Callable[[Any], tuple[Text, Text]]
-    alike: Callable[[Any], Text]  # to a kind of people
 
 
 _OF_DATA = {
@@ -439,7 +433,6 @@ _OF_DATA = {
         _assumed_of_similarities,
         _explained_of_similarities,
         _of_similarities,
-        kinds.most_alike,
     ),
     TRIPLETS: _OfData(
         OF_TRIPLETS,
@@ -449,7 +442,6 @@ _OF_DATA = {
         _assumed_of_answers,
         lambda model: [],
         _of_answers,
-        kinds.most_similar,
     ),
 }
 OF_A_POINT = (_ASKED, best_features, point, data, *LAST)

@@ -265,8 +265,8 @@ _LAST_OF_PEOPLE = (
     verdict,
 )
 OF_KINDS = (
-    *kinds.makers_of("aspect", kinds.preferred, check, kinds.ranks, covariates),
-    methods(lambda model: (*modelled(model), *kinds.modelled(model, "aspect"))),
+    *kinds.makers_of(check, covariates),
+    methods(lambda model: (*modelled(model), *kinds.modelled(model))),
     verdict,
 )
 MAKERS = (

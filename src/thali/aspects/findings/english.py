@@ -167,8 +167,7 @@ ENGLISH = {
     "groups.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), with kappa learned"
     " under a Gamma(2, 0.1) prior.",
     "groups.methods.covariates": "The coefficients of covariates were the same in all groups.",
-    "kinds.asked.aspect": "Which kinds of people are there, who is of the same kind, and what does each kind prefer?",
-    "kinds.asked.feature": "Which kinds of people are there, who is of the same kind, and what is alike to each kind?",
+    "kinds.asked": "Which kinds of people are there, who is of the same kind, and what does each kind prefer?",
     "kinds": "The answers come from {number} of the {most} kinds that there may be (probability {probability}).",
     "kinds.each": "Kind {kind} has {sample} % of the people who answered, and {population} % of the population that"
     " they are a sample of ({interval} {low} to {high}); {prefers}.",
@@ -176,21 +175,19 @@ ENGLISH = {
     " out the mean. The quantities kind_share[1], kind_share[2], ... are those of the largest kind of each draw, of the"
     " second largest, ..., whoever is of it.",
     "kinds.liked": "the best mean ranks have {liked}",
-    "kinds.alike": "most alike are {pairs}",
-    "kinds.many": "there are too many pairs to rank them",
     "kinds.title": "Kinds of people, the largest first: their share of those who answered and of the population, and"
     " how many people most probably are of each",
     "kinds.same": "The probability that two people are of the same kind.",
     "kinds.ranks": "Rank of the options by the weight of all their aspects, for each kind",
-    "kinds.features": "{Word}s that some share and others lack, and their weight in each kind",
-    "kinds.caption": "Weight of each {word} in each kind.",
+    "kinds.features": "Aspects that some share and others lack, and their weight in each kind",
+    "kinds.caption": "Weight of each aspect in each kind.",
     "kinds.kappa": "How similar the kinds are, kappa, is {estimate}.",
     "kinds.n_kinds": "Kinds that somebody is of: {value}.",
     "kinds.agreement": "Pairs of people of whom a draw says as the most typical one whether they are of the same kind:"
     " {value}.",
     "kinds.log_likelihood": "Log-likelihood of all people, no constant left out: {value}.",
     "kinds.methods": "Everybody was of one of {number} kinds, whose shares had a Dirichlet(1, ..., 1) prior and whose"
-    " members were inferred. The kinds had {word}s in common and weights of their own{how}",
+    " members were inferred. The kinds had aspects in common and weights of their own{how}",
     "kinds.methods.covariates": "The coefficients of covariates were the same in all kinds.",
     "kinds.methods.free": ", independent of those of the other kinds.",
     "kinds.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), kappa having a"
@@ -303,8 +300,6 @@ ENGLISH = {
     " objects is the sum of the weights of the features that both have, plus a constant, with normal error.",
     "additive.methods.no_constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
     " objects is the sum of the weights of the features that both have, with normal error.",
-    "additive.methods.by_kind": "Constant and standard deviation of the error were those of each kind; the deviation"
-    " was learned: {value} as a mean over kinds.",
     "additive.methods.learned": "The standard deviation of the error was learned: {value}.",
     "additive.methods.sigma": "The standard deviation of the error was {value}{chosen}.",
     "additive.methods.chosen": ", chosen by cross-validation over pairs of objects",

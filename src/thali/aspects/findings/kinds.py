@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali.model.common_findings import asked, data, summary
 from thali.model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
@@ -13,48 +11,26 @@ from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
-from ..draws.tree import MAX_PAIRS
 from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
 from .groups import MAX_GROUPS, parameter_notes, ranks_finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from ..models.elimination import EliminationByAspects
 
 _LIKED = 3
 
 
-def makers_of(word: str, prefers: "Callable[[Any], Text]", check: Maker, *more: Maker) -> tuple[Maker, ...]:
-    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `prefers`: what the model
-    of a kind says of it in a few words; `check`: of the data; `more`: further answers by kind."""
-
-    @finding("kinds", "Which kinds of people are there?")
-    def kinds(model: Any, settings: Settings) -> Finding:
-        return _kinds(model, prefers)
-
-    @finding("features", f"How much does each {word} weigh for each kind?")
-    def features(model: Any, settings: Settings) -> Finding | None:
-        if of_options_alone(model):
-            return None
-        return _features(model, settings, word)
-
-    @finding("n_features", f"How many {word}s are there?")
-    def n_features(model: Any, settings: Settings) -> Finding | None:
-        if of_options_alone(model):
-            return None
-        seen = Posterior(model.posterior_)
-        number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
-        return number_finding(model, number.to_numpy(), word, f"{word}s")
-
-    question = asked(lambda model: ENGLISH[f"kinds.asked.{word}"])
-    own = question, kinds, features, n_features, *more
+def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
+    """The makers of the findings but for the paragraph of a paper; `check`: of the data; `more`: further answers."""
+    question = asked(lambda model: ENGLISH["kinds.asked"])
+    own = question, kinds, features, n_features, ranks, *more
     return (*own, parameters, check, summary, data, assignment, same_kind)
 
 
-def _kinds(model: Any, prefers: "Callable[[Any], Text]") -> Finding:
+@finding("kinds", "Which kinds of people are there?")
+def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The kinds, how many people are of each, and what they prefer."""
     sizes: Any = model.kind_sizes()
     numbers = sizes.attrs["n_kinds"]
@@ -65,7 +41,7 @@ def _kinds(model: Any, prefers: "Callable[[Any], Text]") -> Finding:
         low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(), "low": low, "high": high}
-        prefer = prefers(model.of_kind(kind))
+        prefer = _preferred(model.of_kind(kind))
         notes.append(phrase(ENGLISH, "kinds.each", kind=kind, prefers=prefer, **shares, **ends))
     if len(sizes) > 1:
         notes.append(ENGLISH["kinds.shares"])
@@ -79,51 +55,40 @@ def _kinds(model: Any, prefers: "Callable[[Any], Text]") -> Finding:
     )
 
 
-def preferred(model: Any) -> Text:
+def _preferred(model: Any) -> Text:
     """The options of the best mean ranks."""
     liked = listed([str(option) for option in model.ranks().index[:_LIKED]])
     return phrase(ENGLISH, "kinds.liked", liked=liked)
 
 
-def most_similar(model: Any) -> Text:
-    """The pairs of objects that share most, where they are not too many to be told."""
-    n = len(labels_of(model))
-    if n * (n - 1) // 2 > MAX_PAIRS:
-        return ENGLISH["kinds.many"]
-    table = model.pair_ranks().head(_LIKED)
-    return _alike(zip(table["a"], table["b"], strict=True))
-
-
-def most_alike(model: Any) -> Text:
-    """The pairs of objects of the greatest mean similarity, likewise."""
-    if (similarity := Posterior(model.posterior_).similarity) is None:
-        return ENGLISH["kinds.many"]
-    first, second = np.triu_indices(len(labels_of(model)), k=1)
-    order = np.argsort(-similarity.values.mean(axis=(0, 1)), kind="stable")[:_LIKED]
-    labels = np.array(labels_of(model), object)
-    return _alike(zip(labels[first[order]], labels[second[order]], strict=True))
-
-
-def _alike(pairs: "Iterable[tuple[str, str]]") -> Text:
-    return phrase(ENGLISH, "kinds.alike", pairs=listed([f"{a} and {b}" for a, b in pairs]))
-
-
-def _features(model: Any, settings: Settings, word: str) -> Finding:
-    """The features with their weight in each kind."""
+@finding("features", "How much does each aspect weigh for each kind?")
+def features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """The aspects with their weight in each kind."""
+    if of_options_alone(model):
+        return None
     table: Any = model.features(similar=settings.similar)
     labels = labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written, several = by_member(table, labels), len(model.kind_sizes())
     if not len(shared):
-        return Finding(phrase(ENGLISH, "groups.none", word=word), table=written, rows=0)
+        return Finding(phrase(ENGLISH, "groups.none", word="aspect"), table=written, rows=0)
     kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
-    caption = str(phrase(ENGLISH, "kinds.caption", word=word))
     return Finding(
-        title=str(phrase(ENGLISH, "kinds.features", Word=word.capitalize())),
+        title=ENGLISH["kinds.features"],
         table=written,
         shown=shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]]),
-        picture=Picture("group_weights", caption, (table,)) if 1 < several <= MAX_GROUPS else None,
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
     )
+
+
+@finding("n_features", "How many aspects are there?")
+def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """How many aspects there are."""
+    if of_options_alone(model):
+        return None
+    seen = Posterior(model.posterior_)
+    number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
+    return number_finding(model, number.to_numpy(), "aspect", "aspects")
 
 
 @finding("ranks", "Which options does each kind prefer?")
@@ -157,8 +122,8 @@ def same_kind(model: "EliminationByAspects", settings: Settings) -> Finding:
     return Finding(table=model.same_kind())
 
 
-def modelled(model: Any, word: str) -> tuple[Text, ...]:
+def modelled(model: Any) -> tuple[Text, ...]:
     """How the kinds were modelled."""
     how = ENGLISH["kinds.methods.similar" if model.weights == SIMILAR else "kinds.methods.free"]
     matched = phrase(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
-    return (phrase(ENGLISH, "kinds.methods", number=model.kinds, word=word, how=how), matched)
+    return (phrase(ENGLISH, "kinds.methods", number=model.kinds, how=how), matched)

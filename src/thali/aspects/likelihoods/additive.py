@@ -1,7 +1,6 @@
 """Additive clustering: similarity is the sum of the weights of the features that two objects share."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -19,9 +18,7 @@ from ..weight_priors import EXPONENTIAL, GammaWeights
 from .residuals import (
     CONSTANT,
     VARIANCE,
-    CountedResiduals,
     Judgements,
-    Ratings,
     Residuals,
     common_sum,
     draw_constant,
@@ -38,7 +35,6 @@ from .residuals import (
     row_sum,
     shift_row_sums,
     squared_error,
-    told,
 )
 
 LEARNED = "learned"
@@ -127,10 +123,9 @@ class Additive:
                 f"Additive clustering needs Similarities; got {type(data).__name__}. Triplets are for "
                 "thali.likelihoods.MostSimilarPair; wrap a matrix as Similarities(matrix)."
             )
-        numbers = self._numbers(data)
-        sigma, spread = self.fixed_sigma(data), float(np.std(numbers.values))
-        if sigma is not None and sigma * math.sqrt(mean_share(numbers)) < SMALL * spread and not is_quiet():
-            judged = "" if (numbers.judgements == 1).all() else ", by the numbers of judgements,"
+        sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
+        if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():
+            judged = "" if (data.judgements == 1).all() else ", by the numbers of judgements,"
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
@@ -140,10 +135,6 @@ class Additive:
                     " to learn it.",
                 )
             )
-
-    def _numbers(self, data: Any) -> Any:
-        """What has an error: `values`, each the mean of so many `judgements`."""
-        return data
 
     def fixed_sigma(self, data: Any) -> float | None:
         """The standard deviation that is used with these data, or None if it is learned."""
@@ -156,6 +147,8 @@ class Additive:
 
         `weights` is the Gamma prior of weights and constant.
         """
+        self._warn_of_scale(data, weights.shape, weights.rate)
+        variance = self.first_variance(data)
         value, measured, share = lay_out(data)
         single = bool((data.judgements == 1).all())
         judgements = Judgements(
@@ -166,24 +159,15 @@ class Additive:
             total=float(data.judgements.sum()),
             single=single,
             complete=single and 2 * data.values.size == data.n_options * (data.n_options - 1),
-            within=0.0,
-            **self._priors(data, weights),
+            shape=weights.shape,
+            rate=weights.rate,
+            has_constant=bool(self.constant),
+            learns_variance=self.fixed_sigma(data) is None,
+            variance=variance,
+            prior_shape=VARIANCE_SHAPE,
+            prior_scale=variance * (VARIANCE_SHAPE - 1.0),
         )
         return judgements, empty_cache
-
-    def _priors(self, data: Any, weights: Any) -> dict[str, Any]:
-        """The fields of the compiled likelihood about constant and variance; warns of weights of another scale."""
-        self._warn_of_scale(data, weights.shape, weights.rate)
-        variance = self.first_variance(data)
-        return {
-            "shape": weights.shape,
-            "rate": weights.rate,
-            "has_constant": bool(self.constant),
-            "learns_variance": self.fixed_sigma(data) is None,
-            "variance": variance,
-            "prior_shape": VARIANCE_SHAPE,
-            "prior_scale": variance * (VARIANCE_SHAPE - 1.0),
-        }
 
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
         """Warn of a weight prior whose weights are much smaller or larger than the similarities."""
@@ -212,10 +196,9 @@ class Additive:
             return float(sigma) ** 2
         if self.variance is not None:
             return float(self.variance)
-        numbers = self._numbers(data)
-        varied = np.ptp(numbers.values) > 0.0
-        spread = float(np.var(numbers.values)) if varied else float(numbers.values[0]) ** 2 or 1.0
-        return VARIANCE_SHARE * spread / mean_share(numbers)
+        varied = np.ptp(data.values) > 0.0
+        spread = float(np.var(data.values)) if varied else float(data.values[0]) ** 2 or 1.0
+        return VARIANCE_SHARE * spread / mean_share(data)
 
     def held_to(self, data: Any) -> "Additive":
         """The same likelihood with the prior of sigma fixed to the one for these data."""
@@ -247,15 +230,14 @@ class Additive:
         """What draws say about the data, for the posterior tree."""
         from ..draws.similarities import similarities_part
 
-        numbers = self._numbers(data)
         return similarities_part(
             columns,
             extra,
             data,
             shape,
             dense,
-            log_constant=-0.5 * numbers.values.size * math.log(2.0 * math.pi * self.first_variance(data))
-            + 0.5 * float(np.log(numbers.judgements).sum()),
+            log_constant=-0.5 * data.values.size * math.log(2.0 * math.pi * self.first_variance(data))
+            + 0.5 * float(np.log(data.judgements).sum()),
             has_constant=self.constant,
             learned_sigma=self.fixed_sigma(data) is None,
         )
@@ -272,28 +254,17 @@ def mean_share(data: Any) -> float:
     return float(np.mean(1.0 / data.judgements))
 
 
-def of_judgements(operation: Any) -> Callable[[Any], Any]:
-    """Register the implementation of an operation for judgements of all, and of those who are of a kind."""
-
-    def register(function: Any) -> Any:
-        for cls in (Judgements, Ratings):
-            operation.register(cls)(function)
-        return function
-
-    return register
-
-
-@of_judgements(operations.sees_full)
+@operations.sees_full.register(Judgements)
 def _sees_full(judgements: Any) -> Any:
     return True
 
 
-@of_judgements(operations.sees_single)
+@operations.sees_single.register(Judgements)
 def _sees_single(judgements: Any) -> Any:
     return False
 
 
-@of_judgements(operations.is_scale_free)
+@operations.is_scale_free.register(Judgements)
 def _is_scale_free(judgements: Any) -> Any:
     return False
 
@@ -303,136 +274,120 @@ def _cache_at(judgements: Any, caches: Any, t: Any) -> Any:
     return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
 
 
-@operations.cache_at.register(Ratings)
-def _cache_of_kind_at(ratings: Any, caches: Any, t: Any) -> Any:
-    return CountedResiduals(
-        caches.residual[t],
-        caches.pull[t],
-        caches.ties[t],
-        caches.real[t],
-        caches.value[t],
-        caches.measured[t],
-        caches.share[t],
-        caches.fitted[t],
-        caches.sums[t],
-    )
-
-
-@of_judgements(operations.delta_own)
+@operations.delta_own.register(Judgements)
 def _delta_own(judgements: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
     return 0.0
 
 
-@of_judgements(operations.apply_own)
+@operations.apply_own.register(Judgements)
 def _apply_own(judgements: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
     pass
 
 
-@of_judgements(operations.delta_member)
+@operations.delta_member.register(Judgements)
 def _delta_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    return row_gain(told(judgements, c), c, b, k, i, d)
+    return row_gain(judgements, c, b, k, i, d)
 
 
-@of_judgements(operations.apply_member)
+@operations.apply_member.register(Judgements)
 def _apply_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    row_shift(told(judgements, c), c, b, k, i, d)
+    row_shift(judgements, c, b, k, i, d)
 
 
-@of_judgements(operations.is_quick)
+@operations.is_quick.register(Judgements)
 def _is_quick(judgements: Any) -> Any:
     return True
 
 
-@of_judgements(operations.open_members)
+@operations.open_members.register(Judgements)
 def _open_members(judgements: Any, c: Any, b: Any, k: Any) -> None:
-    open_row_sums(told(judgements, c), c, b, k)
+    open_row_sums(judgements, c, b, k)
 
 
-@of_judgements(operations.delta_joined)
+@operations.delta_joined.register(Judgements)
 def _delta_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
-@of_judgements(operations.apply_joined)
+@operations.apply_joined.register(Judgements)
 def _apply_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    row_shift(told(judgements, c), c, b, k, i, d)
-    shift_row_sums(told(judgements, c), c, b, k, i, d)
+    row_shift(judgements, c, b, k, i, d)
+    shift_row_sums(judgements, c, b, k, i, d)
 
 
-@of_judgements(operations.pull_on)
+@operations.pull_on.register(Judgements)
 def _pull_on(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
     return row_sum(c.residual, b, k, i) / c.real[VARIANCE]
 
 
-@of_judgements(operations.stiffness_of)
+@operations.stiffness_of.register(Judgements)
 def _stiffness_of(judgements: Any, c: Any, b: Any, k: Any, other: Any, i: Any) -> Any:
-    return common_sum(told(judgements, c).measured, b, k, other, i) / c.real[VARIANCE]
+    return common_sum(judgements.measured, b, k, other, i) / c.real[VARIANCE]
 
 
-@of_judgements(operations.delta_compensated_member)
+@operations.delta_compensated_member.register(Judgements)
 def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    return row_gain(told(judgements, c), c, b, k, i, d)
+    return row_gain(judgements, c, b, k, i, d)
 
 
-@of_judgements(operations.apply_compensated_member)
+@operations.apply_compensated_member.register(Judgements)
 def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    row_shift(told(judgements, c), c, b, k, i, d)
+    row_shift(judgements, c, b, k, i, d)
 
 
-@of_judgements(operations.delta_weight)
-@of_judgements(operations.delta_compensated_weight)
+@operations.delta_weight.register(Judgements)
+@operations.delta_compensated_weight.register(Judgements)
 def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    pairs = inner_pairs(told(judgements, c), b, k, m)
+    pairs = inner_pairs(judgements, b, k, m)
     return d * (inner_sum(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
 
 
-@of_judgements(operations.apply_weight)
-@of_judgements(operations.apply_compensated_weight)
+@operations.apply_weight.register(Judgements)
+@operations.apply_compensated_weight.register(Judgements)
 def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    inner_shift(told(judgements, c), c, b, k, d)
+    inner_shift(judgements, c, b, k, d)
 
 
-@of_judgements(operations.apply_scale)
+@operations.apply_scale.register(Judgements)
 def _apply_scale(judgements: Any, c: Any, b: Any, factor: Any) -> None:
     pass
 
 
-@of_judgements(operations.rebuild)
+@operations.rebuild.register(Judgements)
 def _rebuild(judgements: Any, c: Any, b: Any) -> None:
-    fill(told(judgements, c), c, b, b.whole[COLUMNS])
+    fill(judgements, c, b, b.whole[COLUMNS])
 
 
-@of_judgements(operations.log_likelihood)
+@operations.log_likelihood.register(Judgements)
 def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
     # what is left out is the log-density of residuals of 0 under the first variance
     variance = c.real[VARIANCE]
     return -0.5 * (
-        squared_error(told(judgements, c), c) / variance
-        + told(judgements, c).pairs * math.log(variance / judgements.variance)
+        squared_error(judgements, c) / variance + judgements.pairs * math.log(variance / judgements.variance)
     )
 
 
-@of_judgements(operations.draw_weights)
+@operations.draw_weights.register(Judgements)
 def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2 variance), where A counts the
     # judgements of pairs of owners and B sums what the others leave unexplained of them
     precision = b.real[BETA] / c.real[VARIANCE]
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
-        pairs = inner_pairs(told(judgements, c), b, k, b.m[k])
+        pairs = inner_pairs(judgements, b, k, b.m[k])
         unexplained = inner_sum(c.residual, b, k) + b.w[k] * pairs
         w = tilted_weight(rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained)
-        inner_shift(told(judgements, c), c, b, k, w - b.w[k])
+        inner_shift(judgements, c, b, k, w - b.w[k])
         b.w[k] = w
 
 
-@of_judgements(operations.draw_parameters)
+@operations.draw_parameters.register(Judgements)
 def _draw_parameters(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    draw_constant(rng, told(judgements, c), c, b)
-    draw_variance(rng, told(judgements, c), c, b)
+    draw_constant(rng, judgements, c, b)
+    draw_variance(rng, judgements, c, b)
 
 
-@of_judgements(operations.note_parameters)
+@operations.note_parameters.register(Judgements)
 def _note_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     extra[draw, CONSTANT] = c.real[CONSTANT]
     extra[draw, VARIANCE] = math.sqrt(c.real[VARIANCE])

@@ -21,7 +21,6 @@ from .pair_sets import (
     evaluate,
     fill,
     lay_out,
-    log_answer,
 )
 
 
@@ -55,7 +54,6 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
         caches.touched[t],
         caches.term[t],
         caches.real[t],
-        caches.times[t],
     )
 
 
@@ -126,7 +124,7 @@ def log_density_of_constant(sets: Any, c: Any, b: Any, log_constant: Any) -> Any
             if sets.times[x] == 0.0:
                 break
             share = (max(c.shared[sets.pair[x]], 0.0) + constant) / of_set
-            total += c.times[x] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY))
+            total += sets.times[x] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY))
     return b.real[BETA] * total + sets.shape * log_constant - sets.rate * constant
 
 
@@ -226,40 +224,3 @@ def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
     for p in range(c.shared.shape[0]):
         c.shared[p] *= factor
     evaluate(sets, c)
-
-
-# Answers of people whose kind changes: an answer is a pair of a set, and its place that among the places of all sets,
-# or -1 if nobody gave it.
-
-
-@scalar
-def set_at(sets: Any, x: Any) -> Any:
-    """The set that place x is of."""
-    return np.searchsorted(sets.start, x, side="right") - 1
-
-
-@operations.look_at_answers.register(PairSets)
-def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    for answer in range(people.place.shape[0]):
-        x = people.place[answer]
-        if x >= 0:
-            r = set_at(sets, x)
-            total = 0.0
-            for y in range(sets.start[r], sets.start[r + 1]):
-                total += c.value[sets.pair[y]]
-            logs[answer] = log_answer(sets, c, r, x, total, 1.0 / total if total > 0.0 else 0.0)
-
-
-@operations.add_answer.register(PairSets)
-def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    x = people.place[answer]
-    c.times[x] += times
-    c.term[set_at(sets, x)] += times * log
-
-
-@operations.forget_answers.register(PairSets)
-def _forget_answers(sets: Any, c: Any) -> None:
-    for x in range(c.times.shape[0]):
-        c.times[x] = 0.0
-    for r in range(c.term.shape[0]):
-        c.term[r] = 0.0

@@ -56,7 +56,6 @@ class PairSums(NamedTuple):
     touched: np.ndarray  # (pairs,) int32 the pairs that it changes
     term: np.ndarray  # (sets,) log-likelihood
     real: np.ndarray  # (1,) CONSTANT
-    times: np.ndarray  # (places,) how often each pair was chosen: by all, or by the people of a kind
 
 
 def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> PairSets:
@@ -113,7 +112,6 @@ def empty_cache(sets: PairSets) -> PairSums:
         np.zeros(pairs, np.int32),
         np.zeros(len(sets.start) - 1),
         np.array([constant]),
-        np.array(sets.times),
     ]
     return PairSums(*arrays)
 
@@ -146,7 +144,7 @@ def log_answers(sets: Any, c: Any, r: Any, total: Any) -> Any:
     for x in range(sets.start[r], sets.start[r + 1]):
         if sets.times[x] == 0.0:
             break
-        found += c.times[x] * log_answer(sets, c, r, x, total, inverse)
+        found += sets.times[x] * log_answer(sets, c, r, x, total, inverse)
     return found
 
 

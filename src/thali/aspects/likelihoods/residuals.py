@@ -4,23 +4,18 @@ Residuals fill a square, so every pair is stored twice; entries on the diagonal,
 measured, are always 0 and have no weight in `measured`. The similarity of a pair is the mean of n_ij judgements and has
 the variance sigma^2 / n_ij; its residual is stored times n_ij: a change of mu by d z over a row of pairs changes the
 log-likelihood by d sum_j z_j (R_j - d n_j z_j / 2) / sigma^2, over the measured ones.
-
-Of people whose kind nobody knows every judgement counts by itself, as who is of a kind, and with it the means and their
-numbers of judgements, changes: `Ratings` has them all, and the cache those of one kind, which `told` returns as if they
-were fixed.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.compile.jit import generic, scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 from thali.inference.numerics.truncated import tilted_weight
 
 from ..state import BETA
 
 CONSTANT, VARIANCE = range(2)  # positions in Residuals.real
-NUMBER, WITHIN = range(2)  # positions in CountedResiduals.sums
 
 
 class Judgements(NamedTuple):
@@ -40,21 +35,6 @@ class Judgements(NamedTuple):
     variance: float  # where it is fixed; where it is learned, the value that a chain starts with
     prior_shape: float  # of the inverse Gamma prior of a learned variance
     prior_scale: float
-    within: float  # sum of the squares of judgements about the means of their pairs, where each counts by itself
-
-
-class Ratings(NamedTuple):
-    """Every judgement of people of unknown kinds. Only simulated data change them."""
-
-    value: np.ndarray  # (ratings,)
-    objects: int
-    shape: float  # as in Judgements
-    rate: float
-    has_constant: bool
-    learns_variance: bool
-    variance: float
-    prior_shape: float
-    prior_scale: float
 
 
 class Residuals(NamedTuple):
@@ -64,51 +44,6 @@ class Residuals(NamedTuple):
     pull: np.ndarray  # (n,) of the open pattern: sum of the residuals of an object's pairs with the owners
     ties: np.ndarray  # (n,) of the open pattern: number of judgements of an object's pairs with the owners
     real: np.ndarray  # (2,) CONSTANT, VARIANCE
-
-
-class CountedResiduals(NamedTuple):
-    """The cache of a chain of one kind of people: that of `Residuals`, and what those who are of it judged."""
-
-    residual: np.ndarray
-    pull: np.ndarray
-    ties: np.ndarray
-    real: np.ndarray
-    value: np.ndarray  # (n, n) as in Judgements
-    measured: np.ndarray
-    share: np.ndarray
-    fitted: np.ndarray  # (n, n) mu, when answers were last looked at
-    sums: np.ndarray  # (2,) NUMBER of judgements, WITHIN
-
-
-@generic
-def told(likelihood: Any, c: Any) -> None:
-    """What was judged, as `Judgements`: by all, or by those who are of a kind."""
-
-
-@told.register(Judgements)
-def _told_by_all(judgements: Any, c: Any) -> Any:
-    return judgements
-
-
-@told.register(Ratings)
-def _told_by_some(ratings: Any, c: Any) -> Any:
-    return Judgements(
-        c.value,
-        c.measured,
-        c.share,
-        c.sums[NUMBER],
-        c.sums[NUMBER],
-        False,
-        False,
-        ratings.shape,
-        ratings.rate,
-        ratings.has_constant,
-        ratings.learns_variance,
-        ratings.variance,
-        ratings.prior_shape,
-        ratings.prior_scale,
-        c.sums[WITHIN],
-    )
 
 
 @vectorised
@@ -231,7 +166,7 @@ def outer_shift(judgements: Any, c: Any, d: Any) -> None:
 
 @vectorised
 def squared_error(judgements: Any, c: Any) -> Any:
-    """The sum of the squared residuals of all pairs, each times its number of judgements, and of those within pairs."""
+    """The sum of the squared residuals of all pairs, each times its number of judgements."""
     n = c.residual.shape[0]
     total = 0.0
     if judgements.single:
@@ -242,7 +177,7 @@ def squared_error(judgements: Any, c: Any) -> Any:
         for i in range(n):
             for j in range(n):
                 total += c.residual[i, j] * c.residual[i, j] * judgements.share[i, j]
-    return 0.5 * total + judgements.within
+    return 0.5 * total
 
 
 @scalar
@@ -290,58 +225,3 @@ def empty_cache(judgements: Judgements) -> Residuals:
     constant = judgements.shape / judgements.rate if judgements.has_constant else 0.0
     n = judgements.value.shape[0]
     return Residuals(np.zeros((n, n)), np.zeros(n), np.zeros(n), np.array([constant, judgements.variance]))
-
-
-# Judgements of people whose kind changes: an answer is a judgement, its place the flat position of its pair ----------
-
-
-def nobodys_cache(ratings: Ratings) -> CountedResiduals:
-    """The parameters of a kind at the start of a chain; those who are of it are counted later."""
-    constant = ratings.shape / ratings.rate if ratings.has_constant else 0.0
-    n = ratings.objects
-    pull, ties = np.zeros((2, n))
-    residual, value, measured, share, fitted = np.zeros((5, n, n))
-    real = np.array([constant, ratings.variance])
-    return CountedResiduals(residual, pull, ties, real, value, measured, share, fitted, np.zeros(2))
-
-
-@scalar
-def fill_fitted(c: Any, b: Any, columns: Any) -> None:
-    """mu of all pairs from the weights."""
-    n = c.fitted.shape[0]
-    for i in range(n):
-        for j in range(n):
-            c.fitted[i, j] = c.real[CONSTANT]
-    for k in range(columns):
-        for i in range(n):
-            if b.Z[k, i] != 0.0:
-                for j in range(n):
-                    c.fitted[i, j] += b.w[k] * b.Z[k, j]
-
-
-@scalar
-def add_judgement(c: Any, place: Any, value: Any, times: Any) -> None:
-    """A judgement comes, or leaves where `times` is -1, while mu is as in c.fitted."""
-    n = c.fitted.shape[0]
-    i, j = place // n, place % n
-    number, before = c.measured[i, j] + times, c.value[i, j]
-    after = before + times * (value - before) / number if number > 0.0 else 0.0
-    if number > 0.0:  # else it was alone, and is the mean
-        c.sums[WITHIN] = max(c.sums[WITHIN] + times * (value - before) * (value - after), 0.0)
-    c.sums[NUMBER] += times
-    residual = c.residual[i, j] + times * (value - c.fitted[i, j]) if number > 0.0 else 0.0
-    share = 1.0 / number if number > 0.0 else 0.0
-    c.measured[i, j] = c.measured[j, i] = number
-    c.share[i, j] = c.share[j, i] = share
-    c.value[i, j] = c.value[j, i] = after
-    c.residual[i, j] = c.residual[j, i] = residual
-
-
-@scalar
-def forget_judgements(c: Any) -> None:
-    """Nobody is of the kind."""
-    n = c.fitted.shape[0]
-    for i in range(n):
-        for j in range(n):
-            c.measured[i, j] = c.share[i, j] = c.value[i, j] = c.residual[i, j] = 0.0
-    c.sums[NUMBER] = c.sums[WITHIN] = 0.0

@@ -47,6 +47,5 @@ def second_order(sets: PairSets) -> tuple[Judgements, GammaWeights, float]:
         variance=1.0,
         prior_shape=VARIANCE_SHAPE,
         prior_scale=1.0,
-        within=0.0,
     )
     return judgements, weights, unit

@@ -11,13 +11,10 @@ import numpy as np
 from thali._arguments import one_of
 from thali._labels import shorten
 from thali.data.kinds import (
-    BY_KINDS,
     OF_GROUPS,
     SIMILARITIES,
     SIMILARITY_GROUPS,
-    SIMILARITY_KINDS,
     TRIPLET_GROUPS,
-    TRIPLET_KINDS,
     TRIPLETS,
 )
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
@@ -38,7 +35,6 @@ from ..dependence import check_people, dependence_of_chains
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
-from ..likelihoods.ratings import AdditiveOfKinds
 from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.one import Population
 from ..populations.populations import population_of
@@ -49,7 +45,6 @@ from ..spec import ADDITIVE
 from ..state import COLUMNS
 from .additive_answers import AdditiveAnswers
 from .engines import BY_CHAINS, POINT
-from .kind_answers import KindAnswers
 from .open import LatentFeatureModel
 from .people_answers import PeopleAnswers
 from .point import probable_features
@@ -173,10 +168,6 @@ class OfSimilarities:
         """Whether sigma is needed, could be chosen by cross-validation, and is not known of the data."""
         return data.sigma is None
 
-    def in_words(self, data: Any) -> str:
-        """The data as a fit names them; "": as their population does."""
-        return ""
-
 
 class OfGroups(OfSimilarities):
     """Similarities of several groups."""
@@ -196,22 +187,6 @@ class OfGroups(OfSimilarities):
 
     def lacks_sigma(self, data: Any) -> bool:
         return False
-
-
-class OfKinds(OfSimilarities):
-    """Similarities by people of kinds that nobody knows."""
-
-    called = SIMILARITY_KINDS
-    has_estimates = False
-
-    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
-        return AdditiveOfKinds(model.sigma, bool(model.constant))
-
-    def lacks_sigma(self, data: Any) -> bool:
-        return False
-
-    def in_words(self, data: Any) -> str:
-        return data.size_in_words  # each kind has a sigma of its own
 
 
 class OfTriplets(OfSimilarities):
@@ -236,12 +211,6 @@ class OfTripletsByGroup(OfTriplets):
     called = f"{TRIPLETS} of several groups"
 
 
-class OfTripletsByKind(OfTriplets):
-    """The same by people of kinds that nobody knows."""
-
-    called = TRIPLET_KINDS
-
-
 class OfOthers(OfSimilarities):
     """Data that the likelihood refuses."""
 
@@ -255,26 +224,21 @@ class OfOthers(OfSimilarities):
 _BY_KIND = {
     SIMILARITIES: OfSimilarities(),
     SIMILARITY_GROUPS: OfGroups(),
-    SIMILARITY_KINDS: OfKinds(),
     TRIPLETS: OfTriplets(),
     TRIPLET_GROUPS: OfTripletsByGroup(),
-    TRIPLET_KINDS: OfTripletsByKind(),
 }
 _OTHERS = OfOthers()
 
 
-def of_data(data: Any, of_kinds: bool = False) -> OfSimilarities:
-    """What is made of these data, of people of unknown kinds perhaps; None: of a fit whose data are not kept."""
-    if data is None:
-        return _OTHERS
-    kind: Any = BY_KINDS.get(data.kind, data.kind) if of_kinds else data.kind
-    return _BY_KIND.get(kind, _OTHERS)
+def of_data(data: Any) -> OfSimilarities:
+    """What is made of these data; None: of a fit whose data are not kept."""
+    return _OTHERS if data is None else _BY_KIND.get(data.kind, _OTHERS)
 
 
 LAPSE = 0.01
 
 
-class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
+class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
@@ -334,11 +298,6 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         "free" (None): each group has weights of its own. "similar": the weights w of the groups vary about a common
         one, w ~ Gamma(kappa, kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2,
         .1), is learned. "common", of triplets: the same weights for all.
-    kinds : int, optional
-        Of data that say who answered: how many kinds of people there may be, of whom nobody knows who is of which,
-        with features in common and weights of each ("free" or "similar"), of similarities also a constant and a sigma.
-        Similarities are those that say who judged: each judgement is Normal(mu, sigma^2), and of a learned sigma the
-        prior is that of the variance of all judgements. None: people are alike.
     people : {"independent", "adjusted", "random"}, optional
         What is made of people who answered more than once. "independent" (None): their answers count as so many people,
         and the verdict says how much too narrow intervals are. "adjusted": the likelihood is raised to the power 1 /
@@ -396,7 +355,6 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         link: str = EXP,
         lapse: float = LAPSE,
         weights: Any = None,
-        kinds: Any = None,
         people: Any = None,
         respondents: Any = None,
         spread: str = "one",
@@ -413,19 +371,15 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         self.link = link
         self.lapse = lapse
         self.weights = weights
-        self.kinds = kinds
         self.people = people
         self.respondents = respondents
         self.spread = spread
 
     _stored_as = {"features": "_features"}
 
-    def _of(self, data: Any) -> OfSimilarities:
-        return of_data(data, self.kinds is not None)
-
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
-        if settings.kind != Settings().kind and not (of := self._of(data)).has_estimates:
+        if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
             raise ArgumentError(
                 Argument("kind"), f" is for {SIMILARITIES}, and these data are {of.called}; leave it out."
             )
@@ -435,11 +389,9 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         check_people(self.people)
         if self.method == "map" and self.people == ADJUSTED:
             raise ArgumentError(Argument("people"), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-        return population_of(data, self.weights, self.kinds, self.people, self.respondents, self.spread)
+        return population_of(data, self.weights, None, self.people, self.respondents, self.spread)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        if self.kinds is not None:  # which are a model of people
-            return None
         return dependence_of_chains(self.people, data, parts, partial(probable_features, data, parts))
 
     def _as_data(self, data: Any) -> Any:
@@ -454,7 +406,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
-        of = self._of(data)
+        of = of_data(data)
         self._refuse_others(of.kind)
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
@@ -481,7 +433,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
-        return self._of(data).weight_prior(data) if self.weight_prior is None else self.weight_prior
+        return of_data(data).weight_prior(data) if self.weight_prior is None else self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
         if self._chooses_sigma(data):
@@ -492,16 +444,9 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
             raise ArgumentError(*sigma, Setting("sigma", LEARNED), ", and then ask for the evidence.")
         return self._parts(data)
 
-    def _evidence_is_of(self, data: Any) -> str:
-        judged = self.kinds is not None and data.kind == SIMILARITIES
-        return "judgements" if judged else super()._evidence_is_of(data)
-
-    def _in_words(self, data: Any) -> str:
-        return self._of(data).in_words(data) or super()._in_words(data)
-
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
-        if self.sigma is not None or not self._of(data).lacks_sigma(data):
+        if self.sigma is not None or not of_data(data).lacks_sigma(data):
             return False
         return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
 
@@ -555,7 +500,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
     def _quicker(self, data: Any) -> Setting | None:
         if self.people == RANDOM:
             return Setting("people", ADJUSTED)
-        return None if data.kind in OF_GROUPS or self.kinds is not None else Setting("method", "map")
+        return None if data.kind in OF_GROUPS else Setting("method", "map")
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)
@@ -597,8 +542,6 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
 
         one_of("kind", kind, KINDS)
         tree = of_similarities(self._fitted(), "estimate")
-        if not tree["constant_data"].sizes["measured_pair"]:
-            raise ArgumentError("estimate is of what people judged, and nobody is most probably of this kind.")
         if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
             kept = self._estimates = tree, {}
         if kind not in kept[1]:

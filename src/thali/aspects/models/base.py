@@ -157,10 +157,6 @@ class LatentFeatures(RunByChains):
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return self._engine.sampling(self, source, run)
 
-    def _in_words(self, data: Any) -> str:
-        """The data as a fit names them."""
-        return self._population(data).in_words(data)
-
     def _quicker(self, data: Any) -> Setting | None:
         """A method that takes less time for these data."""
         return None

@@ -44,7 +44,7 @@ class ByChains(Chains):
         sampling = model._sampling(data, checked_run(**asked))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._job_of(sampling, model._in_words(data))
+        return model._job_of(sampling, model._population(data).in_words(data))
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
@@ -168,7 +168,7 @@ def _refuse_several(method: str, source: Any, model: Any) -> None:
     if model.people == RANDOM:
         own = Setting("people", RANDOM), " has draws by ", Setting("method", "mcmc"), " alone; set it, or "
         raise ArgumentError(*own, Setting("people", ADJUSTED if method == "laplace" else None), ".")
-    if model.kinds is not None or isinstance(source, Groups):
+    if model.get_params().get("kinds") is not None or isinstance(source, Groups):
         raise ArgumentError(
             Setting("method", method), " is for one group of people; set ", Setting("method", "mcmc"), "."
         )

@@ -136,10 +136,8 @@ class KindAnswers(LatentFeatures):
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model draws.
 
-        Of choices as `LatentFeatureModel.check`. Of similarities each measured one is replicated once a draw,
-        Normal(mu, sigma^2 / n), n the number of its judgements; of triplets the answers to every set. With `kinds` the
-        people are those of the data, and in every draw each answers as the kind that the draw says. `thali.plots.check`
-        draws the table.
+        As `LatentFeatureModel.check`. With `kinds` the people are those of the data, and in every draw each answers as
+        the kind that the draw says. `thali.plots.check` draws the table.
 
         Parameters
         ----------
@@ -149,12 +147,7 @@ class KindAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            Of choices as there. Of similarities one row a measured pair (object, other), the worst first: n
-            (judgements), observed, predicted (posterior mean), low and high (the 89 % interval of a replicated
-            similarity), p_value (two-sided) and missed (whether observed lies outside the interval). Of triplets one
-            row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which it
-            was called the most similar, and the others alike. ``attrs["p_value"]`` is that of all together. The model
-            has seen these very data, so that p-values gather around one half.
+            As there.
 
         Raises
         ------

@@ -10,12 +10,11 @@ n_g other people of kind g, L_g the likelihood of the person's answers under its
 import math
 from typing import Any
 
-from thali.compile.jit import generic, scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, draw_code, index
 
 from ..group_state import KAPPA, group_at
-from ..likelihoods.residuals import CONSTANT, VARIANCE, Ratings
-from ..operations import add_answer, cache_at, draw_parameters, forget_answers, look_at_answers, rebuild
+from ..operations import add_answer, cache_at, forget_answers, look_at_answers, rebuild
 from ..state import BETA, COLUMNS, replica
 from .group_densities import draw_gamma, log_gamma
 
@@ -176,7 +175,6 @@ def weights_about(rng: Any, model: Any, caches: Any, states: Any, base: Any, g: 
             total += log_gamma(kappa, base.own[i], b.s[i]) - log_about(b.s[i], near.s[i], step)
     likelihood = group_at(model.groups.likelihood, h)
     c = cache_at(likelihood, caches, h)
-    total += parameters_about(likelihood, rng, c, cache_at(likelihood, caches, g), draws)
     if draws:
         rebuild(likelihood, c, b)
     return total
@@ -199,50 +197,4 @@ def draw_weights_of_nobody(rng: Any, model: Any, caches: Any, states: Any, base:
         for i in range(base.own.shape[0]):
             b.s[i] = draw_gamma(rng, base.real[KAPPA], base.own[i])
     c = cache_at(likelihood, caches, g)
-    draw_parameters_of_nobody(likelihood, rng, c, b)
     rebuild(likelihood, c, b)
-
-
-# Parameters of kinds, beside their weights ----------------------------------------------------------------------------
-
-
-@generic
-def parameters_about(likelihood: Any, rng: Any, c: Any, near: Any, draws: Any) -> None:
-    """log p - log q of the parameters of a kind, which are first drawn about those of the kind with the cache `near` if
-    `draws`; default: they stay as they are, drawn from their prior."""
-
-
-@generic
-def draw_parameters_of_nobody(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Those of a kind that nobody is of, from their prior; default: that is what they are."""
-
-
-@parameters_about.register(object)
-def _stay_as_they_are(likelihood: Any, rng: Any, c: Any, near: Any, draws: Any) -> Any:
-    return 0.0
-
-
-@draw_parameters_of_nobody.register(object)
-def _are_of_the_prior(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    pass
-
-
-@parameters_about.register(Ratings)
-def _constant_and_variance_about(ratings: Any, rng: Any, c: Any, near: Any, draws: Any) -> Any:
-    total = 0.0
-    if ratings.has_constant:
-        if draws:
-            c.real[CONSTANT] = near.real[CONSTANT] * math.exp(STEP * rng.standard_normal())
-        total += log_gamma(ratings.shape, ratings.shape / ratings.rate, c.real[CONSTANT])
-        total -= log_about(c.real[CONSTANT], near.real[CONSTANT], STEP)
-    if ratings.learns_variance:  # one over it is a Gamma variable
-        if draws:
-            c.real[VARIANCE] = near.real[VARIANCE] * math.exp(STEP * rng.standard_normal())
-        total += log_gamma(ratings.prior_shape, ratings.prior_shape / ratings.prior_scale, 1.0 / c.real[VARIANCE])
-        total -= log_about(1.0 / c.real[VARIANCE], 1.0 / near.real[VARIANCE], STEP)
-    return total
-
-
-@draw_parameters_of_nobody.register(Ratings)
-def _constant_and_variance_of_nobody(ratings: Any, rng: Any, c: Any, b: Any) -> None:
-    draw_parameters(ratings, rng, c, b)  # nothing was judged

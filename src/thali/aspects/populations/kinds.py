@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import whole
 from thali.compile.jit import kernel
 from thali.data.choices import Choices
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, PAIRS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 from thali.inference.arrays import Arrays
 
@@ -235,7 +235,6 @@ def check_kinds(kinds: Any, weights: Any) -> None:
 
 
 _ANSWERED = {PAIRS: "comparisons that say who answered", CHOICES: "choices that say who answered"}
-_ANSWERED |= {TRIPLETS: "answers that say who gave them", SIMILARITIES: "similarities that say who judged"}
 
 
 def people_answered(data: Any, number: int) -> Any:

@@ -18,7 +18,7 @@ from thali.inference.progress import Progress
 from ..likelihoods.pair_blocks import Pairs
 from ..likelihoods.pair_covariates import PairsWithCovariates
 from ..likelihoods.pair_sets import PairSets
-from ..likelihoods.residuals import Judgements, Ratings
+from ..likelihoods.residuals import Judgements
 from ..likelihoods.sets import Sets
 from ..state import COLUMNS, NO_UNIQUE
 from . import recommended
@@ -51,7 +51,6 @@ OF_PERSONS = {  # groups of one person
 }
 OF_OTHER_PERSONS = Cost(15.0, 250.0)
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
-OF_JUDGEMENT = 5.0  # the same for each judgement of people of kinds, whose sums alone are looked at column by column
 FEWER = 0.6  # columns beside unique weights
 # Levels for each object, and at most, of a ladder that is lengthened during tuning where features are what two objects
 # or more have: of real similarities 9 to 12 of 16 objects, 17 of 36, 31 of 60, of simulated ones 8 to 12 of any number;
@@ -161,9 +160,6 @@ def seconds_in_groups(task: Any, people: int = 0) -> float:
     if task.model.persons:
         cost = OF_PERSONS.get(type(task.model.likelihood), OF_OTHER_PERSONS)
     moving, persons = OF_KINDS * (people > 0), cost.person * people
-    if isinstance(task.model.likelihood, Ratings):
-        moving, persons = moving + task.levels() * OF_JUDGEMENT * numbers, 0.0
-        numbers = groups * task.n_options**2
     each = cost.number * numbers + groups * (cost.option * task.n_options + persons)
     return (task.levels() * (task.columns() + 1.0) * each + moving) / 1e9
 
