@@ -28,7 +28,7 @@ from .likelihood import (
 )
 from .particles import joined
 from .posterior import draws_group
-from .reports.effects import reported
+from .reports.effects import named_reports, simulate_reports
 from .state import (
     ACTIVE,
     CLASS,
@@ -55,7 +55,7 @@ from .sweep import draw_state, forget_everybody, let_come, paper_sweep, recommen
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
-    from .arguments import Settings
+    from .model import ProductClasses
 
 NAMES = (
     "K",
@@ -335,23 +335,23 @@ def average(
 
 
 def sample_classes(
-    settings: "Settings", monotone: dict[str, str], data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
+    model: "ProductClasses", monotone: dict[str, str], data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """Classes, who owns them, their values, and a choice in each task."""
     first = data.with_choices(np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
-    problem = problem_of(first, monotone, settings.alpha, settings.beta)
+    problem = problem_of(first, monotone, model.alpha, model.beta)
     rows = problem.tasks.rows.copy()
-    target, keeper = target_of(problem, settings.lapse), Keeper(problem, settings.beta)
+    target, keeper = target_of(problem, model.lapse), Keeper(problem)
     drawn, chosen = [], []
     for rng in rngs:
         problem.tasks.rows[...] = rows  # reordered by simulated choices
         state, choice = draw_state(rng, problem, shapes_from_prior=True), np.zeros(data.n_tasks, np.int64)
         new_choices(rng, problem, target, state, choice)
         found = log_likelihood(problem, target, state, workspace(problem, state))
-        drawn.append(keeper.draw(state, 0, found, settings.lapse))
+        drawn.append(keeper.draw(state, 0, found, model.lapse))
         chosen.append(choice)
     design, draws = design_of(data), joined(drawn)
-    group = draws_group(draws).assign(reported(draws, design, cores=1))
+    group = draws_group(draws).assign(named_reports(simulate_reports(draws, design, cores=1), draws, design))
     predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
     new = [(data.with_choices(choice),) for choice in chosen]
     return PriorSample(

@@ -1,8 +1,8 @@
 """The result of an engine, its states as arrays and back, and checks of states that are read from a file."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from thali.errors import DataError, InPython
 
 from ..particles import Particles, joined
 from ..state import (
+    BETA,
     CLASS,
     CLASSES,
     CONCENTRATION,
@@ -44,15 +45,13 @@ class Fit:
     """Draws, evidence, and messages about a run."""
 
     particles: Particles
-    log_evidence: float
-    log_evidence_se: float
-    evidence_sd: float  # between groups, of their own logarithms
-    trace: dict[str, np.ndarray]  # (group, step) or (step,)
-    acceptance: dict[str, float]
-    messages: list[str]
+    log_evidence: float = math.nan
+    log_evidence_se: float = math.nan
+    evidence_sd: float = math.nan  # between groups, of their own logarithms
+    trace: dict[str, np.ndarray] = field(default_factory=dict)  # (group, step) or (step,)
+    messages: list[str] = field(default_factory=list)
     interrupted: bool = False
-    sweeps: int = 0  # of the final phase
-    schedule_of_u: list[list[float]] = field(default_factory=list)  # tempering points of every block of tasks
+    draws: int = 0  # of each chain, kept or not
 
 
 # The fields of `Particles` that have a row for each draw, class, or class that a person owns.
@@ -64,13 +63,12 @@ OF_OWNED = ("owned_class", "owned_sign", "owned_log_theta")
 class Keeper:
     """Turns states into draws; the meaning of each bit is computed once."""
 
-    beta: float
     problem: "Problem"
     offset: np.ndarray
     inactive: np.ndarray
 
-    def __init__(self, problem: "Problem", beta: float) -> None:
-        self.problem, self.beta = problem, beta
+    def __init__(self, problem: "Problem") -> None:
+        self.problem = problem
         levels, first = problem.n_levels, problem.first_bit[:-1]
         self.offset = np.concatenate([[0], np.cumsum(levels)]).astype(np.int64)
         attribute = np.repeat(np.arange(len(levels)), levels)
@@ -94,7 +92,7 @@ class Keeper:
             alpha=state.real[[CONCENTRATION]],
             log_likelihood=np.array([log_likelihood]),
             lapse=lapse,
-            beta=self.beta,
+            beta=float(self.problem.prior[BETA]),
             offset=self.offset,
             monotone=np.asarray(self.problem.direction, np.int8),
             first_class=np.array([0, classes]),
@@ -115,21 +113,9 @@ def _bits(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def joined_chains(chains: list[list[Particles]]) -> Particles:
-    """The draws of every chain, of each as many, numbered from 0."""
+    """Return the draws of all chains, equally many of each, numbered from 0."""
     parts = [joined(draws) for draws in chains]
     return joined([part._replace(group=np.full(part.n_draws, number)) for number, part in enumerate(parts)])
-
-
-def of_equal_length(chains: list[list[Particles]]) -> Particles:
-    """The first draws of every chain, as many as the shortest chain has."""
-    kept = [joined(draws) for draws in chains]
-    shortest = min(draws.n_draws for draws in kept)
-    return joined([first_draws(draws, shortest) for draws in kept])
-
-
-def first_draws(draws: Particles, count: int) -> Particles:
-    """The first so many draws."""
-    return draws if count == draws.n_draws else draws_between(draws, 0, count)
 
 
 def draws_between(draws: Particles, first: int, last: int) -> Particles:
@@ -186,22 +172,6 @@ def unpacked_states(arrays: Mapping[str, np.ndarray], empty: State) -> list[Stat
 
 def _part(state: State, name: str) -> np.ndarray:
     return getattr(state if name in State._fields else state.features, name)
-
-
-def packed_draws(draws: Particles | None, prefix: str) -> dict[str, np.ndarray]:
-    """Draws as arrays; nothing if there are none."""
-    if draws is None:
-        return {}
-    return {f"{prefix}{name}": np.asarray(value) for name, value in draws._asdict().items()}
-
-
-def unpacked_draws(arrays: Mapping[str, np.ndarray], prefix: str) -> Particles | None:
-    """The draws that `packed_draws` wrote, or None."""
-    if f"{prefix}group" not in arrays:
-        return None
-    fields: dict[str, Any] = {name: arrays[f"{prefix}{name}"] for name in Particles._fields}
-    fields.update(lapse=float(fields["lapse"]), beta=float(fields["beta"]))
-    return Particles(**fields)
 
 
 def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:

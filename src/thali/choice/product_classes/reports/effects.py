@@ -1,7 +1,8 @@
 """Preferences between levels and importance of attributes in product classes, which depend on predictions only."""
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 EFFECT_DRAWS = 400
 _EFFECT_OCCASIONS = 4_000  # of all people in a draw
+_SOME_TASKS = 500  # tasks whose predictions are compared between chains
 _PIECES = 40  # of the work
 
 
@@ -268,40 +270,91 @@ def add_observed(
                 add_winners(inside, sign, chosen, matter, log_value, value, 0, last - first, 1.0, total[first:last])
 
 
-def reported(draws: "Particles", design: "Design", cores: int | None = None) -> "dict[str, xarray.DataArray]":
-    """`share` and `effect` of every draw, arrays (chain, draw, name)."""
-    # They are found by simulated occasions, whose random stream hangs on the draw alone: a draw has the same numbers in
-    # runs of any length.
+class DrawReport(NamedTuple):
+    """What is simulated of a draw."""
+
+    shares: np.ndarray  # of levels among the choices
+    effects: np.ndarray
+    chosen: np.ndarray  # how often each alternative of some tasks is chosen, lapse left out
+    noise: float  # mean variance of that because of the occasions simulated
+
+
+class Reports(NamedTuple):
+    """What is simulated of all draws, in arrays (draws, ...), as in `DrawReport`."""
+
+    shares: np.ndarray
+    effects: np.ndarray
+    chosen: np.ndarray
+    noise: np.ndarray
+
+
+def simulate_reports(
+    draws: "Particles", design: "Design", cores: int | None = None, known: dict[bytes, DrawReport] | None = None
+) -> Reports:
+    """Simulate shares of levels, level effects and choices of every draw but those in `known`, which receives them."""
+    # They are found by simulated occasions, whose random stream depends on the draw alone: a draw has the same numbers
+    # in runs of any length.
+    known = {} if known is None else known
     matrix = levels_of_products(design.scheme, design.products)
     pairs = level_pairs_of(design.scheme, draws.monotone)
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
     people, tasks = draws.n_respondents, len(design.first_row) - 1
-    of_tasks, of_people = (max(1, -(-OCCASIONS // number)) for number in (tasks, people))
+    of_tasks, of_people = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
     alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
+    some = np.isin(
+        np.repeat(np.arange(tasks), np.diff(design.first_row)), np.arange(0, tasks, -(-tasks // _SOME_TASKS))
+    )
     room = room_for_known(draws)
-    shares, effects = np.empty((draws.n_draws, matrix.shape[1])), np.empty((draws.n_draws, len(pairs)))
     rows = (design.products, design.row_product)
+    keys = [_numbers_of(draws, d).tobytes() for d in range(draws.n_draws)]
+    new = [d for d, key in enumerate(keys) if key not in known]
 
-    def work(d: int) -> None:
-        rng = streams(_seed_of(draws, d), 1)[0]
-        total, own = np.zeros(len(design.row_product)), np.zeros((people, len(pairs)), np.int64)
-        add_observed(rng, draws, d, *rows, design.first_task, design.first_row, of_tasks, room, total)
-        p = (1.0 - draws.lapse) * total / of_tasks + draws.lapse / alternatives
-        shares[d] = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
+    def work(place: int) -> None:
+        d = new[place]
+        rng = streams(np.random.SeedSequence(_numbers_of(draws, d).view(np.uint32).tolist()), 1)[0]
+        halves, own = np.zeros((2, len(design.row_product))), np.zeros((people, len(pairs)), np.int64)
+        for half in halves:
+            add_observed(rng, draws, d, *rows, design.first_task, design.first_row, of_tasks, room, half)
+        one, other = halves / of_tasks
+        chosen = (one + other) / 2.0
+        p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
+        shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
         add_effects(rng, draws, d, *rows, design.inside, first, second, of_attribute, of_people, room, own)
-        effects[d] = own.sum(axis=0) / (2.0 * of_people * people)
+        effects = own.sum(axis=0) / (2.0 * of_people * people)
+        noise = float(((one - other)[some] ** 2).mean()) / 4.0
+        known[keys[d]] = DrawReport(shares, effects, chosen[some].astype(np.float32), noise)
 
-    in_threads(work, draws.n_draws, cores)
+    in_threads(work, len(new), cores)
+    for key in known.keys() - set(keys):
+        del known[key]
+    columns = (np.array(column) for column in zip(*(known[key] for key in keys), strict=True))
+    return Reports(*columns)
+
+
+def named_reports(reports: Reports, draws: "Particles", design: "Design") -> "dict[str, xarray.DataArray]":
+    """Return `share` and `effect` of every draw, arrays (chain, draw, name)."""
     groups = int(draws.group.max(initial=0)) + 1
-    shares, effects = (values.reshape(groups, -1, values.shape[1]) for values in (shares, effects))
+    pairs = level_pairs_of(design.scheme, draws.monotone)
+    shares, effects = (each.reshape(groups, -1, each.shape[1]) for each in (reports.shares, reports.effects))
     return named_arrays(shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs))
 
 
-def _seed_of(draws: "Particles", d: int) -> np.random.SeedSequence:
-    """The seed of what is simulated of a draw: its own numbers."""
-    numbers = np.array([draws.a[d], draws.sigma[d], draws.log_likelihood[d]])
-    return np.random.SeedSequence(numbers.view(np.uint32).tolist())
+def prediction_difference(reports: Reports, draws: "Particles") -> float:
+    """Return how much probabilities of choice of another run would differ, root mean square; NaN for one chain."""
+    # The variance between chains, less that of the occasions that are simulated at a draw.
+    groups = int(draws.group.max(initial=0)) + 1
+    if groups < 2:
+        return math.nan
+    p = reports.chosen.reshape(groups, -1, reports.chosen.shape[1]).astype(np.float64)
+    between = p.mean(axis=1).var(axis=0, ddof=1).mean()
+    simulated = reports.noise.mean() / p.shape[1]
+    return (1.0 - draws.lapse) * math.sqrt(2.0 * max(between - simulated, 0.0) / groups)
+
+
+def _numbers_of(draws: "Particles", d: int) -> np.ndarray:
+    """Return numbers that identify a draw, and are the seed of what is simulated of it."""
+    return np.array([draws.a[d], draws.sigma[d], draws.log_likelihood[d]])
 
 
 # How often everybody prefers each level to the others of its attribute, draw by draw, by simulation -------------------
