@@ -10,6 +10,7 @@ from product_class_cases import TP1
 from thali.choice.product_classes.engines import smc
 from thali.choice.product_classes.engines.path import (
     LapsePath,
+    end_of,
     evidence_messages,
     log_mean,
     next_point,
@@ -33,14 +34,13 @@ def test_systematic_resampling():
 def test_the_next_point_leaves_half_of_the_weights():
     rng = np.random.default_rng(1)
     hits = rng.choice([0.0, 1.0, 0.5, 1 / 3], size=(400, 30))
-    path = LapsePath(0.02, np.full(30, 3))
-    path.count(hits)
-    u = 0.0
-    while u < path.end:
+    path = LapsePath(0.02, np.full(30, 3), hits)
+    u, end = 0.0, end_of(0.02)
+    while u < end:
         now = path.log_likelihood(u)
-        point = next_point(lambda x, now=now: path.log_likelihood(x) - now, u, path.end, 4)
+        point = next_point(lambda x, now=now: path.log_likelihood(x) - now, u, end, 4)
         share = relative_size(path.log_likelihood(point) - now)
-        assert point > u and share == pytest.approx(0.5, abs=1e-4) if point < path.end else share >= 0.5
+        assert point > u and share == pytest.approx(0.5, abs=1e-4) if point < end else share >= 0.5
         u = point
     target = target_of(problem_of(TP1), 1.0)
     path.set(target, slice(1, 3), u)
@@ -51,8 +51,7 @@ def test_likelihoods_along_the_path():
     """By the definition, tasks of different sizes included."""
     hits = np.array([[1.0, 0.5, 0.0], [1 / 3, 0.0, 0.5]])
     sizes = np.array([3, 2, 2])
-    path = LapsePath(0.0, sizes)
-    path.count(hits)
+    path = LapsePath(0.0, sizes, hits)
     for u in (0.0, 0.7, 1e5):
         delta = 1 / (1 + u)
         expected = np.log((1 - delta) * hits + delta / sizes).sum(axis=1)

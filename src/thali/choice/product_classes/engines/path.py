@@ -16,45 +16,30 @@ CAP = 1e5  # from here one step leads to the end
 LAST_LAPSE = 1.0 / (1.0 + CAP)  # of respondents for whom no utility was found that satisfies all their choices
 
 
+def end_of(lapse: float) -> float:
+    """Return the u of a lapse, infinite for 0."""
+    return 1.0 / lapse - 1.0 if lapse > 0.0 else math.inf
+
+
 class LapsePath:
-    """Weights along the path: they depend on how many tasks of each likelihood a particle has."""
+    """Weights along the path, of hard choices with likelihoods (particles, tasks) without lapse."""
 
-    end: float
     lapse: float
-    sizes: np.ndarray
-    counts: np.ndarray
-    size: np.ndarray
-    winners: np.ndarray
+    sizes: np.ndarray  # alternatives of each task
+    hits: np.ndarray
 
-    def __init__(self, lapse: float, sizes: np.ndarray) -> None:
-        self.end = 1.0 / lapse - 1.0 if lapse > 0.0 else math.inf
-        self.lapse, self.sizes = lapse, sizes
-
-    def count(self, hits: np.ndarray) -> None:
-        """Count the likelihoods (particles, tasks) of hard choices."""
-        most = int(self.sizes.max()) + 1
-        with np.errstate(divide="ignore"):
-            winners = np.where(hits > 0.0, np.rint(1.0 / hits), 0.0).astype(np.int64)
-        kind = self.sizes * most + winners + np.arange(len(hits))[:, None] * most * most
-        counts = np.bincount(kind.ravel(), minlength=len(hits) * most * most).reshape(len(hits), -1)
-        used = np.flatnonzero(counts.any(axis=0))
-        self.counts = counts[:, used]
-        self.size, self.winners = used // most, used % most
+    def __init__(self, lapse: float, sizes: np.ndarray, hits: np.ndarray) -> None:
+        self.lapse, self.sizes, self.hits = lapse, sizes, hits
 
     def log_likelihood(self, u: float) -> np.ndarray:
         """Return the log-likelihood of the tasks in every particle."""
         delta = 1.0 / (1.0 + u)
         with np.errstate(divide="ignore"):
-            hit = np.where(self.winners > 0, 1.0 / self.winners, 0.0)
-            logs = np.log((1.0 - delta) * hit + delta / self.size)
-        possible = logs > -math.inf
-        total = self.counts[:, possible] @ logs[possible]
-        total[self.counts[:, ~possible].any(axis=1)] = -math.inf
-        return total
+            return np.log((1.0 - delta) * self.hits + delta / self.sizes).sum(axis=1)
 
     def set(self, target: Target, tasks: slice, u: float) -> None:
         """Write a point of the path into the target."""
-        target.delta[tasks] = self.lapse if u == self.end else 1.0 / (1.0 + u)
+        target.delta[tasks] = self.lapse if u == end_of(self.lapse) else 1.0 / (1.0 + u)
 
 
 def relative_size(log_weights: np.ndarray) -> float:

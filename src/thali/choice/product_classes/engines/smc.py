@@ -22,7 +22,16 @@ from ..likelihood import log_likelihood
 from ..particles import joined
 from ..state import CLASSES, Problem, Target, Work, empty_state, target_of
 from .fit import Fit, Keeper, flaw_of, packed_states, refuse_torn, unpacked_states
-from .path import LapsePath, evidence_messages, lapse_messages, log_mean, next_point, pool_evidence, relative_size
+from .path import (
+    LapsePath,
+    end_of,
+    evidence_messages,
+    lapse_messages,
+    log_mean,
+    next_point,
+    pool_evidence,
+    relative_size,
+)
 from .population import Population
 
 if TYPE_CHECKING:
@@ -40,7 +49,7 @@ class Ascent:
     groups: int
     particles: int
     population: Population
-    path: LapsePath
+    end: float
     target: Target
     host: np.random.Generator
     log_z: np.ndarray
@@ -59,7 +68,7 @@ class Ascent:
         self.host, *rngs = streams(random_seed, 1 + self.groups * self.particles)
         self.population = Population(problem, self.groups, rngs, run.cores)
         self.sizes = np.diff(problem.tasks.first_row)
-        self.path = LapsePath(lapse, self.sizes)
+        self.end = end_of(lapse)
         self.target = target_of(problem, 1.0)
         self.log_z = np.full(self.groups, -np.log(self.sizes).sum())
         self.rows, self.with_lapse = [], set()
@@ -92,26 +101,25 @@ class Ascent:
 
     def _temper(self) -> bool:
         """Weigh and resample; returns False if a group has no particle left."""
-        hits = self.population.hits()
-        self.path.count(hits)
-        now = self.path.log_likelihood(self.u)
+        path = LapsePath(self.lapse, self.sizes, self.population.hits())
+        now = path.log_likelihood(self.u)
 
         def weights(u: float) -> np.ndarray:
-            change = self.path.log_likelihood(u) - now
+            change = path.log_likelihood(u) - now
             return np.where(np.isnan(change), -math.inf, change)
 
         if self.retries >= PATIENCE:
             with held_back():
-                self._satisfy_one_by_one(hits)
+                self._satisfy_one_by_one(path.hits)
             return True
-        point = next_point(weights, self.u, self.path.end, self.groups)
+        point = next_point(weights, self.u, self.end, self.groups)
         log_weights = weights(point).reshape(self.groups, -1)
         if (log_weights.max(axis=1) == -math.inf).any():
             self.retries += 1
             return False
         with held_back():
             self._resample(log_weights)
-            self.path.set(self.target, slice(None), point)
+            path.set(self.target, slice(None), point)
             self.u, self.retries = point, 0
             self.share = relative_size(log_weights.ravel())
         return True
@@ -126,16 +134,15 @@ class Ascent:
         """Take the last step for each respondent alone; whom no particle of some group satisfies keeps the lapse."""
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
-            path = LapsePath(self.lapse, self.sizes[tasks])
-            path.count(hits[:, tasks])
-            log_weights = (path.log_likelihood(path.end) - path.log_likelihood(self.u)).reshape(self.groups, -1)
+            path = LapsePath(self.lapse, self.sizes[tasks], hits[:, tasks])
+            log_weights = (path.log_likelihood(self.end) - path.log_likelihood(self.u)).reshape(self.groups, -1)
             if (log_weights.max(axis=1) == -math.inf).any():
                 self.with_lapse.add(n)
                 continue
             self._resample(log_weights)
-            path.set(self.target, tasks, path.end)
+            path.set(self.target, tasks, self.end)
             hits = self.population.hits()
-        self.u, self.retries, self.share = self.path.end, 0, math.nan
+        self.u, self.retries, self.share = self.end, 0, math.nan
 
     def _note_step(self) -> None:
         states = self.population.states
@@ -146,7 +153,7 @@ class Ascent:
         classes = np.array([state.whole[CLASSES] for state in states]).reshape(self.groups, -1)
         row = {"log_evidence": self.log_z.copy(), "n_classes": classes.mean(axis=1), "u": self.u}
         self.rows.append(row | {"lapse": self.lapse_now, "share": self.share, "acceptance": self.acceptance})
-        self.is_done = self.u == self.path.end
+        self.is_done = self.u == self.end
 
     def fit(self, interrupted: bool) -> Fit:
         """Return the particles as they are, and what the steps say."""

@@ -30,6 +30,7 @@ from .choosing import (
     separating,
     shape_of_passing,
 )
+from .predict import add_observed
 
 if TYPE_CHECKING:
     import xarray
@@ -238,36 +239,6 @@ def attribute_importance(
 
 
 # What a verdict on product classes looks at, in every draw: shares of levels among choices, and level effects ---------
-
-
-@allocating
-def add_observed(
-    rng: np.random.Generator,
-    draws: Any,
-    d: Any,
-    codes: Any,
-    row_product: Any,
-    first_task: Any,
-    first_row: Any,
-    repeats: Any,
-    room: Any,
-    total: Any,
-) -> None:
-    """Add to `total`, for each row of the tasks of the data, on how many occasions it was chosen in draw d."""
-    chosen = np.empty(room, np.int64)
-    log_value, value = np.empty(room), np.empty(room)
-    shape = shape_of_passing(draws, d)
-    for person in range(first_task.shape[0] - 1):
-        begin, n, sign, log_theta = owned_by(draws, d, person)
-        for t in range(first_task[person], first_task[person + 1]):
-            first, last = first_row[t], first_row[t + 1]
-            offered = codes[row_product[first:last]]
-            inside = np.empty((room, last - first), np.bool_)
-            fill_inside(draws, d, begin, n, offered, last - first, inside)
-            matter = separating(inside, n, 0, last - first, chosen)
-            for _ in range(repeats):
-                draw_values(rng, log_theta, shape, chosen, matter, log_value)
-                add_winners(inside, sign, chosen, matter, log_value, value, 0, last - first, 1.0, total[first:last])
 
 
 class DrawReport(NamedTuple):

@@ -106,27 +106,44 @@ def add_new(
                     add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
 
 
+@allocating
+def add_observed(
+    rng: np.random.Generator,
+    draws: Any,
+    d: Any,
+    codes: Any,
+    row_product: Any,
+    first_task: Any,
+    first_row: Any,
+    repeats: Any,
+    room: Any,
+    total: Any,
+) -> None:
+    """Add to `total`, for each row of the tasks of the data, on how many occasions it was chosen in draw d."""
+    chosen = np.empty(room, np.int64)
+    log_value, value = np.empty(room), np.empty(room)
+    shape = shape_of_passing(draws, d)
+    for person in range(first_task.shape[0] - 1):
+        begin, n, sign, log_theta = owned_by(draws, d, person)
+        for t in range(first_task[person], first_task[person + 1]):
+            first, last = first_row[t], first_row[t + 1]
+            offered = codes[row_product[first:last]]
+            inside = np.empty((room, last - first), np.bool_)
+            fill_inside(draws, d, begin, n, offered, last - first, inside)
+            matter = separating(inside, n, 0, last - first, chosen)
+            for _ in range(repeats):
+                draw_values(rng, log_theta, shape, chosen, matter, log_value)
+                add_winners(inside, sign, chosen, matter, log_value, value, 0, last - first, 1.0, total[first:last])
+
+
 def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator, kept: np.ndarray) -> np.ndarray:
     """A choice of the people of the data in each of their tasks at the draws of those numbers, shape (draws, tasks)."""
-    room, people = room_for_known(draws), draws.n_respondents
+    room = room_for_known(draws)
     chosen = np.empty((len(kept), len(design.chosen)), np.int64)
     for place, d in enumerate(kept.tolist()):
-        one = slice(d, d + 1)
-        draw = draws._replace(
-            group=draws.group[one],
-            a=draws.a[one],
-            sigma=draws.sigma[one],
-            alpha=draws.alpha[one],
-            log_likelihood=draws.log_likelihood[one],
-            first_class=draws.first_class[d : d + 2],
-            first_owned=draws.first_owned[d * people : (d + 1) * people + 1],
-        )
         shares = np.zeros(len(design.row_product))
-        for person in range(people):
-            starts = design.first_row[design.first_task[person] : design.first_task[person + 1] + 1]
-            rows = slice(starts[0], starts[-1])
-            places = design.row_product[rows]
-            add_known(rng, draw, person, design.products, places, starts - starts[0], 1, room, shares[rows])
+        tasks = (design.products, design.row_product, design.first_task, design.first_row)
+        add_observed(rng, draws, d, *tasks, 1, room, shares)
         alternatives = np.diff(design.first_row)
         p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
