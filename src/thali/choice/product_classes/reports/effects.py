@@ -96,6 +96,12 @@ def add_effects(
                         by_person[person, pair] += 2
 
 
+def pair_places(pairs: Sequence[tuple[int, int, int]], attributes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first and second levels of pairs, and the number of the first pair of each attribute."""
+    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    return first, second, np.searchsorted(attribute, np.arange(attributes + 1)).astype(np.int64)
+
+
 def level_effects(
     draws: "Particles",
     design: "Design",
@@ -115,8 +121,7 @@ def _counted(
     draws: Any, design: Any, pairs: Any, kept: Any, repeats: Any, cores: Any, random_seed: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Twice the occasions with a preference: of each person over all draws, of each draw over all people."""
-    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
+    places = pair_places(pairs, len(design.attributes))
     rngs = streams(random_seed, len(kept))
     room = room_for_known(draws)
     people = draws.n_respondents
@@ -127,7 +132,7 @@ def _counted(
     def work(piece: int) -> None:
         for place in range(piece, len(kept), pieces):
             own = np.zeros((people, len(pairs)), np.int64)
-            parts = (design.products, design.row_product, design.inside, first, second, of_attribute)
+            parts = (design.products, design.row_product, design.inside, *places)
             add_effects(rngs[place], draws, int(kept[place]), *parts, repeats, room, own)
             by_piece[piece] += own
             by_draw[place] = own.sum(axis=0)
@@ -268,8 +273,7 @@ def simulate_reports(
     known = {} if known is None else known
     matrix = levels_of_products(design.scheme, design.products)
     pairs = level_pairs_of(design.scheme, draws.monotone)
-    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
+    places = pair_places(pairs, len(design.attributes))
     people, tasks = draws.n_respondents, len(design.first_row) - 1
     of_tasks, of_people = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
     alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
@@ -291,7 +295,7 @@ def simulate_reports(
         chosen = (one + other) / 2.0
         p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
         shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
-        add_effects(rng, draws, d, *rows, design.inside, first, second, of_attribute, of_people, room, own)
+        add_effects(rng, draws, d, *rows, design.inside, *places, of_people, room, own)
         effects = own.sum(axis=0) / (2.0 * of_people * people)
         noise = float(((one - other)[some] ** 2).mean()) / 4.0
         known[keys[d]] = DrawReport(shares, effects, chosen[some].astype(np.float32), noise)
@@ -339,15 +343,14 @@ def preferences_of(draws: "Particles", design: "Design", cores: int | None = Non
     """Preferences of the respondents at some draws, equally many of each chain."""
     sizes = [len(levels) for levels in design.scheme.levels.values()]
     pairs = pairs_of_levels(sizes)
-    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    of_attribute = np.searchsorted(attribute, np.arange(len(sizes) + 1)).astype(np.int64)
+    places = pair_places(pairs, len(sizes))
     kept = thinned(draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes))))
     rngs, room = streams(_SEED, len(kept)), room_for_known(draws)
     values = np.zeros((len(kept), draws.n_respondents, sum(sizes)))
 
     def work(place: int) -> None:
         own = np.zeros((draws.n_respondents, len(pairs)), np.int64)
-        parts = (design.products, design.row_product, design.inside, first, second, of_attribute)
+        parts = (design.products, design.row_product, design.inside, *places)
         add_effects(rngs[place], draws, int(kept[place]), *parts, _PREFERENCE_OCCASIONS, room, own)
         values[place] = by_levels(own.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, own.shape[:1])
 
