@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -214,48 +215,35 @@ def flaw_of(state: State, problem: Problem) -> str:
         np.isfinite(state.real).all() and state.real[A] > 0 < state.real[CONCENTRATION] and 0 <= state.real[SIGMA] <= 1
     ):
         return "a, sigma and alpha are not what they may be"
-    slots, table = state.features.slots[:top], state.classes[:classes]
-    used = slots[:, PERSON] >= 0
-    links = slots[:, [NEXT_OWNER, LAST_OWNER, NEXT_OWNED, LAST_OWNED]]
-    if (
-        not 0 <= present <= people
-        or (links < -1).any()
-        or (links[used] >= top).any()
-        or (slots[:, NEXT_OWNER] >= top).any()
-        or (slots[:, PERSON] >= present).any()
-        or (slots[used, CLASS] < 0).any()
-        or (slots[used, CLASS] >= classes).any()
-        or slots[used, MUTE].any()
-    ):
-        return "its table of features holds numbers of people, classes or features that do not exist"
-    by_class = _list_of_each(table[:, FIRST], slots[:, NEXT_OWNER], slots[:, LAST_OWNER])
-    by_person = _list_of_each(state.features.people[:, 0], slots[:, NEXT_OWNED], slots[:, LAST_OWNED])
-    if not (
-        np.array_equal(by_class[used], slots[used, CLASS])
-        and np.array_equal(by_person[used], slots[used, PERSON])
-        and np.array_equal(np.bincount(slots[used, CLASS], minlength=classes), table[:, OWNERS])
-        and np.array_equal(np.bincount(slots[used, PERSON], minlength=people), state.features.people[:, 1])
-        and np.array_equal(np.bincount(slots[used, CLASS], slots[used, SIGN], minlength=classes), table[:, NEGATIVE])
-    ):
-        return "its lists of the owners of classes contradict each other"
-    free = _list_of_each(whole[[FREE]], slots[:, NEXT_OWNER], None) == 0
-    if not np.array_equal(free, ~used) or free.sum() != whole[HOLES]:
-        return f"its list of free places has {free.sum()} of {(~used).sum()}"
-    return ""
+    rows, table = state.features.slots[:top].tolist(), state.classes[:classes]
+    used = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
+    try:
+        owners = [_follow(rows, first, NEXT_OWNER, LAST_OWNER) for first in table[:, FIRST].tolist()]
+        owned = [_follow(rows, first, NEXT_OWNED, LAST_OWNED) for first in state.features.people[:, 0].tolist()]
+        free = _follow(rows, int(whole[FREE]), NEXT_OWNER, None)
+    except (IndexError, ValueError):
+        return "its lists of features lead nowhere or in a circle"
+    is_sound = (
+        0 <= present <= people
+        and not any(owned[present:])
+        and all(rows[f][CLASS] == k and not rows[f][MUTE] for k, own in enumerate(owners) for f in own)
+        and all(rows[f][PERSON] == n for n, own in enumerate(owned) for f in own)
+        and sorted(chain(*owners)) == sorted(chain(*owned)) == used
+        and [len(own) for own in owners] == table[:, OWNERS].tolist()
+        and [len(own) for own in owned] == state.features.people[:, 1].tolist()
+        and [sum(rows[f][SIGN] for f in own) for own in owners] == table[:, NEGATIVE].tolist()
+        and sorted([*used, *free]) == list(range(top))
+        and len(free) == whole[HOLES]
+    )
+    return "" if is_sound else "its lists of the owners of classes contradict each other"
 
 
-def _list_of_each(first: np.ndarray, following: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    """The number of the list that each slot is on; -1: on none; -2: on two, or not pointing back to the one before."""
-    found = np.full(len(following), -1)
-    lists = np.flatnonzero((first >= 0) & (first < len(following)))
-    at, before = first[lists], np.full(len(lists), -1)
-    for _ in range(len(following) + 1):  # the length of the longest possible list, so that a cycle ends, too
-        if not at.size:
-            break
-        is_sound = found[at] == -1
-        if previous is not None:
-            is_sound &= previous[at] == before
-        found[at] = np.where(is_sound, lists, -2)
-        goes_on = is_sound & (following[at] >= 0)
-        lists, before, at = lists[goes_on], at[goes_on], following[at[goes_on]]
+def _follow(rows: list[list[int]], first: int, following: int, previous: int | None) -> list[int]:
+    """Return the slots of a list; raises IndexError or ValueError where it leads nowhere or in a circle."""
+    found, at, before = [], first, -1
+    while at >= 0:
+        if len(found) > len(rows) or (previous is not None and rows[at][previous] != before):
+            raise ValueError("a list that does not end, or does not lead back")
+        found.append(at)
+        at, before = rows[at][following], at
     return found

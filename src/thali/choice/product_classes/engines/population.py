@@ -1,6 +1,5 @@
 """Groups of particles: moved in threads, weighed, resampled."""
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +27,6 @@ class Population:
     def __init__(self, problem: Problem, groups: int, rngs: list[np.random.Generator], cores: int | None) -> None:
         self.problem, self.groups, self.rngs, self.cores = problem, groups, rngs, cores
         self.states = [draw_state(rng, problem, shapes_from_prior=True) for rng in rngs]
-        self.rooms: deque[Work] = deque()  # work spaces, at most one a thread
         self.hard = target_of(problem)
 
     @property
@@ -39,16 +37,6 @@ class Population:
         """Apply an action to every particle, in threads. An action that has started is finished, even after Ctrl-C."""
         chunks = [range(i, min(i + CHUNK, self.size)) for i in range(0, self.size, CHUNK)]
         run_in_threads([_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or Silent())
-
-    def borrow(self, state: State) -> Work:
-        """Return a work space that is large enough for a state."""
-        try:
-            work = self.rooms.pop()
-        except IndexError:
-            return workspace(self.problem, state)
-        if len(work.order) < len(state.classes) or len(work.kept.theta) < len(state.features.slots):
-            return workspace(self.problem, state)
-        return work
 
     def sweep(self, target: Target, sweeps: int, progress: Any = None) -> None:
         """Run this many sweeps of every particle."""
@@ -97,7 +85,5 @@ class _Chunk(Sliced):
 
     def run_to(self, until: int) -> None:
         for i in self.chunk[self.sweeps : until]:
-            work = self.population.borrow(self.population.states[i])
-            self.action(i, work)
-            self.population.rooms.append(work)
+            self.action(i, workspace(self.population.problem, self.population.states[i]))
             self.sweeps += 1

@@ -20,7 +20,7 @@ from thali.inference.seeds import streams
 from ..arguments import expected_steps
 from ..likelihood import log_likelihood
 from ..particles import joined
-from ..state import CLASSES, Problem, Target, Work, empty_state, target_of
+from ..state import Problem, Target, Work, empty_state, target_of
 from .fit import Fit, Keeper, flaw_of, packed_states, refuse_torn, unpacked_states
 from .path import (
     LapsePath,
@@ -30,7 +30,6 @@ from .path import (
     log_mean,
     next_point,
     pool_evidence,
-    relative_size,
 )
 from .population import Population
 
@@ -56,8 +55,6 @@ class Ascent:
     rows: list[dict[str, Any]]
     with_lapse: set[int]
     u: float
-    share: float
-    acceptance: float
     retries: int
     is_done: bool
 
@@ -72,7 +69,7 @@ class Ascent:
         self.target = target_of(problem, 1.0)
         self.log_z = np.full(self.groups, -np.log(self.sizes).sum())
         self.rows, self.with_lapse = [], set()
-        self.u, self.share, self.acceptance, self.retries, self.is_done = 0.0, math.nan, math.nan, 0, False
+        self.u, self.retries, self.is_done = 0.0, 0, False
 
     @property
     def lapse_now(self) -> float:
@@ -87,7 +84,6 @@ class Ascent:
         words = [f"lapse {self.lapse_now:.2g}", f"step {len(self.rows)}"]
         if self.rows:
             found = self.rows[-1]["log_evidence"]
-            words.append(f"{self.acceptance:.0%} accepted")
             words.append(f"log evidence {found.mean():.1f} (sd {found.std(ddof=1):.1f})")
         return ", ".join(words)
 
@@ -121,7 +117,6 @@ class Ascent:
             self._resample(log_weights)
             path.set(self.target, slice(None), point)
             self.u, self.retries = point, 0
-            self.share = relative_size(log_weights.ravel())
         return True
 
     def _resample(self, log_weights: np.ndarray) -> None:
@@ -142,17 +137,10 @@ class Ascent:
             self._resample(log_weights)
             path.set(self.target, tasks, self.end)
             hits = self.population.hits()
-        self.u, self.retries, self.share = self.end, 0, math.nan
+        self.u, self.retries = self.end, 0
 
     def _note_step(self) -> None:
-        states = self.population.states
-        tried, accepted = np.sum([state.counts for state in states], axis=(0, 1))
-        for state in states:
-            state.counts[:] = 0
-        self.acceptance = float(accepted / max(tried, 1))
-        classes = np.array([state.whole[CLASSES] for state in states]).reshape(self.groups, -1)
-        row = {"log_evidence": self.log_z.copy(), "n_classes": classes.mean(axis=1), "u": self.u}
-        self.rows.append(row | {"lapse": self.lapse_now, "share": self.share, "acceptance": self.acceptance})
+        self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
         self.is_done = self.u == self.end
 
     def fit(self, interrupted: bool) -> Fit:
@@ -183,18 +171,16 @@ class Ascent:
 
     def packed(self) -> dict[str, np.ndarray]:
         """Return everything that the rest of the run depends on; for the moments between two steps."""
-        arrays = {
+        return {
             **packed_states(self.population.states),
             "streams": packed_streams([self.host, *self.population.rngs]),
             "delta": self.target.delta,
             "log_z": self.log_z,
-            "place": np.array([self.retries, self.is_done]),
-            "reached": np.array([self.u, self.acceptance, self.share]),
+            "place": np.array([self.u, self.retries, self.is_done]),
+            "path": np.array([row["log_evidence"] for row in self.rows]).reshape(-1, self.groups),
+            "lapses": np.array([row["lapse"] for row in self.rows]),
             "with_lapse": np.array(sorted(self.with_lapse), np.int64),
         }
-        for name in self.rows[0] if self.rows else ():
-            arrays[f"row_{name}"] = np.array([row[name] for row in self.rows])
-        return arrays
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Restore what `packed` gave."""
@@ -202,13 +188,11 @@ class Ascent:
         self.host, *self.population.rngs = unpacked_streams(arrays["streams"])
         self.target.delta[:] = arrays["delta"]
         self.log_z = arrays["log_z"].copy()
-        self.retries, is_done = (int(x) for x in arrays["place"])
-        self.is_done = bool(is_done)
-        self.u, self.acceptance, self.share = (float(x) for x in arrays["reached"])
+        self.u, retries, is_done = arrays["place"].tolist()
+        self.retries, self.is_done = int(retries), bool(is_done)
         self.with_lapse = set(arrays["with_lapse"].tolist())
-        names = [name for name in arrays if name.startswith("row_")]
-        count = len(arrays["row_u"]) if names else 0
-        self.rows = [{name[4:]: arrays[name][i] for name in names} for i in range(count)]
+        steps = zip(arrays["path"], arrays["lapses"].tolist(), strict=True)
+        self.rows = [{"log_evidence": evidence, "lapse": lapse} for evidence, lapse in steps]
         refuse_torn(flaw_of(state, self.problem) for state in self.population.states)
 
 
