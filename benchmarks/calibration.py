@@ -217,16 +217,16 @@ def cases():
             for people in (6, 40)
         ),
         (
-            "product classes: annealed",
+            "product classes: mcmc",
             th.ProductClasses(monotone={"price": "decreasing"}, lapse=0.1),
             experiment(3, 3),
-            {"chains": 1, "sweeps": 2000},
+            {"chains": 1, "draws": 500, "thin": 4},
         ),
         (
             "product classes: smc",
             th.ProductClasses(lapse=0.1, alpha=1.0, method="smc"),
             experiment(3, 3),
-            {"islands": 2, "particles": 40},
+            {"chains": 2, "draws": 40, "sweeps_per_step": 10},
         ),
     ]
 

@@ -18,12 +18,13 @@ import pandas as pd
 from arviz_stats.base.array import array_stats
 
 import thali as th
-from thali.choice.product_classes.arguments import Run, settings_of
-from thali.choice.product_classes.engines.annealed import annealed_chains
+from thali.choice.product_classes.arguments import THIN
+from thali.choice.product_classes.engines.mcmc import chains_of
 from thali.choice.product_classes.particles import joined
 from thali.choice.product_classes.reports.predict import tasks_proba
 from thali.choice.product_classes.state import problem_of
 from thali.data.experiments.design import design_of
+from thali.inference.chains import Run
 
 CAMERA = {"price": "decreasing"} | dict.fromkeys(("pixels", "zoom", "video", "swivel", "wifi"), "increasing")
 BLOCKS = 4  # of the final phase
@@ -38,20 +39,21 @@ class Chains(NamedTuple):
     shapes: np.ndarray  # (chains, draws, 3) a, σ, number of classes
 
 
-def run(train: Any, test: Any, monotone: dict[str, str], chains: int, sweeps: int, step: int, seed: int) -> Chains:
+def run(train: Any, test: Any, monotone: dict[str, str], chains: int, sweeps: int, tune: int, seed: int) -> Chains:
     """Chains one after the other."""
-    settings = settings_of(th.ProductClasses(monotone), Run(sweeps, chains, sweeps_per_step=step))
+    draws = sweeps // THIN
+    how = Run(draws, tune, chains, THIN, 1, None, False)
     problem, design = problem_of(train, monotone), design_of(train)
     asked = design.scheme.encode(test, design.respondents)
     found, seconds, shapes = [], [], []
-    for chain in annealed_chains(problem, settings, sweeps, seed):
+    for chain in chains_of(problem, 0.02, how, draws, np.random.SeedSequence(seed)):
         chain.run_to(0)  # compiled now
         begin = time.process_time()
-        chain.run_to(chain.schedule.annealing)
+        chain.run_to(chain.tune)
         middle = time.process_time()
         chain.run_to(chain.total)
         seconds.append((middle - begin, time.process_time() - middle))
-        parts = [[d for s, d in chain.kept if b < BLOCKS * s / sweeps <= b + 1] for b in range(BLOCKS)]
+        parts = [[d for s, d in chain.kept if b < BLOCKS * s / draws <= b + 1] for b in range(BLOCKS)]
         of_block = [joined(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts]
         found.append([tasks_proba(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block])
         shapes.append([(d.a[0], d.sigma[0], len(d.n_owners)) for _, d in chain.kept])
@@ -74,7 +76,7 @@ def show(chains: Chains, sweeps: int) -> None:
             needed = max(2.0, 2.0 * variance / aim**2)
             words += f"{needed:{width}.1f}{needed * cost:8.1f}"
         print(words)
-    shapes = chains.shapes[:, chains.shapes.shape[1] // 8 :]
+    shapes = chains.shapes
     r_hat = np.array([array_stats.rhat(shapes[:, :, i]) for i in range(3)], float)
     lag = max(1, shapes.shape[1] // 10)
     moves = np.log(shapes[:, :, 0]), np.log(shapes[:, :, 1] / (1.0 - shapes[:, :, 1]))
@@ -85,7 +87,7 @@ def show(chains: Chains, sweeps: int) -> None:
 
 def main(path: str | None = None, draws: int = 1, chains: int = 16, sweeps: int = 1000, small: bool = False) -> None:
     if small:
-        chains, sweeps = 2, 80
+        chains, sweeps = 2, 160
     for draw in range(draws):
         if path:
             data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
@@ -96,7 +98,7 @@ def main(path: str | None = None, draws: int = 1, chains: int = 16, sweeps: int 
             data, monotone = made.data, made.monotone
         train, test = data.split(tasks=4)
         print(f"draw {draw}: {data.n_respondents} people, {chains} chains of {sweeps} sweeps after annealing")
-        show(run(train, test, monotone, chains, sweeps, 1 if small else 10, 1), sweeps)
+        show(run(train, test, monotone, chains, sweeps, 4 if small else 250, 1), sweeps)
 
 
 if __name__ == "__main__":

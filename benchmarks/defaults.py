@@ -167,9 +167,7 @@ PROBLEMS = {
     "latent-class logit, people": Problem(th.LatentClassLogit, studies, (30, 100, 300, 1_000)),
     "multinomial logit, people": Problem(th.MultinomialLogit, studies, (30, 100, 300, 1_000)),
     "product classes, people": Problem(lambda: th.ProductClasses(BETTER), studies, (10, 30, 100, 300)),
-    "product classes by smc, people": Problem(
-        lambda: th.ProductClasses(BETTER, method="smc"), studies, (5, 10, 30, 100)
-    ),
+    "product classes by smc, people": Problem(lambda: th.ProductClasses(BETTER, method="smc"), studies, (5, 10, 30)),
 }
 
 

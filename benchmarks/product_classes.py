@@ -232,9 +232,9 @@ def main(words: list[str]) -> None:
     small = "--small" in words
     path = next((word for word in words if not word.startswith("--")), None)
     warnings.simplefilter("ignore", ThaliWarning)
-    settings = {"chains": 2, "sweeps_per_step": 1, "sweeps": 40} if small else {}
+    settings = {"chains": 2, "draws": 10, "tune": 10, "thin": 4} if small else {}
     train, test = simulated(5, 6, 1).split(tasks=2)
-    compared(train, [test], SIMULATED, 0, chains=2, sweeps_per_step=1, sweeps=8)  # compiles
+    compared(train, [test], SIMULATED, 0, chains=2, draws=4, tune=4, thin=1)  # compiles
     if path:
         camera(path, 1 if small else 3, not small, **settings)
     recovery(20 if small else 50, 1 if small else 3, **settings)

@@ -66,8 +66,8 @@ def digest(pair: Pair) -> str:
     return hashlib.sha256("\0".join([*parts, json.dumps(pair.run, sort_keys=True)]).encode()).hexdigest()
 
 
-def summarise(draws: dict[str, np.ndarray], between: bool) -> tuple[dict, dict]:
-    """The summary of functionals, arrays (chain, draw), and its diagnostics; `between`: errors by chain means."""
+def summarise(draws: dict[str, np.ndarray]) -> tuple[dict, dict]:
+    """The summary of functionals, arrays (chain, draw), and its diagnostics."""
     stacked = np.stack(list(draws.values()))
     quantiles = np.quantile(stacked, QUANTILES, axis=(1, 2))
     values = {
@@ -76,9 +76,6 @@ def summarise(draws: dict[str, np.ndarray], between: bool) -> tuple[dict, dict]:
         "sd": stacked.std(axis=(1, 2), ddof=1),
         "mcse_sd": array_stats.mcse(stacked, method="sd"),
     }
-    if between:
-        values["mcse_mean"] = stacked.mean(axis=2).std(axis=1, ddof=1) / stacked.shape[1] ** 0.5
-        values["mcse_sd"] = stacked.std(axis=2, ddof=1).std(axis=1, ddof=1) / stacked.shape[1] ** 0.5
     values |= {f"quantile_{level:g}": row for level, row in zip(QUANTILES, quantiles, strict=True)}
     diagnostics = {
         "effective_sample_size_bulk": array_stats.ess(stacked, method="bulk"),
@@ -114,7 +111,7 @@ def make(pair: Pair) -> tuple[float, float]:
     fitted = fit(pair, pair.run)
     seconds = time.process_time() - began
     draws = functionals(fitted)
-    summary, diagnostics = summarise(draws, between="islands" in pair.run)
+    summary, diagnostics = summarise(draws)
     names = list(draws)
     largest, least = max(diagnostics["r_hat"]), min(diagnostics["effective_sample_size_bulk"])
     chains, kept = next(iter(draws.values())).shape

@@ -6,7 +6,6 @@ CHAINS = {"chains": 10, "draws": 1000, "tune": 1000, "random_seed": 1}
 LONGER = CHAINS | {"draws": 2000, "tune": 2000}  # chains that change slowly
 LONG = CHAINS | {"draws": 4000}
 LONGEST = CHAINS | {"draws": 12000, "tune": 2000}
-ISLANDS = {"islands": 10, "particles": 600, "random_seed": 1}
 
 
 class Pair(NamedTuple):
@@ -66,6 +65,6 @@ PAIRS = {
         Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
         Pair("ignored", "attention_logit", CHAINS),
-        Pair("products", "product_classes", ISLANDS),
+        Pair("products", "product_classes", LONG | {"tune": 250}),
     )
 }

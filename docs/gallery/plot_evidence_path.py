@@ -9,6 +9,6 @@ import thali as th
 
 study = th.datasets.product_choices(people=40, tasks=6, random_seed=1)
 model = th.ProductClasses(study.monotone, method="smc").fit(
-    study.data, islands=3, particles=8, random_seed=1, progressbar=False
+    study.data, draws=8, chains=3, sweeps_per_step=10, random_seed=1, progressbar=False
 )
 th.plots.evidence_path(model)

@@ -78,19 +78,32 @@ OWN = {
         " further apart."
     ),
     ("HierarchicalLogit", "thin"): Own("None means 2, with attention 4, or more of many respondents."),
+    ("ProductClasses", "draws"): Own(
+        instead="States of each chain, of which evenly spaced ones are kept, at most 400. None draws until every row of"
+        " `summary` has an R-hat of at most 1.01 and, all chains together, an effective sample size of at least 400;"
+        " it looks after 125 draws, and then where these tell how many are needed, up to 4,000 draws or ten minutes of"
+        ' the processor. With method="smc" the particles of each group; None: 64.'
+    ),
+    ("ProductClasses", "tune"): Own(
+        instead="States of each chain that are discarded first. In the first half of them the lapse falls from 1 to its"
+        " value."
+    ),
     ("ProductClasses", "chains"): Own(
-        instead='Of method="annealed"; None: 16, fewer of thousands of respondents. They stay with different sets of'
-        " classes, so that predictions gain more by many chains than by long ones.",
+        instead="Independent chains; None: 4. Where chains do not agree, as for many respondents with many attributes,"
+        ' predictions gain more by 16 chains than by longer ones. With method="smc" groups of particles, 2 or more;'
+        " None: 8.",
         type="int, optional",
+    ),
+    ("ProductClasses", "thin"): Own(
+        instead="Sweeps of the sampler for each state; None: 16, fewer where the run would take too long."
     ),
     ("ProductClasses", "cores"): Own(
         instead="Threads; None means as many as there are processors. Has no influence on the draws."
     ),
-    ("ProductClasses", "job"): Own(
-        instead="A folder that holds the draws and the state of the run. The same fit goes on from it after the"
-        " process was killed, and gives the draws of an unbroken run."
+    ("ProductClasses", "max_time"): Own(
+        instead="Seconds after which the run stops and keeps what was drawn, in place of ten minutes of the processor."
+        " If half of them pass in tuning, the chains start again with less of it, and a warning says so."
     ),
-    ("ProductClasses", "max_time"): Own(instead="Seconds after which the run stops and keeps what was drawn."),
     ("MultinomialLogit", "random_seed"): Own(instead="Not used, as nothing is random."),
     ("MultinomialLogit", "progressbar"): Own(instead="Not used, as nothing takes long."),
     ("LatentClassLogit", "random_seed"): Own(

@@ -39,11 +39,8 @@ _SHORT = {
     "tune": 1,
     "thin": 1,
     "chains": 2,
-    "sweeps": 3,
     "sweeps_per_step": 1,
     "cores": 1,
-    "islands": 2,
-    "particles": 2,
 }
 _EBA, _ADDITIVE = smallest._EBA, smallest._ADDITIVE
 _UNIQUE = partial(th.EliminationByAspects, aspects="unique")

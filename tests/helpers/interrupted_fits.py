@@ -12,7 +12,6 @@ import thali as th
 from thali.inference.warn import without_warnings
 
 RUN = {"tune": 40, "chains": 3, "random_seed": 1}
-CLASSES = {"sweeps_per_step": 2}
 
 
 class Ratings(NamedTuple):
@@ -70,9 +69,9 @@ def _classifier(model, **settings):
     return lambda draws, **how: model(draws=draws, thin=1, **settings, **(RUN | how)).fit(*_table())
 
 
-def _product_classes(method="annealed", **wide):
+def _product_classes(method="mcmc", **wide):
     def fit(size, **how):
-        run = CLASSES | wide | {"sweeps": size, "random_seed": 1, "progressbar": False}
+        run = wide | {"draws": size, "random_seed": 1, "progressbar": False}
         return th.ProductClasses(method=method).fit(_experiment(), **(run | how))
 
     return fit
@@ -108,8 +107,8 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
             _experiment(), draws=draws, thin=1, progressbar=False, **(RUN | how)
         ),
     ),
-    "annealed product classes": (2000, _product_classes(chains=3)),
-    "particles": (30, _product_classes(method="smc", islands=3, particles=8)),
+    "product classes": (400, _product_classes(chains=3, tune=100, thin=4)),
+    "particles": (20, _product_classes(method="smc", chains=3, sweeps_per_step=3)),
 }
 
 

@@ -5,16 +5,18 @@ The numbers of TP1 to TP3 come from 10^8 independent draws from the prior, weigh
 
 import math
 from decimal import Decimal, localcontext
+from typing import NamedTuple
 
 import numpy as np
 from product_class_cases import TP1, TP2, TP3, Experiment
 
-from thali.choice.product_classes.arguments import Settings
-from thali.choice.product_classes.engines.annealed import annealed_chains, fit_of
-from thali.choice.product_classes.engines.fit import first_draws
+from thali.choice.product_classes.engines.fit import draws_between
+from thali.choice.product_classes.engines.mcmc import chains_of, fit_of
+from thali.choice.product_classes.engines.smc import run_smc
 from thali.choice.product_classes.particles import Particles
 from thali.choice.product_classes.reports.predict import choice_probabilities
 from thali.choice.product_classes.state import problem_of
+from thali.inference.chains import Run
 from thali.inference.threads import run_in_threads
 
 SLACK = 3e-4  # of the table: values were floored at 1e-300 there
@@ -99,27 +101,28 @@ ANSWERS = {
 }
 
 
-def settings(method="smc", **stamp):
-    """A plan for tiny problems."""
-    defaults = {
-        "method": method,
-        "lapse": 0.0,
-        "alpha": None,
-        "beta": 1.0,
-        "groups": 24,
-        "particles": 32 if method == "smc" else 1,
-        "sweeps_per_step": 5,
-        "final_sweeps": 6 if method == "smc" else 800,
-        "schedule": "all",
-        "start": "prior",
-        "sampler": "recommended",
-    }
-    return Settings(**defaults | stamp)
+class Plan(NamedTuple):
+    """How long and wide a fit to a tiny problem is."""
+
+    method: str = "smc"
+    lapse: float = 0.0
+    groups: int = 24
+    particles: int = 32
+    sweeps_per_step: int = 5
+    draws: int = 200
+    tune: int = 40
+    thin: int = 4
+
+    @property
+    def run(self) -> Run:
+        draws = self.particles if self.method == "smc" else self.draws
+        return Run(draws, self.tune, self.groups, self.thin, None, None, False)
 
 
-def problem_and_settings(data, monotone, alpha, beta, method="smc", **stamp):
-    """The compiled problem, and a plan that agrees with it."""
-    return problem_of(data, monotone, alpha, beta), settings(method, alpha=alpha, beta=beta, **stamp)
+def problem_of_case(name):
+    """The compiled problem of a row of the table."""
+    data, monotone, alpha, beta, *_ = ANSWERS[name][0]
+    return problem_of(data, monotone, alpha, beta)
 
 
 def functionals(draws: Particles) -> np.ndarray:
@@ -157,16 +160,7 @@ def predicted(draws: Particles, products, seed: int) -> np.ndarray:
 def of_group(draws: Particles, group: int) -> Particles:
     """The draws of one group, which stand together."""
     begin, end = np.flatnonzero(draws.group == group)[[0, -1]]
-    head, people = first_draws(draws, int(end) + 1), draws.n_respondents
-    classes, owned = draws.first_class[begin], draws.first_owned[begin * people]
-    starts = dict.fromkeys(("group", "a", "sigma", "alpha", "log_likelihood"), begin)
-    starts |= dict.fromkeys(("active", "member", "polarity", "n_owners", "n_negative"), classes)
-    starts |= dict.fromkeys(("owned_class", "owned_sign", "owned_log_theta"), owned)
-    return head._replace(
-        **{name: getattr(head, name)[int(start) :] for name, start in starts.items()},
-        first_class=head.first_class[begin:] - classes,
-        first_owned=head.first_owned[begin * people :] - owned,
-    )
+    return draws_between(draws, int(begin), int(end) + 1)
 
 
 def z_scores(by_group: np.ndarray, answers, floor: np.ndarray) -> np.ndarray:
@@ -242,8 +236,11 @@ class Silent:
             raise KeyboardInterrupt
 
 
-def run_annealed(problem, how, cores=None, random_seed=None):
-    """The fit of annealed chains that have run to their end."""
-    chains = annealed_chains(problem, how, how.final_sweeps, random_seed)
+def run_plan(problem, plan, cores=None, random_seed=None):
+    """The fit of an engine that has run to its end."""
+    run = plan.run._replace(cores=cores)
+    if plan.method == "smc":
+        return run_smc(problem, plan.lapse, run, plan.sweeps_per_step, random_seed)
+    chains = chains_of(problem, plan.lapse, run, plan.draws, random_seed)
     run_in_threads(chains, cores, Silent(chains))
-    return fit_of(chains, how)
+    return fit_of(chains)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from product_class_joint import average
 
 from thali.choice.product_classes.likelihood import log_likelihood
-from thali.choice.product_classes.simulate import average
 from thali.choice.product_classes.state import target_of, workspace
 from thali.choice.product_classes.sweep import draw_state
 

@@ -57,8 +57,8 @@ def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
             "log_evidence": -90.0 * steps / 20 + np.cumsum(rng.normal(0, 0.3, (groups, 20)), axis=1),
             "lapse": np.geomspace(1.0, 0.02, 20),
         },
-        acceptance={"classes": 0.1, "switch": np.full(groups, 0.3)},
         messages=["One sentence.", "Another."],
+        interrupted=False,
     )
 
 
@@ -72,7 +72,7 @@ def fitted(data=None, monotone=None, *, model=None, **settings):
 
 def hold(model, result, data):
     """The model, fitted to the data with what an engine returned."""
-    tree = to_datatree(result, design_of(data), {"interrupted": 0, "sweeps": 600}, None)
+    tree = to_datatree(result, design_of(data), {"draws": 600, "tune": 100}, None, {})
     model._restore({"posterior_": tree, "fitted_to_": str(data), "people_": data.people}, "memory")
     return model
 

@@ -17,8 +17,8 @@ OF_TEST = {
 }
 FORMATS = ("csv", "tex", "md", "xlsx")
 SHORT = {  # of the options that a model has
-    **{"draws": 10, "tune": 5, "thin": 1, "chains": 2, "cores": 1, "seed": 1, "sweeps": 4},
-    **{"particles": 4, "islands": 2, "starts": 2, "folds": 2},
+    **{"draws": 10, "tune": 5, "thin": 1, "chains": 2, "cores": 1, "seed": 1},
+    **{"sweeps_per_step": 2, "starts": 2, "folds": 2},
 }
 ONE_SENTENCE = re.compile(r"thali: error: \S.*[.?]|Error: No such option: .*")  # or those of the parser of options
 

@@ -16,7 +16,6 @@ from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
 from patience import PATIENCE
 
-from thali.choice.product_classes.engines.annealed import recorded_sweeps
 from thali.choice.product_classes.state import (
     FREE,
     HOLES,
@@ -250,7 +249,7 @@ def stop_at(kind, moments, slices, monkeypatch):
     return stopped
 
 
-CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "particles")]
+CHAINS = [kind for kind in KINDS if kind != "particles"]
 
 
 @pytest.mark.first(1)
@@ -275,17 +274,7 @@ def test_stopped_at_twenty_random_moments(kind, slices, monkeypatch):
 
 # product classes, which go on from a job ------------------------------------------------------------------
 
-RESUMED = ["annealed product classes", "particles"]
-
-
-def agrees_where_both_drew(model, unbroken) -> bool:
-    """Whether draws after the same sweep are the same: the first are dropped, of a longer fit more of them."""
-    numbers = [recorded_sweeps(int(each.posterior_.attrs["sweeps"])) for each in (model, unbroken)]
-    _, of_stopped, of_whole = np.intersect1d(*numbers, return_indices=True)
-    stopped, whole = draws_of(model), draws_of(unbroken)
-    if stopped["n_classes"].shape[1] != len(numbers[0]):  # stopped at once: the state in place of draws
-        return True
-    return all(np.array_equal(stopped[name][:, of_stopped], whole[name][:, of_whole], equal_nan=True) for name in whole)
+RESUMED = ["product classes", "particles"]
 
 
 def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
@@ -293,22 +282,19 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
     monkeypatch.setattr(_threads, "SLICE", 0.01)
     monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     begin = time.monotonic()
-    unbroken = fitted(kind, size, cores=2)  # may have compiled, so that a longer time is measured
+    whole = draws_of(fitted(kind, size, cores=2))  # may have compiled, so that a longer time is measured
     lasts = time.monotonic() - begin
     begin = time.monotonic()
     fitted(kind, size, cores=1)
     lasts = min(lasts, time.monotonic() - begin)
-    whole, resumed = draws_of(unbroken), 0
+    resumed = 0
     for number, moment in enumerate(moments):
         job = folder / str(number)
         model = stopped_fit(slices, moment * lasts, kind, job=job, size=size)
         if model is not None and not any(
             message.startswith("Stopped") for message in model.messages_
         ):  # else: other lapse
-            if model.method == "annealed":
-                assert agrees_where_both_drew(model, unbroken)
-            else:
-                assert is_beginning(draws_of(model), whole)
+            assert is_beginning(draws_of(model), whole)
         if (job / jobs.INDEX).exists():
             again = draws_of(fitted(kind, size, cores=2, job=job))
             assert all(np.array_equal(again[name], whole[name], equal_nan=True) for name in whole)
@@ -320,7 +306,7 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("kind", RESUMED)
 def test_a_stopped_run_resumes_to_the_unbroken_one(kind, slices, monkeypatch, tmp_path):
-    resumed_after(kind, [0.6, 0.85], slices, monkeypatch, tmp_path, {"annealed product classes": 500}.get(kind))
+    resumed_after(kind, [0.6, 0.85], slices, monkeypatch, tmp_path)
 
 
 @pytest.mark.long
@@ -397,7 +383,3 @@ def test_a_torn_state_is_refused(kind, tmp_path):
             fitted(kind, size, job=job)
     write_state(job, whole)
     fitted(kind, size, job=job)
-    if kind != "particles":
-        write_state(job, whole | {f"{first}trace": whole[f"{first}trace"][:-1]})
-        with pytest.raises(DataError, match="does not hold what belongs to its 120 sweeps"):
-            fitted(kind, size, job=job)

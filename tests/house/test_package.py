@@ -144,7 +144,7 @@ def test_the_readme_runs(monkeypatch, tmp_path, in_plain_python):
     monkeypatch.setattr(thali, "compare", lambda *models, **settings: run(*models, **(settings | short)))
     fit = LatentFeatures.fit
     monkeypatch.setattr(LatentFeatures, "fit", partialmethod(fit, draws=300, tune=200))
-    monkeypatch.setattr(thali.ProductClasses, "fit", partialmethod(thali.ProductClasses.fit, sweeps=100))
+    monkeypatch.setattr(thali.ProductClasses, "fit", partialmethod(thali.ProductClasses.fit, draws=20, tune=10))
     in_plain_python("GivenColumns", "Sets")  # sixty sweeps a fit
     monkeypatch.chdir(tmp_path)  # it writes jobs
     blocks = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)

@@ -35,7 +35,7 @@ from thali.model import sampling
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
-SIZE = {"annealed product classes": 40, "particles": 6, "tempered": 50}
+SIZE = {"product classes": 40, "particles": 6, "tempered": 50}
 COMPILED_EACH_TIME = "own likelihood"  # which takes half a minute
 LONG = (COMPILED_EACH_TIME, "groups", "kinds of people", "triplets")  # of kernels that few tests need
 EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind in LONG)) for kind in KINDS]
@@ -158,7 +158,7 @@ def killed(place, kind, times, seed):
 
 @pytest.mark.first(1)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kind", ["pairs", "annealed product classes", "particles"])
+@pytest.mark.parametrize("kind", ["pairs", "product classes", "particles"])
 def test_a_killed_job_goes_on(kind, tmp_path):
     assert killed(tmp_path, kind, 3, 1)
 
@@ -403,18 +403,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
         assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered(0) is None
 
 
-@pytest.mark.long
-def test_annealed_chains_run_until_they_agree(monkeypatch):
-    """The draws are those of a run of that many sweeps; it ends at the bound."""
-    from thali.choice.product_classes import model as classes
-
-    monkeypatch.setattr(sampling, "SUFFICIENT_ESS", 10**9)
-    monkeypatch.setattr(classes, "MAX_SWEEPS", 1300)
-    found, once = (draws_of(fitted("annealed product classes", 1, sweeps=n, chains=2)) for n in (None, 1300))
-    for name, values in once.items():
-        np.testing.assert_array_equal(found[name], values, err_msg=name)
-    monkeypatch.setattr(sampling._Work, "_is_settled", lambda self, verdict: True)
-    assert fitted("annealed product classes", 1, sweeps=None, chains=2)._state_.draws == 500
+def test_particles_cannot_go_on():
     with pytest.raises(ArgumentError, match="method='smc' cannot go on"):
         fitted("particles", 2).continue_fit(5)
 

@@ -7,20 +7,20 @@ from interrupted_fits import _experiment, _table, fitted
 import thali as th
 from thali.errors import ArgumentError
 
-FITS = {"annealed product classes": 16}  # of others 30
+FITS = {"product classes": 16}  # of others 30
 PREDICTED = {  # draws or sweeps of a fit, and what is predicted
     "pairs": (200, [("o0", "o1"), ("o1", "o3"), ("o4", "o2")]),
     "sets": (100, [("a", "b", "c"), ("b", "d", "e")]),
     "Plackett-Luce": (100, _table()[0][:4]),
     "sparse logit": (100, _table()[0][:4]),
     "hierarchical logit": (200, None),
-    "annealed product classes": (40, None),
+    "product classes": (20, None),
 }
 
 
 def predictions(kind, seed):
     size, new = PREDICTED[kind]
-    how = {"chains": 6, "sweeps_per_step": 2} if kind == "annealed product classes" else {}
+    how = {"chains": 6, "tune": 40} if kind == "product classes" else {}
     model = fitted(kind, size, random_seed=seed, **how)
     if new is None:
         frame = _experiment().to_frame()

@@ -98,7 +98,7 @@ def test_prior_and_posterior_hold_the_same_variables(name, in_plain_python):
     prior = model.sample_prior(*design, draws=3, random_seed=1)["prior"].to_dataset()
     if name == "classes":
         model = th.ProductClasses(monotone={"price": "decreasing"})
-        model = model.fit(*design, chains=1, sweeps=20, progressbar=False)
+        model = model.fit(*design, thin=1, **QUICK)
     elif name in ("Plackett-Luce", "sparse", "horseshoe"):
         model.set_params(**QUICK).fit(*design)
     else:

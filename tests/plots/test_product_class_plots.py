@@ -205,7 +205,7 @@ def test_evidence_that_was_not_followed():
     with pytest.raises(NotFittedError):
         plots.evidence_path(model)
     hold(model, result, data)
-    with pytest.raises(ArgumentError, match="start='prior'"):
+    with pytest.raises(ArgumentError, match="method='smc'"):
         plots.evidence_path(model)
     result.evidence_sd, result.trace = 7.0, {"log_evidence": np.zeros((2, 3))}
     hold(model, result, data)

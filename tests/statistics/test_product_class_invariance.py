@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from product_class_answers import problem_and_settings
+from product_class_answers import Plan, run_plan
 from product_class_cases import Experiment
 
-from thali.choice.product_classes.engines.smc import run_smc
+from thali.choice.product_classes.state import problem_of
 
 LEVELS = [3, 2, 3]
 MONOTONE = {"x0": "increasing"}
@@ -59,9 +59,8 @@ def monotone_attribute_turned_round():
 
 
 def log_evidence(data, seed, levels=LEVELS, monotone=MONOTONE):
-    settings = {"groups": 16, "particles": 64, "sweeps_per_step": 4, "final_sweeps": 0}
-    problem, how = problem_and_settings(Experiment(levels, data), monotone, 2.0, 1.3, **settings)
-    fit = run_smc(problem, how, cores=2, random_seed=seed)
+    plan = Plan(groups=16, particles=64, sweeps_per_step=4)
+    fit = run_plan(problem_of(Experiment(levels, data), monotone, 2.0, 1.3), plan, cores=2, random_seed=seed)
     return fit.log_evidence, fit.log_evidence_se
 
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 from product_class_cases import random_experiment
+from product_class_joint import NAMES, PAPER, PRIOR, RECOMMENDED, SIMULATED, average
 
-from thali.choice.product_classes.simulate import NAMES, PAPER, PRIOR, RECOMMENDED, SIMULATED, average
 from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 from thali.choice.product_classes.sweep import draw_state
 

@@ -8,8 +8,8 @@ import pytest
 from places import PUBLISHED
 from product_class_answers import binary, closed_form
 from product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
+from product_class_joint import NAMES, PAPER, RECOMMENDED, average
 
-from thali.choice.product_classes.simulate import NAMES, PAPER, RECOMMENDED, average
 from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 
 # Experiment, monotone attributes, alpha, beta, prediction set.

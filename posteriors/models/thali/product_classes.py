@@ -1,7 +1,6 @@
 """Product classes with monotone attributes.
 
-The model of the page "Product classes with monotone attributes" of thali's documentation, with a lapse of 0.02. Islands
-of particles take the place of chains: Monte Carlo errors are those between islands.
+The model of the page "Product classes with monotone attributes" of thali's documentation, with a lapse of 0.02.
 """
 
 import pandas as pd
@@ -12,4 +11,4 @@ import thali as th
 def fit(data, **run):
     """The fitted model of the data of the JSON file."""
     experiment = th.ChoiceExperiment.from_frame(pd.DataFrame(data["rows"]), levels=data["levels"])
-    return th.ProductClasses(monotone=data["monotone"], method="smc").fit(experiment, **run)
+    return th.ProductClasses(monotone=data["monotone"]).fit(experiment, **run)

@@ -256,10 +256,10 @@ class FitFolder(JobFolder):
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
         was = index["stamp"]
         settings = dict(was["settings"])
-        for name in ("draws", "sweeps"):  # a longer run goes on with a shorter one, or with one until chains agree
-            if name in settings and (wanted := self._stamp["settings"].get(name)) is not None:
-                former = index["place"]["draws"] if settings[name] is None else settings[name]
-                settings[name] = wanted if wanted > former else settings[name]
+        if "draws" in settings and (wanted := self._stamp["settings"].get("draws")) is not None:
+            # A longer run goes on with a shorter one, or with one until chains agree.
+            former = index["place"].get("draws", wanted) if settings["draws"] is None else settings["draws"]
+            settings["draws"] = max(wanted, former)
         self._refuse({**was, "settings": settings})
 
 

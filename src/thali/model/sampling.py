@@ -72,6 +72,8 @@ class Sampling(Generic[AnyChain]):
     forecast: "Forecast | None" = None  # how long it takes; None: not known before
     # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns have been counted.
     shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
+    # The draws of each chain at the next look, after so many and their verdict.
+    next_look: "Callable[[int, Verdict], int]" = lambda draws, verdict: 2 * draws
 
     @property
     def longest(self) -> int:
@@ -243,7 +245,7 @@ class _Work:
                     return tree, attributes, chains
                 if tempered is None:
                     progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
-                    target = min(2 * target, self.sampling.allowed(chains))
+                    target = min(self.sampling.next_look(target, verdict), self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: they start anew, with tempering")

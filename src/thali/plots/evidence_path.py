@@ -1,4 +1,4 @@
-"""The evidence so far, step by step, of every chain or group of particles."""
+"""The evidence so far, step by step, of every group of particles."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +41,7 @@ def evidence_path(model: Any, ax: "Axes | None" = None) -> "Axes":
     model._fitted()
     trace = trace_of(model.posterior_)
     if "log_evidence" not in trace or not np.isfinite(trace["log_evidence"]).any():
-        raise ArgumentError(
-            "This fit did not follow the evidence; annealed chains do so with start='prior', and method='smc' always."
-        )
+        raise ArgumentError("This fit did not follow the evidence; fit with method='smc'.")
     paths = np.atleast_2d(trace["log_evidence"])
     steps = np.arange(1, paths.shape[1] + 1)
     ax = new_axes(6.4, 3.8)[0] if ax is None else ax

@@ -36,6 +36,7 @@ class Advice(NamedTuple):
     stuck: tuple[Any, ...] = (_STUCK,)  # where chains stay apart and no longer run would help
     longer_if_stuck: bool = False  # whether ten times as long a run is advised with `stuck`
     note: tuple[Any, ...] = ()  # what stands after every verdict
+    ess: int | None = None  # effective draws that are wanted of all chains together; None: 100 of each
 
 
 NO_ADVICE = Advice()
@@ -125,7 +126,7 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
     if not rows:
         return Verdict(True, facts, Message(f"{of_chains} cannot disagree: no quantity ever changes."))
-    wanted = ESS_PER_CHAIN * chains
+    wanted = ESS_PER_CHAIN * chains if advice.ess is None else advice.ess
     # NaN though the quantity changes means a chain that stands still: as bad as can be.
     smallest, kind, smallest_of = min(
         (0.0 if math.isnan(row[kind]) else row[kind], kind, name)

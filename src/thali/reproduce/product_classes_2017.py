@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali.choice.product_classes.arguments import THIN
 from thali.comparison.compare import compare
 from thali.datasets import product_choices
 from thali.errors import ConvergenceWarning, InterruptedWarning
@@ -23,19 +24,19 @@ ELSEWHERE = {CLASSES: (-0.582, -0.782), HIERARCHICAL: (-0.696, -0.811), MULTINOM
 
 
 class Size(NamedTuple):
-    """How many data sets, chains, sweeps a step and in the final phase where classes are to be found, and people."""
+    """How many data sets and people, and chains, tuning states and draws where classes are to be found."""
 
     data_sets: int
     chains: int
-    sweeps_per_step: int
-    sweeps: int
+    tune: int
+    draws: int
     people: int
 
 
 SIZES = {
-    "small": Size(1, 2, 1, 40, 12),
-    "standard": Size(2, 8, 100, 4000, PEOPLE),
-    "full": Size(6, 16, 1000, 20_000, PEOPLE),
+    "small": Size(1, 2, 2, 3, 12),
+    "standard": Size(2, 8, 250, 250, PEOPLE),
+    "full": Size(6, 16, 2_500, 1_250, PEOPLE),
 }
 
 
@@ -78,7 +79,7 @@ def classes(settings: Settings) -> Reproduction:
         "explains all data; ties are split evenly instead. Its classes may hold all levels of an attribute, its signs "
         "and polarities contradict each other, and singletons are deleted without a look at the likelihood.",
         "The models are compared as they are by default; to find classes takes longer: "
-        f"{40 * size.sweeps_per_step:,} + {size.sweeps:,} sweeps of {size.chains} chains. A class is found where "
+        f"{THIN * size.tune:,} + {THIN * size.draws:,} sweeps of {size.chains} chains. A class is found where "
         "one with exactly its levels exists and is owned; weak interactions are spread over many neighbouring classes, "
         "which predict alike.",
         "The other program's figures are those of other data of this design.",
@@ -175,7 +176,7 @@ def _recovered(settings: Settings, size: Size, number: int) -> tuple[Any, Any]:
     made = product_choices(size.people, TASKS + HELD_OUT, random_seed=_seed(settings, number))
     train, _ = made.data.split(tasks=HELD_OUT)
     model = thali.ProductClasses(made.monotone)
-    long = {"chains": size.chains, "sweeps_per_step": size.sweeps_per_step, "sweeps": size.sweeps}
+    long = {"chains": size.chains, "tune": size.tune, "draws": size.draws}
     how = {"cores": settings.cores, "progressbar": settings.progressbar}
     model.fit(train, **long, **how, random_seed=settings.random_seed + number, job=settings.job(f"fit-{number}"))
     found = model.classes(cover=1.0, similar=1).set_index("class")

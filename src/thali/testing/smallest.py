@@ -246,7 +246,7 @@ def _on_a_tree(model, data):
 
 
 _GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
-_PRODUCTS = {"chains": 2, "sweeps": 20, "sweeps_per_step": 2, **_ONCE}
+_PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **_ONCE}
 _EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
 
 SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
@@ -346,7 +346,7 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     "product-classes, smc": Smallest(
         partial(th.ProductClasses, method="smc"),
         _experiments,
-        {"islands": 2, "particles": 4, "sweeps_per_step": 2, **_ONCE},
+        {"chains": 2, "draws": 4, "sweeps_per_step": 2, **_ONCE},
         _first_tasks,
     ),
     "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),

@@ -101,7 +101,7 @@ FITS = {
         data, draws=8, tune=4, chains=2, thin=1, random_seed=1, progressbar=False
     ),
     "product classes": lambda data: th.ProductClasses().fit(
-        data, sweeps=10, chains=2, random_seed=1, progressbar=False
+        data, draws=10, tune=2, thin=1, chains=2, random_seed=1, progressbar=False
     ),
 }
 SAME_TASTES = {"multinomial"}  # everybody has them

@@ -44,7 +44,7 @@ def test_another_seed_prints_the_same_classes():
     made = thali.datasets.product_choices(40, 10, noise=0.1, random_seed=1)
     model, first = thali.ProductClasses(made.monotone), []
     for seed in (1, 4):
-        model.fit(made.data, sweeps=150, sweeps_per_step=5, chains=8, random_seed=seed, progressbar=False)
+        model.fit(made.data, draws=150, tune=50, thin=4, chains=8, random_seed=seed, progressbar=False)
         table = model.classes(cover=1.0)
         first.append(set(table.loc[table["stability"] >= STABLE, "class"].head(4)))
     assert first[0] == first[1] <= set(made.classes)

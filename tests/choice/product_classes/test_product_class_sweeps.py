@@ -6,11 +6,11 @@ import naive_product_classes as naive
 import numpy as np
 import pytest
 from product_class_cases import TP1, TP3, possible_state, random_experiment, unpacked, worst_to_best
+from product_class_joint import PAPER, RECOMMENDED, average
 from scipy.special import digamma, polygamma
 
 from thali.choice.product_classes.likelihood import log_likelihood, write_hits
 from thali.choice.product_classes.moves.scale import rescale
-from thali.choice.product_classes.simulate import PAPER, RECOMMENDED, average
 from thali.choice.product_classes.state import (
     ACTIVE,
     CLASS,

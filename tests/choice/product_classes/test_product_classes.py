@@ -1,7 +1,6 @@
 """ProductClasses: its arguments, what it refuses, its posterior, saved and loaded."""
 
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,12 +9,12 @@ from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, 
 
 import thali
 from thali.choice.logit import directions_of
-from thali.choice.product_classes.arguments import Run, dominated_choices, dominated_sentence, settings_of
+from thali.choice.product_classes.arguments import dominated_choices, dominated_sentence
 from thali.choice.product_classes.posterior import trace_of
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
+from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.model.base import Job
 
-RUN = ("sweeps", "chains", "islands", "particles", "sweeps_per_step")
+RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
 BAD_ARGUMENTS = [
     ({"alpha": 0}, "alpha is the expected number of classes"),
     ({"alpha": -1.0}, "finite number above 0; got -1.0"),
@@ -25,20 +24,17 @@ BAD_ARGUMENTS = [
     ({"lapse": -0.1}, r"must be in \[0, 1\)"),
     ({"lapse": "0.1"}, r"must be in \[0, 1\)"),
     ({"lapse": float("nan")}, r"must be in \[0, 1\)"),
-    ({"method": "gibbs"}, "method must be one of 'annealed', 'smc'"),
+    ({"method": "gibbs"}, "method must be one of 'mcmc', 'smc'"),
     ({"chains": 0}, "chains must be a whole number of 1 or more"),
-    ({"method": "smc", "islands": 1}, "needs 2 islands of particles or more"),
-    ({"method": "smc", "chains": 4}, "chains belongs to the other method; with method='smc' give islands"),
-    ({"islands": 4}, "islands belongs to the other method; with method='annealed' give chains"),
-    ({"method": "smc", "particles": 1}, "needs 2 particles on each island or more"),
-    ({"method": "smc", "particles": 2.5}, "particles must be a whole number"),
-    ({"particles": 64}, "particles belongs to method='smc'"),
-    ({"schedule": "individual"}, "schedule='individual' belongs to method='smc'"),
-    ({"method": "smc", "schedule": "people"}, "schedule must be one of"),
+    ({"draws": 0}, "draws must be a whole number of 1 or more"),
+    ({"tune": -1}, "tune must be a whole number of 0 or more"),
+    ({"thin": 0}, "thin must be a whole number of 1 or more"),
     ({"sweeps_per_step": 0}, "sweeps_per_step must be a whole number of 1 or more"),
-    ({"sweeps": 0}, "sweeps must be a whole number of 1 or more"),
-    ({"start": "best"}, "start must be one of 'fixed', 'prior'"),
-    ({"sampler": "fast"}, "sampler must be one of 'recommended', 'paper'"),
+    ({"sweeps_per_step": 5}, "sweeps_per_step belongs to method='smc'; leave it out with method='mcmc'"),
+    ({"method": "smc", "chains": 1}, "chains=1 is a single group; take two or more"),
+    ({"method": "smc", "draws": 1}, "draws must be a whole number of 2 or more"),
+    ({"method": "smc", "tune": 5}, "tune belongs to method='mcmc'; leave it out with method='smc'"),
+    ({"method": "smc", "thin": 5}, "thin belongs to method='mcmc'"),
 ]
 
 
@@ -49,15 +45,6 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
     with pytest.raises(ArgumentError, match=messages) as error:  # as scikit-learn has it, not by the constructor
         model.fit(experiment(), progressbar=False, **run)
     assert str(error.value).count(". ") <= 1
-
-
-def test_defaults_of_a_plan():
-    particles = thali.ProductClasses(method="smc")
-    annealed, smc = settings_of(thali.ProductClasses(), Run()), settings_of(particles, Run())
-    assert (annealed.final_sweeps, smc.final_sweeps) == (500, 60)
-    assert (annealed.particles, smc.particles) == (1, None)  # None is settled by the number of people
-    assert annealed.alpha is None and annealed.sampler == "recommended" and annealed.groups == 16
-    assert settings_of(particles, Run(sweeps=0)).final_sweeps == 0
 
 
 BAD_MONOTONE = [
@@ -141,8 +128,7 @@ def test_dominated_choices_are_named_before_the_run_only_without_lapse():
     data = of_rows([("ann", "t1", "a", 1, 2, "A", 1), ("ann", "t1", "b", 0, 1, "A", 1)] + _filler())
     for lapse, messages in ((0.0, 1), (0.02, 0)):
         model = thali.ProductClasses({"price": "decreasing"}, lapse=lapse)
-        settings, monotone = model._checked(data, Run())
-        assert len(model._remarks(data, settings, monotone)) == messages
+        assert len(model._remarks(data, model._checked(data))) == messages
 
 
 def _filler():
@@ -197,13 +183,13 @@ def test_the_summary_has_what_is_reported():
 def test_the_verdict_names_arguments_that_there_are():
     verdict = fitted(draws=50).verdict()
     sentence = str(verdict)
-    assert not verdict.agrees and "sweeps=" in sentence and "draws=" not in sentence and "tune" not in sentence
+    assert not verdict.agrees and "draws=" in sentence and "tune" not in sentence
     data = experiment()
     model = hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=200), data)
     model.posterior_["posterior"]["share"].values[0] += 0.5
     verdict = model.verdict()
     sentence = str(verdict)
-    assert "averages over them" in sentence and "chains=4" in sentence and "plots.trace" not in sentence
+    assert "averages over them" in sentence and "chains=16" in sentence and "plots.trace" not in sentence
     assert not verdict.agrees and [str(warning) for warning in model._outcome(Job(dict))] == [sentence]
 
 
@@ -254,17 +240,105 @@ def test_parameters_as_scikit_learn_has_them():
         "alpha",
         "beta",
         "method",
-        "schedule",
-        "start",
-        "sampler",
     ]
     assert repr(type(model)(**model.get_params())) == repr(model)
     assert model.set_params(lapse=0.1).lapse == 0.1
 
 
-def test_a_fit_without_final_sweeps_is_judged_all_the_same():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        run = {"islands": 2, "particles": 4, "sweeps_per_step": 1, "sweeps": 0}
-        model = thali.ProductClasses(method="smc").fit(experiment(), random_seed=1, progressbar=False, **run)
-    assert "sweeps=" in str(model.verdict())
+# what a fit can learn nothing from, or cannot end in time -----------------------------------------------------------
+
+
+def one_task():
+    return of_rows([("ann", "t9", "a", 1, 1, "A", 0), ("ann", "t9", "b", 0, 3, "B", 1)])
+
+
+def identical_products():
+    return of_rows([("ann", f"t{t}", "ab"[j], int(j == 0), 1 + t, "A", 0) for t in range(3) for j in range(2)])
+
+
+@pytest.mark.parametrize("method", ["mcmc", "smc"])
+@pytest.mark.parametrize(
+    ("data", "messages"),
+    [(one_task, "from two tasks or more; got one"), (identical_products, "alternatives of each task are identical")],
+)
+def test_data_that_say_nothing_are_refused_before_the_run(data, messages, method):
+    for ask in (thali.ProductClasses(method=method).fit, thali.ProductClasses(method=method).prepare):
+        with pytest.raises(DataError, match=messages):
+            ask(data())
+
+
+def test_an_evidence_that_takes_too_long_is_refused_before_the_run():
+    """Of 100 respondents; fewer particles, or more time, make it possible."""
+    made = thali.datasets.product_choices(100, 12, random_seed=1)
+    with pytest.raises(ArgumentError, match=r"out of reach: .* Take method='mcmc', or allow more by max_time\."):
+        thali.ProductClasses(made.monotone, method="smc").fit(made.data)
+    small = thali.datasets.product_choices(10, 12, random_seed=1).data
+    for data, run in ((small, {}), (made.data, {"max_time": 9000.0}), (made.data, {"draws": 4, "chains": 2})):
+        model = thali.ProductClasses(method="smc")
+        how = {"draws": None, "chains": None, "max_time": None} | run
+        asked = model._engine.run(how["draws"], 0, how["chains"], None, None, 1, False, None, how["max_time"])
+        assert model._engine.job(model, data, asked, 80, []).forecast.least > 1.0
+
+
+# the convergence check ----------------------------------------------------------------------------------------------
+
+
+def with_chains(log_likelihood=0.0, a=0.0, share=0.0):
+    """A model of four chains of 400 draws from the prior, to which something is added in its posterior."""
+    data = experiment()
+    model = hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=400, groups=4), data)
+    posterior = model.posterior_["posterior"]
+    posterior["log_likelihood"].values[:] += log_likelihood
+    posterior["value_shape"].values[:] += a
+    posterior["share"].values[:] += share
+    return model
+
+
+def test_chains_that_climb_are_told_from_chains_that_differ():
+    """By the rise of the log-likelihood from the third to the last quarter, which longer annealing helps."""
+    apart = np.array([0.0, 0.1, 0.2, 0.3])[:, None, None]
+    rise = np.linspace(0.0, 80.0, 400) + np.array([0.0, 1.0, 2.0, 3.0])[:, None]
+    climbing, differing = with_chains(rise, share=apart).verdict(), with_chains(share=apart).verdict()
+    assert not climbing.agrees and climbing.facts["climb"] == pytest.approx(20.0, abs=1.0)
+    assert str(climbing).startswith("The chains are still climbing: the log-likelihood of their last quarter is")
+    assert [str(each) for each in climbing.remedies] == ["tune=400"]
+    assert "climb" not in differing.facts and "do not agree yet: R-hat of share" in str(differing)
+    noise = with_chains(np.linspace(0.0, 80.0, 400) * np.array([1.0, -1.0, 2.0, -1.0])[:, None], share=apart)
+    assert "climb" not in noise.verdict().facts  # some chains rise, others fall
+    assert with_chains(rise).verdict().agrees
+
+
+def test_the_check_wants_400_effective_draws_of_all_chains_together():
+    assert with_chains().verdict().facts["wanted_ess"] == 400
+    data = experiment()
+    assert (
+        hold(thali.ProductClasses(), engine_result(data, draws=50, groups=16), data).verdict().facts["wanted_ess"]
+        == 400
+    )
+
+
+def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains_differ():
+    good, bad = with_chains(), with_chains(a=np.arange(4.0)[:, None])
+    assert good.verdict().agrees and "a and sigma" not in str(good.verdict())
+    assert re.search(r"a, sigma +\d\.\d\d, \d\.\d\d \(R-hat 1\.0\d, 1\.0\d\)", str(good))
+    assert bad.verdict().agrees  # they are not judged
+    assert re.search(
+        r"a and sigma: chains differ \(R-hat [12]\.\d\d\); shares, effects and predictions", str(bad.verdict())
+    )
+    assert re.search(r"a, sigma +not interpretable \(R-hat [12]\.", str(bad))
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_the_check_says_how_much_predictions_of_another_run_differ():
+    """To within a half of what they differ by."""
+    data = experiment(people=20, tasks=8)
+    fits = [
+        thali.ProductClasses(MONOTONE).fit(data, draws=150, tune=40, thin=4, random_seed=seed, progressbar=False)
+        for seed in range(6)
+    ]
+    said = [float(model.posterior_["sample_stats"]["prediction_difference"]) for model in fits]
+    p = np.array([model.predict_proba(data) for model in fits])
+    noise = 2.0 * (p * (1.0 - p)).mean() / 5_000  # of the simulation of each, about
+    differ = np.sqrt(2.0 * p.var(axis=0, ddof=1).mean() - noise)
+    assert 0.67 < np.sqrt(np.mean(np.square(said))) / differ < 1.5
+    assert f"Predictions of another run would differ by {said[0]:.3f} (rms)." in str(fits[0].verdict())

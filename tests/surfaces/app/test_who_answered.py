@@ -113,7 +113,7 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, nothing_b
     market = {"x-name": "market.csv"}
     client.post(f"/api{address}/file/market", content=b"product,price,size\nA,1,S\nB,2,L\n", headers=market)
     nothing_begins()
-    asked = {"market": "file", "monotone": "price=decreasing", "sweeps": "40"}
+    asked = {"market": "file", "monotone": "price=decreasing", "alpha": "2.5"}
     client.go(f"{address}/fit", model="product-classes", **asked)
     client.study(address).remove("fit.queued")
     page = client.page(client.go(f"{address}/again"))
@@ -123,7 +123,7 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, nothing_b
     }
     for of_model in fields.values():
         assert 'name="market" value="file" checked' in of_model
-    assert 'value="40"' in fields["product-classes"] and 'value="40"' not in fields["hierarchical-logit"]
+    assert 'value="2.5"' in fields["product-classes"] and 'value="2.5"' not in fields["hierarchical-logit"]
     assert '<option value="decreasing" selected>' in fields["product-classes"]
 
 

@@ -9,7 +9,6 @@ import pytest
 from product_class_fits import ATTRIBUTES, engine_result, experiment, hold
 
 import thali
-from thali.choice.product_classes.arguments import Run
 from thali.errors import ArgumentError
 from thali.model.spec import Option
 from thali.surfaces.cli.options import spread
@@ -34,7 +33,7 @@ def fake(monkeypatch):
     calls = []
 
     def fit(self, data, **settings):
-        self._checked(data, Run(**{name: settings[name] for name in Run._fields if name in settings}))
+        self.prepare(data, settings.get("draws"), settings.get("chains"))
         calls.append((self, data, settings))
         monotone = {name: direction for name, direction in (self.monotone or {}).items()}
         return hold(self, engine_result(data, monotone, draws=8, groups=2, alpha=3.0), data)
@@ -50,7 +49,7 @@ def test_as_the_issue_types_it(done, fake):
     assert model.monotone == {"price": "decreasing", "zoom": "increasing", "battery": "increasing"}
     assert data == experiment(none=True) or data.levels["battery"] == ("4 h", "8 h", "12 h")
     assert data.attributes == ("inside", *ATTRIBUTES) and settings["random_seed"] == 3
-    assert (model.lapse, model.method) == (0.02, "annealed") and "chains" not in settings  # its own default
+    assert (model.lapse, model.method) == (0.02, "mcmc") and "chains" not in settings  # its own default
     assert result.err.startswith("thali: camera.csv: 8 respondents, 40 tasks, ")
 
 
@@ -86,11 +85,11 @@ def test_columns_of_other_names_and_bins(done, fake):
 
 
 def test_settings_reach_the_model(done, fake):
-    words = ["--method", "smc", "--islands", 4, "--particles", 20, "--sweeps", 5, "--lapse", 0.1, "--alpha", 2]
+    words = ["--method", "smc", "--chains", 4, "--draws", 20, "--sweeps-per-step", 5, "--lapse", 0.1, "--alpha", 2]
     done("fit", "camera.csv", "--model", "product-classes", "--none", "none", *words, "--cores", 2)
     model, _, settings = fake[0]
     assert (model.method, model.lapse, model.alpha) == ("smc", 0.1, 2.0)
-    wanted = {"islands": 4, "particles": 20, "sweeps": 5, "cores": 2, "progressbar": True}
+    wanted = {"chains": 4, "draws": 20, "sweeps_per_step": 5, "cores": 2, "progressbar": True}
     assert settings == wanted
 
 
@@ -114,7 +113,7 @@ def test_the_report(run, fake):
     assert "Log evidence of all choices (natural logarithm): -90.00, standard error 0.40" in out
     assert "One sentence.\nAnother." in out
     assert re.search(r"^effect\[battery: 12 h over 4 h\] +\d", out, re.MULTILINE)
-    assert "WARNING: The 2 chains" in out and "final_sweeps" not in out and "--sweeps" in out
+    assert "WARNING: The 2 chains" in out and "final_sweeps" not in out and "--draws" in out
 
 
 def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
@@ -173,10 +172,10 @@ BAD = {
     "both directions": (["--monotone", "price=decreasing", "price=increasing"], "cannot be both"),
     "no order": (["--monotone", "brand=increasing"], "but the alphabet's; list them from worst to best by --lev"),
     "no equals": (["--monotone", "price"], "NAME=VALUE"),
-    "draws": (["--draws", "100"], "--draws belongs to elimination-by-aspects, additive"),
-    "islands": (["--islands", "2"], "--islands belongs to --method smc, not to annealed"),
-    "no such method": (["--method", "map"], "--method of product-classes must be annealed or smc; got 'map'"),
-    "one group": (["--method", "smc", "--islands", "1"], "2 islands"),
+    "features": (["--features", "3"], "--features belongs to additive-clustering"),
+    "sweeps of a step": (["--sweeps-per-step", "2"], "--sweeps-per-step belongs to --method smc, not to mcmc"),
+    "no such method": (["--method", "map"], "--method of product-classes must be mcmc or smc; got 'map'"),
+    "one group": (["--method", "smc", "--chains", "1"], "--chains 1 is a single group"),
     "a bad lapse": (["--lapse", "1"], "[0, 1)"),
     "a bad alpha": (["--alpha", "0"], "above 0"),
     "no such column": (["--respondent", "person"], "person"),

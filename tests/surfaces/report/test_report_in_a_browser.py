@@ -673,7 +673,7 @@ def of_hostile_people(model):
     if model == "hierarchical logit":
         about = [words[2], words[7]]
         return th.HierarchicalLogit(respondents=about).fit(data, draws=40, tune=40, chains=2, thin=1, **how)
-    return th.ProductClasses().fit(data, chains=2, sweeps=40, sweeps_per_step=2, **how)
+    return th.ProductClasses().fit(data, chains=2, draws=35, tune=20, thin=4, **how)
 
 
 @pytest.mark.parametrize("model", ["logit", "hierarchical logit", "product classes"])

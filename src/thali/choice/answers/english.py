@@ -176,6 +176,6 @@ ENGLISH = {
     " chosen, ties being split evenly; with probability {lapse} a choice was made at random.",
     "classes.monotone": "Utility was constrained to be monotone in {named}.",
     "classes.prior": "The number of classes was inferred under a two-parameter Indian buffet process prior.",
-    "classes.annealed": "Posterior draws were made by independent annealed Markov chains.",
+    "classes.mcmc": "Posterior draws were made by independent Markov chains.",
     "classes.smc": "Posterior draws and the evidence were computed by sequential Monte Carlo.",
 }

@@ -1,227 +1,75 @@
-"""Checks of the arguments of `ProductClasses`, all before anything runs."""
+"""What a fit of product classes is asked for and takes, before anything runs."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import one_of, positive, share, whole
-from thali.errors import Argument, ArgumentError, Message, Setting
-from thali.model.bound import BUDGET, MIN_DRAWS
-from thali.model.engine import Forecast
+from thali.errors import DataError, Message, Setting
 
 from ..logit import DIRECTIONS
+from .particles import spacing
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
+    from thali.posterior.verdict import Verdict
 
-METHODS = ("annealed", "smc")
-SCHEDULES = ("all", "individual", "observation")
-STARTS = ("fixed", "prior")
-SAMPLERS = ("recommended", "paper")
-FIRST_SWEEPS = 500  # of the final phase, after which annealed chains that run until they agree are looked at
-MAX_SWEEPS = 4000  # at which they stop
-_FINAL_SWEEPS = {"annealed": FIRST_SWEEPS, "smc": 60}
-_GROUPS = {"annealed": 16, "smc": 8}  # chains, or islands of particles
+THIN, TUNE, CHAINS = 16, 250, 4  # of method="mcmc", by default
+FIRST_DRAWS, LONGEST = 125, 4_000  # of each chain: at the first look, and at most
+LOOKS = 1_000  # draws of each chain whose shares and effects are found, at all looks together
+_HALF_FULL = 250  # draws of a chain that a look has at least, after the first
+_LEAST_JUMP, _MOST_JUMP = 1.5, 8.0  # times as many draws as at the last look
+GROUPS, PARTICLES, SWEEPS_PER_STEP = 8, 64, 80  # of method="smc", by default
+OCCASIONS = 2_000  # of all respondents in a draw, from which its shares of levels and effects are found
 _MAX_NAMED = 3  # dominated choices written out
 
 
-STEPS = 40  # of annealing, of `sweeps_per_step` sweeps each
-
-
-class Settings(NamedTuple):
-    """How a fit runs, every default filled in."""
-
-    method: str
-    lapse: float
-    alpha: float | None  # None is learned
-    beta: float
-    groups: int
-    particles: int | None  # in each group; 1 for annealed chains; None: chosen by the number of people
-    sweeps_per_step: int
-    final_sweeps: int  # at least, where annealed chains run until they agree
-    schedule: str
-    start: str
-    sampler: str
-
-
-class Run(NamedTuple):
-    """How long a fit runs and how wide, as `fit` was asked; None leaves a number to the method."""
-
-    sweeps: Any = None
-    chains: Any = None
-    islands: Any = None
-    particles: Any = None
-    sweeps_per_step: Any = 10
-
-
-def settings_of(model: Any, run: Run) -> Settings:
-    """All settings of a fit, each within its range and with its default."""
-    method = one_of("method", model.method, METHODS)
-    alpha = model.alpha
-    if alpha is not None:
-        alpha = positive("alpha", alpha, "the expected number of classes that a person uses")
-    schedule = one_of("schedule", model.schedule, SCHEDULES)
-    if method == "annealed" and schedule != "all":
-        one = Setting("method", "smc")
-        raise ArgumentError(
-            Setting("schedule", schedule), " belongs to ", one, "; annealed chains take all tasks at once."
-        )
-    return Settings(
-        method=method,
-        lapse=share("lapse", model.lapse, "the probability of choosing at random"),
-        alpha=alpha,
-        beta=positive("beta", model.beta, "the second parameter of the Indian buffet process"),
-        groups=_groups(method, run),
-        particles=_particles(method, run.particles),
-        sweeps_per_step=whole("sweeps_per_step", run.sweeps_per_step, 1),
-        final_sweeps=whole(
-            "sweeps", _FINAL_SWEEPS[method] if run.sweeps is None else run.sweeps, 1 if method == "annealed" else 0
-        ),
-        schedule=schedule,
-        start=one_of("start", model.start, STARTS),
-        sampler=one_of("sampler", model.sampler or "recommended", SAMPLERS),
-    )
-
-
-def _groups(method: str, run: Run) -> int:
-    """Chains, or islands of particles."""
-    own, other = ("chains", "islands") if method == "annealed" else ("islands", "chains")
-    if getattr(run, other) is not None:
-        raise ArgumentError(
-            Argument(other),
-            " belongs to the other method; with ",
-            Setting("method", method),
-            " give ",
-            Argument(own),
-            ".",
-        )
-    asked = getattr(run, own)
-    groups = _GROUPS[method] if asked is None else whole(own, asked, 1)
-    if method == "smc" and groups < 2:
-        raise ArgumentError(
-            Setting("method", "smc"),
-            " needs 2 islands of particles or more, from whose differences errors are estimated; got ",
-            Setting("islands", 1),
-            ".",
-        )
-    return groups
-
-
-def _particles(method: str, particles: Any) -> int | None:
-    if method == "annealed":
-        if particles not in (None, 1):
-            raise ArgumentError(
-                Argument("particles"),
-                " belongs to ",
-                Setting("method", "smc"),
-                "; each annealed chain is one particle: leave it out, and raise ",
-                Argument("chains"),
-                f" for more chains; got {particles!r}.",
-            )
-        return 1
-    particles = None if particles is None else whole("particles", particles, 1)
-    if particles is not None and particles < 2:
-        raise ArgumentError(
-            Setting("method", "smc"), " needs 2 particles on each island or more; got ", Setting("particles", 1), "."
-        )
-    return particles
-
-
-# How long a default fit may be: what it has by default is cut until it is expected to keep within the budget ----------
+# How long a fit takes: a run of unknown length keeps within the budget ------------------------------------------------
 
 
 A_COMPARISON = 4.5e-7  # seconds of a sweep for each product that was not chosen: `benchmarks/forecast.py`
 A_WINNER = 6e-8  # seconds of a recorded draw for each product that is looked at on an occasion
-OCCASIONS = 2_000  # of all people in a draw, from which its shares of levels and effects are found
-SHARE = 0.3  # of the budget that annealed chains take at most: longer ones stay with the same classes
-_RECORDED = 0.44  # draws a sweep of the final phase, of all the times that a run is looked at
-EVERY, MAX_RECORDED = 3, 512  # sweeps of particles between two draws of the final phase, and draws of an island
-_LEAST_CHAINS, _LEAST_ISLANDS, _LEAST_STEP = 4, 4, 2
-MAX_PARTICLES, MIN_PARTICLES, PARTICLES_OF_ALL = 64, 16, 6400  # on an island, by default
-
-
-def particles_for(people: int) -> int:
-    """Particles on an island: fewer for more people, for whom sweeps are more effective."""
-    return max(MIN_PARTICLES, min(MAX_PARTICLES, PARTICLES_OF_ALL // people))
+_STEPS, _NATS, _POWER = 20.0, 198.0, 0.58  # of particles: so many steps for choices of so many nats, from observed runs
 
 
 def seconds_of_sweep(data: "ChoiceExperiment") -> float:
-    """Seconds of the processor that a sweep of a chain, or of a particle, is expected to take."""
+    """Return the seconds of the processor that a sweep of a chain, or of a particle, is expected to take."""
     return A_COMPARISON * (len(data.row_product) - data.n_tasks)
 
 
-def seconds_with_draws(data: "ChoiceExperiment") -> float:
-    """The same of a sweep of the final phase, with what is found of the draws whenever the chains are looked at."""
-    return seconds_of_sweep(data) + _RECORDED * seconds_of_draw(data)
-
-
 def seconds_of_draw(data: "ChoiceExperiment") -> float:
-    """Seconds of the processor in which shares of levels, effects and predictions of a recorded draw are found."""
+    """Return the seconds of the processor in which shares of levels and effects of a draw are found."""
     pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
-    looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, data.n_tasks)
-    looked_at += 2 * pairs * max(OCCASIONS, data.n_respondents)
-    return A_WINNER * looked_at
+    looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, 2 * data.n_tasks)
+    return A_WINNER * (looked_at + 2 * pairs * max(OCCASIONS, data.n_respondents))
 
 
-def expected_visits(schedule: str, people: int, others: np.ndarray) -> float:
-    """Visits expected in each particle until all tasks have entered, with one sweep a step, from observed runs.
-
-    `others`: the products that were not chosen, of each task.
-    """
-    # All at once there are 20 steps at 200 nats of choice, 76 at 2,000; a person alone takes some six.
-    if schedule == "all":
-        return people * 20.0 * (max(float(np.log(others + 1.0).sum()), 1.0) / 198.0) ** 0.58
-    return people * (0.5 * people + 6.0 if schedule == "individual" else 0.6 * len(others))
+def expected_steps(sizes: np.ndarray) -> float:
+    """Return the expected steps of particles to the posterior of tasks with so many alternatives."""
+    return _STEPS * (max(float(np.log(sizes).sum()), 1.0) / _NATS) ** _POWER
 
 
-def recordings_of(settings: Settings) -> int:
-    """How many times particles are recorded."""
-    return max(1, settings.final_sweeps // EVERY)
+def next_look(draws: int, verdict: "Verdict") -> int:
+    """Return after how many draws of each chain to look again, by the factor that the convergence check lacks."""
+    wanted = draws * min(max(verdict.facts.get("longer", 2.0), _LEAST_JUMP), _MOST_JUMP)
+    step = spacing(int(wanted))
+    return max(math.ceil(wanted / step), _HALF_FULL) * step
 
 
-def recorded_every(particles: int, recordings: int) -> int:
-    """Of how many particles of an island one is recorded at a time."""
-    return -(-particles * recordings // max(MAX_RECORDED, particles))
+# What no fit can learn from, and choices that only a lapse explains ---------------------------------------------------
 
 
-def forecast_of_particles(settings: Settings, data: "ChoiceExperiment") -> Forecast:
-    """How long a fit by method="smc" is expected to take."""
-    people = data.n_respondents
-    steps = expected_visits(settings.schedule, people, np.diff(data.first_row) - 1) / people
-    sweeps = steps * settings.sweeps_per_step + settings.final_sweeps
-    particles = settings.particles or particles_for(people)
-    recordings = recordings_of(settings)
-    draws = particles * recordings / recorded_every(particles, recordings)
-    seconds = settings.groups * (particles * sweeps * seconds_of_sweep(data) + draws * seconds_of_draw(data))
-    return Forecast(seconds, seconds, seconds_of_sweep(data))
-
-
-def within_budget(settings: Settings, asked: Run, data: "ChoiceExperiment") -> Settings:
-    """The settings with as many chains, islands and particles as the data allow, where their number was not asked for.
-
-    Chains are cut if not even short ones keep within the budget. Of particles there are fewer first, then sweeps at
-    each step, then islands.
-    """
-    if settings.method == "annealed":
-        most = int(SHARE * BUDGET / (2 * MIN_DRAWS * seconds_of_sweep(data)))
-        return (
-            settings
-            if asked.chains is not None
-            else settings._replace(groups=max(_LEAST_CHAINS, min(settings.groups, most)))
+def refuse_uninformative(data: "ChoiceExperiment") -> None:
+    """Raise DataError for a single task, or for tasks whose alternatives are all the same."""
+    if data.n_tasks < 2:
+        raise DataError("Classes of products are inferred from two tasks or more; got one. Add tasks or respondents.")
+    products = data.products[data.row_product]
+    firsts = np.repeat(products[data.first_row[:-1]], np.diff(data.first_row), axis=0)
+    if (products == firsts).all():
+        raise DataError(
+            "The alternatives of each task are identical, so no choice says what is liked; "
+            "pass the columns in which they differ as attributes."
         )
-    cuts = []
-    if asked.particles is None:
-        cuts.append(("particles", MIN_PARTICLES))
-    if asked.sweeps_per_step == Run().sweeps_per_step:
-        cuts.append(("sweeps_per_step", _LEAST_STEP))
-    if asked.islands is None:
-        cuts.append(("groups", _LEAST_ISLANDS))
-    for name, least in cuts:
-        too_long = forecast_of_particles(settings, data).least / BUDGET
-        if too_long > 1.0:
-            now = getattr(settings, name) or particles_for(data.n_respondents)
-            settings = settings._replace(**{name: max(least, int(now / too_long))})
-    return settings
 
 
 def dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:

@@ -1,14 +1,17 @@
 """`ProductClasses`: classes of products that people care about, from choice experiments; its two engines."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import positive, whole
+from thali._arguments import one_of, positive, share, whole
+from thali._described import Facts
 from thali._labels import plural
 from thali.errors import (
+    Argument,
     ArgumentError,
     ConvergenceWarning,
     DataError,
@@ -17,11 +20,12 @@ from thali.errors import (
     Setting,
     ThaliWarning,
 )
-from thali.inference.chains import Run as ChainRun
+from thali.inference.chains import Run, checked_run
+from thali.inference.progress import about
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
-from thali.model.bound import bounded
-from thali.model.engine import Chains, Engine, Prepared
+from thali.model.bound import BUDGET, bounded
+from thali.model.engine import Chains, Engine, Forecast, Prepared, refuse_other_methods
 from thali.model.evidence import EvidenceRun, refuse_unfinished
 from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
@@ -32,21 +36,26 @@ from thali.posterior.verdict import Verdict
 from ..coding import refuse_many_levels
 from ..logit import contradicted_sentence, directions_of
 from .arguments import (
-    FIRST_SWEEPS,
-    MAX_SWEEPS,
-    SHARE,
-    STEPS,
-    Run,
-    Settings,
+    CHAINS,
+    FIRST_DRAWS,
+    GROUPS,
+    LONGEST,
+    LOOKS,
+    PARTICLES,
+    SWEEPS_PER_STEP,
+    THIN,
+    TUNE,
     dominated_sentence,
-    forecast_of_particles,
+    expected_steps,
+    next_look,
+    refuse_uninformative,
+    seconds_of_draw,
     seconds_of_sweep,
-    seconds_with_draws,
-    settings_of,
-    within_budget,
 )
+from .convergence import climb_of, parameters_fact, remarks_on
 from .engines.path import USABLE
 from .reports.methods import Reports
+from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:
     import xarray
@@ -57,35 +66,93 @@ if TYPE_CHECKING:
     from .particles import Particles
 
 
-class Annealed(Chains):
-    """Independent annealed chains."""
+class ClassEngine(Chains):
+    """What both methods share: how their draws are judged."""
 
     has_evidence = True
-    groups = "chains"  # what several of are run is called, and the argument that says how many
-    usual_run: dict[str, Any] = {"sweeps": FIRST_SWEEPS}  # of a comparison
-    sentence = "classes.annealed"  # of the methods section
+    sentence: str  # of the methods section
 
-    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
+        """The arguments of `fit`, each within its range and with the default of the method."""
+        raise NotImplementedError
+
+    def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
         """The fit."""
-        return model._job_of(model._sampling(data, how), str(data), remarks)
+        raise NotImplementedError
+
+    def agreement(self, model: Any) -> Verdict:
+        verdict, tree = super().agreement(model), model.posterior_
+        message = verdict.message
+        if not verdict.agrees and (found := self.climbing(model)):
+            verdict, message = replace(verdict, facts=verdict.facts | {"climb": found[0]}), found[1]
+        return replace(verdict, message=Message(*message.parts, *remarks_on(tree, verdict.agrees)))
+
+    def climbing(self, model: Any) -> tuple[float, Message] | None:
+        """The gain in log-likelihood of chains that have not arrived yet, and a sentence about it."""
+        return None
+
+    def facts(self, model: Any) -> Facts:
+        draws, first, *_ = super().facts(model)
+        return draws, first, parameters_fact(model.posterior_)
+
+
+class MarkovChains(ClassEngine):
+    """Independent chains that anneal while they tune."""
+
+    sentence = "classes.mcmc"
+
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
+        return checked_run(draws, tune, CHAINS if chains is None else chains, thin, *rest)
+
+    def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
+        return model._job_of(model._sampling(data, run), str(data), remarks)
+
+    def climbing(self, model: Any) -> tuple[float, Message] | None:
+        climb = climb_of(model.posterior_)
+        if climb is None:
+            return None
+        tune = int(model.posterior_.attrs["tune"])
+        said = (
+            f"The chains are still climbing: the log-likelihood of their last quarter is {climb.gain:.1f} above that of"
+            f" the third (standard error {climb.error:.1f}). Let them anneal longer: fit again with "
+        )
+        return climb.gain, Message(said, Setting("tune", max(4 * tune, TUNE)), f" (now {tune}).")
 
     def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
-        """The log evidence of a fit to these data."""
+        """Refuse: the evidence is estimated by the other method."""
         raise ArgumentError("the evidence of product classes is estimated with ", Setting("method", "smc"), ".")
 
 
-class SequentialMonteCarlo(Chains):
-    """Sequential Monte Carlo with groups of particles, which estimates the evidence."""
+class SequentialMonteCarlo(ClassEngine):
+    """Groups of particles, which estimate the evidence."""
 
-    has_evidence = True
-    groups = "islands"
-    usual_run: dict[str, Any] = {}
     sentence = "classes.smc"
 
-    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
-        """The fit."""
-        forecast = forecast_of_particles(settings, data)
-        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data), forecast=forecast)
+    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
+        draws = PARTICLES if draws is None else whole("draws", draws, 2)
+        chains = GROUPS if chains is None else chains
+        run = checked_run(draws, 0, chains, None, *rest)
+        if run.chains < 2:
+            raise ArgumentError(
+                Setting("method", "smc"),
+                " estimates errors from differences between groups of particles, and ",
+                Setting("chains", 1),
+                " is a single group; take two or more.",
+            )
+        return run
+
+    def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
+        forecast = particles_forecast(data, run, sweeps_per_step)
+        if run.max_time is None and forecast.least > BUDGET:
+            raise ArgumentError(
+                f"An evidence of so many choices is out of reach: it would take {about(forecast.least)} of the "
+                f"processor, and {about(BUDGET)} are allowed. Take ",
+                Setting("method", "mcmc"),
+                ", or allow more by ",
+                Argument("max_time"),
+                ".",
+            )
+        return Job(lambda: model._by_particles(data, run, sweeps_per_step), remarks, data=str(data), forecast=forecast)
 
     def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
         """The log evidence of a fit to these data."""
@@ -95,11 +162,19 @@ class SequentialMonteCarlo(Chains):
 
     def refuse_to_go_on(self) -> None:
         raise ArgumentError(
-            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more sweeps."
+            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more draws."
         )
 
 
-ENGINES: dict[str, Annealed | SequentialMonteCarlo] = {"annealed": Annealed(), "smc": SequentialMonteCarlo()}
+def particles_forecast(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
+    """How long particles are expected to take."""
+    assert run.draws is not None
+    sweeps, sweep = expected_steps(np.diff(data.first_row)) * sweeps_per_step, seconds_of_sweep(data)
+    seconds = run.chains * run.draws * (sweeps * sweep + seconds_of_draw(data))
+    return Forecast(seconds, seconds, sweep)
+
+
+ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {"mcmc": MarkovChains(), "smc": SequentialMonteCarlo()}
 
 
 class ProductClasses(Reports, RunByChains):
@@ -126,30 +201,21 @@ class ProductClasses(Reports, RunByChains):
         Expected number of classes that a person uses; None learns it under a Gamma(1, 1) prior.
     beta : float above 0
         Second parameter of the Indian buffet: the larger, the more classes for as many a person.
-    method : {"annealed", "smc"}
-        "annealed": independent annealed chains, the best predictions for the time. "smc": islands of particles, for
-        the evidence.
-    schedule : {"all", "individual", "observation"}
-        What method="smc" takes in at a time: all tasks, those of a person, or one task.
-    start : {"fixed", "prior"}
-        Where annealed chains start in a and sigma, and stay while the lapse falls: at 2 and .6. From the prior, these
-        move, and the weights of the chains estimate the evidence.
-    sampler : {None, "recommended", "paper"}
-        "paper": the moves of the draft of Daviet & McCausland, corrected, for comparison only.
+    method : {"mcmc", "smc"}
+        "mcmc": independent chains, for predictions and everything else. "smc": groups of particles, for the evidence.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema, chain = chain or island: share (of the levels of attributes among the choices),
-        effect (of one level over another), n_classes, classes_per_person, value_shape (a),
-        stability (sigma),
+        The draws in the ArviZ schema, chain = chain or group of particles: share (of the levels of attributes among the
+        choices), effect (of one level over another), n_classes, classes_per_person, value_shape (a), stability (sigma),
         alpha, log_likelihood. There are neither pointwise log-likelihoods nor prior densities: the part of a value that
         passes with its task is integrated over by sampling, and is not stored.
     people_ : pandas.DataFrame or None
         What the data say of the respondents, a row each.
     log_evidence_, log_evidence_se_, evidence_sd_ : float
         Natural logarithm of the evidence, its standard error, and its standard deviation between groups; above 1 it
-        cannot be used. NaN for annealed chains from a fixed start.
+        cannot be used. NaN for method="mcmc".
     messages_ : list of str
         What there is to say about the run.
     interrupted_ : bool
@@ -185,28 +251,22 @@ class ProductClasses(Reports, RunByChains):
         lapse: float = 0.02,
         alpha: Any = None,
         beta: float = 1.0,
-        method: str = "annealed",
-        schedule: str = "all",
-        start: str = "fixed",
-        sampler: Any = None,
+        method: str = "mcmc",
     ) -> None:
         self.monotone = monotone
         self.lapse = lapse
         self.alpha = alpha
         self.beta = beta
         self.method = method
-        self.schedule = schedule
-        self.start = start
-        self.sampler = sampler
 
     def fit(
         self,
         data: "ChoiceExperiment",
-        sweeps: int | None = None,
+        draws: int | None = None,
+        tune: int = TUNE,
         chains: int | None = None,
-        islands: int | None = None,
-        particles: int | None = None,
-        sweeps_per_step: int = 10,
+        thin: int | None = None,
+        sweeps_per_step: int = SWEEPS_PER_STEP,
         cores: int | None = None,
         random_seed: Any = None,
         progressbar: bool = True,
@@ -218,22 +278,22 @@ class ProductClasses(Reports, RunByChains):
         Parameters
         ----------
         data : ChoiceExperiment
-        sweeps : int, optional
-            Sweeps after annealing (of 40 `sweeps_per_step`), from which draws are kept: every fourth, less often the
-            more there are, at most 500 of a chain; the first eighth is dropped. None, annealed: until every row of
-            `summary` has an R-hat of at most 1.01 and an effective sample size of at least 400; it looks after 500,
-            1,000, 2,000 and 4,000 sweeps, and stops there, or earlier where the size of the data says that the run
-            would take more than some minutes of the processor. None, smc: 60.
+        draws : int, optional
+            States of each chain, of which evenly spaced ones are kept, at most 400. None draws until every row of
+            `summary` has an R-hat of at most 1.01 and, all chains together, an effective sample size of at least 400;
+            it looks after 125 draws, and then where these tell how many are needed, up to 4,000 draws or ten minutes of
+            the processor. With method="smc" the particles of each group; None: 64.
+        tune : int
+            States of each chain that are discarded first. In the first half of them the lapse falls from 1 to its
+            value.
         chains : int, optional
-            Of method="annealed"; None: 16, fewer of thousands of respondents. They stay with different sets of classes,
-            so that predictions gain more by many chains than by long ones.
-        islands : int, optional
-            Groups of particles of method="smc", 2 or more; None: 8, or 4 at least where the run would take too long.
-        particles : int, optional
-            On each island; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at least), or
-            where the run would take too long.
+            Independent chains; None: 4. Where chains do not agree, as for many respondents with many attributes,
+            predictions gain more by 16 chains than by longer ones. With method="smc" groups of particles, 2 or more;
+            None: 8.
+        thin : int, optional
+            Sweeps of the sampler for each state; None: 16, fewer where the run would take too long.
         sweeps_per_step : int
-            Sweeps between two steps of annealing; 10 are fewer where the run would take too long.
+            With method="smc" sweeps of each particle between two steps.
         cores : int, optional
             Threads; None means as many as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -241,10 +301,11 @@ class ProductClasses(Reports, RunByChains):
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the run. The same fit goes on from it after the process was
-            killed, and gives the draws of an unbroken run.
+            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
+            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn.
+            Seconds after which the run stops and keeps what was drawn, in place of ten minutes of the processor. If
+            half of them pass in tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -253,10 +314,12 @@ class ProductClasses(Reports, RunByChains):
         Raises
         ------
         ArgumentError
-            If an argument is outside its range, or a monotone attribute is not in the data or has no order.
+            If an argument is outside its range, a monotone attribute is not in the data or has no order, or an evidence
+            of such data takes more than ten minutes of the processor and there is no `max_time`.
         DataError
-            If the data are no choice experiment, an attribute has more than 30 levels that the data do not list, or the
-            job is damaged, is in use, or is another fit.
+            If the data are no choice experiment, have a single task, or tasks of identical alternatives only; if an
+            attribute has more than 30 levels that the data do not list; or if the job is damaged, is in use, or is
+            another fit.
 
         Warns
         -----
@@ -267,130 +330,68 @@ class ProductClasses(Reports, RunByChains):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        asked = Run(sweeps, chains, islands, particles, sweeps_per_step)
-        settings, monotone = self._checked(data, asked)
-        refuse_many_levels(data, None)
-        settings = within_budget(settings, asked, data)
-        how = self._run(settings, sweeps is None, cores, random_seed, progressbar, job, max_time)
-        remarks = self._remarks(data, settings, monotone)
-        return self._carry_out(self._engine.job(self, data, settings, how, remarks))
+        monotone, engine = self._checked(data), self._engine
+        refuse_uninformative(data)
+        given = {"tune": tune, "thin": thin, "sweeps_per_step": whole("sweeps_per_step", sweeps_per_step, 1)}
+        usual = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
+        refuse_other_methods(PRODUCT_CLASSES, self.method, given, usual)
+        run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        return self._carry_out(engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone)))
 
-    def continue_fit(  # type: ignore[override]
-        self, sweeps: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
-    ) -> Any:
-        """Go on with annealed chains, from where the last fit ended or was stopped.
-
-        The result is that of one longer fit, to the bit, on the same machine with the same versions; also after
-        `thali.load`.
-
-        Parameters
-        ----------
-        sweeps : int
-            Further sweeps after annealing. A fit of twice the length drops more draws at the start and may keep every
-            other draw only.
-        cores : int, optional
-            Threads; None means as many as there are processors. Has no influence on the draws.
-        progressbar : bool
-        max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If an argument is outside its range, the method is "smc", or parameters were changed after the fit.
-        DataError
-            If the data were changed after the fit.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the chains do not agree yet.
-        InterruptedWarning
-            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
-        """
-        self._require_fitted()
-        self._engine.refuse_to_go_on()
-        return super().continue_fit(whole("sweeps", sweeps, 1), cores, progressbar, max_time)
-
-    def prepare(
-        self,
-        data: Any,
-        sweeps: Any = None,
-        chains: int | None = None,
-        islands: Any = None,
-        particles: Any = None,
-        **others: Any,
-    ) -> Prepared:
+    def prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
         """A fit to these data, after every check that it makes; nothing is drawn."""
-        self._checked(data, Run(sweeps, chains, islands, particles))
-        refuse_many_levels(data, None)
+        self._checked(data)
+        refuse_uninformative(data)
+        self._engine.run(draws, TUNE, chains, None, None, None, False)
         return Prepared()
 
     def usual_run(self) -> dict[str, Any]:
-        return dict(self._engine.usual_run)
+        return {"draws": FIRST_DRAWS} if self.method == "mcmc" else {}
 
-    @staticmethod
-    def _run(
-        settings: "Settings", is_endless: bool, cores: Any, random_seed: Any, progressbar: bool, job: Any, max_time: Any
-    ) -> ChainRun:
-        """How chains run: annealing takes the place of tuning."""
-        cores = cores if cores is None else whole("cores", cores, 1)
-        if max_time is not None:
-            max_time = positive("max_time", max_time, "the seconds after which the run stops")
-        sweeps, annealing = None if is_endless else settings.final_sweeps, STEPS * settings.sweeps_per_step
-        return ChainRun(sweeps, annealing, settings.groups, None, cores, random_seed, bool(progressbar), job, max_time)
-
-    def _remarks(self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str]) -> list[Any]:
+    def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
         """What is unusual about the data."""
         contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
-        dominated = dominated_sentence(data, monotone) if settings.lapse == 0.0 else ""
+        dominated = dominated_sentence(data, monotone) if self.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]
 
-    def _sampling(self, source: "ChoiceExperiment", run: ChainRun) -> Sampling[Any]:
+    def _sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         from thali.data.experiments.design import design_of
 
-        from .engines.annealed import annealed_chains, draws_in, fit_of, status_of
+        from .engines.mcmc import chains_of, draws_in, fit_of, status_of
         from .posterior import to_datatree
         from .state import problem_of
 
-        bound = bounded(run, 1, seconds_with_draws(source), FIRST_SWEEPS, MAX_SWEEPS, SHARE)
-        asked, run = run, bound.run._replace(tune=bound.run.tune // STEPS * STEPS)
-        settings, monotone = self._checked(source, Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS))
-        problem = problem_of(source, monotone, settings.alpha, settings.beta)
+        looks = LOOKS * run.chains * seconds_of_draw(source) / BUDGET  # their share of the budget
+        thin = THIN if run.thin is None else run.thin
+        bound = bounded(run, thin, seconds_of_sweep(source), FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
+        run = bound.run._replace(thin=bound.thin)
+        problem, design = problem_of(source, self._checked(source), self.alpha, self.beta), design_of(source)
+        known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
 
-        def tree(chains: Sequence[Any]) -> "xarray.DataTree":
-            found = fit_of(chains, settings)
-            attrs = {"interrupted": int(found.interrupted), "sweeps": found.sweeps}
-            return to_datatree(found, design_of(source), attrs, run.cores)
+        def tree(chains: Any) -> "xarray.DataTree":
+            found = fit_of(chains)
+            return to_datatree(
+                found, design, {"draws": found.draws, "tune": run.tune, "thin": bound.thin}, run.cores, known
+            )
 
         return Sampling(
             source,
             run,
-            lambda sweeps, seed: annealed_chains(problem, settings, sweeps, seed),
+            lambda draws, seed: chains_of(problem, self.lapse, run, draws, seed),
             tree,
             lambda tree, chains, seed: {**_attributes(tree), "people_": source.people},
-            settings={"sweeps": asked.draws, "chains": asked.chains, "sweeps_per_step": asked.tune // STEPS},
-            length=lambda tree: int(tree.attrs["sweeps"]),
+            settings=bound.asked,
+            length=lambda tree: int(tree.attrs["draws"]),
             draws_in=draws_in,
             status=status_of,
-            unit="sweeps",
-            most=MAX_SWEEPS,
+            most=LONGEST,
             first_draws=bound.first_draws,
-            bound=bound.most,
-            forecast=bound.forecast._replace(sweep=seconds_of_sweep(source)),
+            bound=bound.most if run.max_time is None else LONGEST,
+            forecast=bound.forecast,
+            next_look=next_look,
         )
 
-    def run_settings(self) -> dict[str, Any]:
-        settings = super().run_settings()
-        return {"sweeps" if name == "draws" else name: value for name, value in settings.items() if name != "tune"}
-
-    def _by_particles(self, data: "ChoiceExperiment", settings: "Settings", how: ChainRun) -> dict[str, Any]:
+    def _by_particles(self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> dict[str, Any]:
         """A fit by method="smc"; returns the fitted attributes."""
         from thali.data.experiments.design import design_of
 
@@ -398,28 +399,21 @@ class ProductClasses(Reports, RunByChains):
         from .posterior import to_datatree
         from .state import problem_of
 
-        _, monotone = self._checked(data, Run(islands=settings.groups))
-        problem = problem_of(data, monotone, settings.alpha, settings.beta)
-        with opened_job(self, settings._asdict(), data, how) as (folder, seed):
-            found = run_smc(
-                problem,
-                settings,
-                cores=how.cores,
-                random_seed=seed,
-                progressbar=how.progressbar,
-                folder=folder,
-                max_time=how.max_time,
-            )
-        attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
-        return {**_attributes(to_datatree(found, design_of(data), attrs, how.cores)), "people_": data.people}
+        problem = problem_of(data, self._checked(data), self.alpha, self.beta)
+        settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
+        with opened_job(self, settings, data, run) as (folder, seed):
+            found = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
+        attrs = {"draws": found.draws, "interrupted": int(found.interrupted)}
+        tree = to_datatree(found, design_of(data), attrs, run.cores, {})
+        return {**_attributes(tree), "people_": data.people}
 
     def log_evidence(self) -> LogEvidence:
-        """The log evidence that the fit estimated: by ``method="smc"``, or by annealed chains that start at the prior.
+        """The log evidence that the fit estimated, by ``method="smc"``.
 
         Returns
         -------
         LogEvidence
-            Whose `.estimates` are those of the groups of particles, or of the chains; there is no `.path`.
+            Whose `.estimates` are those of the groups of particles; there is no `.path`.
 
         Raises
         ------
@@ -436,12 +430,12 @@ class ProductClasses(Reports, RunByChains):
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .simulate import sample_classes
 
-        return sample_classes(*self._checked(data, Run()), data, rngs)
+        return sample_classes(self, self._checked(data), data, rngs)
 
     def _observed(self, data: Any) -> dict[str, Any]:
         from thali.data.experiments.design import design_of
 
-        self._checked(data, Run())
+        self._checked(data)
         same = tuple(data.respondents) == self._design_.respondents
         return {"chosen": design_of(data).chosen} if same else {}
 
@@ -452,8 +446,8 @@ class ProductClasses(Reports, RunByChains):
         drawn = drawn_choices(self._draws_, self._design_, rng, every)
         return {"chosen": drawn.reshape(groups, -1, len(data.chosen))}
 
-    def _checked(self, data: Any, run: Run) -> "tuple[Settings, dict[str, str]]":
-        """The settings and the directions, once every argument has been looked at."""
+    def _checked(self, data: Any) -> dict[str, str]:
+        """The directions of monotone attributes, once the data and every argument of the model have been checked."""
         from thali.data.experiments import ChoiceExperiment
 
         if not isinstance(data, ChoiceExperiment):
@@ -461,7 +455,14 @@ class ProductClasses(Reports, RunByChains):
                 f"fit needs a ChoiceExperiment; got {type(data).__name__}. Make one of a table by "
                 "ChoiceExperiment.from_frame(frame)."
             )
-        return settings_of(self, run), directions_of("monotone", self.monotone, data)
+        share("lapse", self.lapse, "the probability of choosing at random")
+        if self.alpha is not None:
+            positive("alpha", self.alpha, "the expected number of classes that a person uses")
+        positive("beta", self.beta, "the second parameter of the Indian buffet process")
+        monotone = directions_of("monotone", self.monotone, data)
+        one_of("method", self.method, tuple(ENGINES))
+        refuse_many_levels(data, None)
+        return monotone
 
     def _fitted_attributes(self) -> dict[str, Any]:
         found = super()._fitted_attributes()
@@ -509,16 +510,13 @@ def evidence_of_fit(model: Any) -> LogEvidence:
     model._require_fitted()
     refuse_unfinished(model)
     if not math.isfinite(model.log_evidence_):
-        raise ArgumentError(
-            "This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ", or with ",
-            Setting("start", "prior"), ".",
-        )  # fmt: skip
+        raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
     estimates = np.atleast_2d(trace_of(model.posterior_)["log_evidence"])[:, -1]
     usable = model.evidence_sd_ <= USABLE
     sentence = (
         f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
         f"the standard deviation of their estimates is {model.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
-        "." if usable else "; take more sweeps at each step, or more particles.",
+        "." if usable else "; take more sweeps at each step, or more draws.",
     )
     facts = {"groups": len(estimates), "sd": model.evidence_sd_}
     verdict = Verdict(usable, facts, Message(*sentence))

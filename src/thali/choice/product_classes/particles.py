@@ -9,6 +9,17 @@ if TYPE_CHECKING:
     import xarray
 
 
+MAX_KEPT = 400  # draws of a chain: of more, every other one is kept, every fourth, and so on
+
+
+def spacing(draws: int) -> int:
+    """Return how many draws lie between two that are kept, of so many draws of a chain."""
+    step = 1
+    while draws // step > MAX_KEPT:
+        step *= 2
+    return step
+
+
 class Particles(NamedTuple):
     """D recorded draws, equally many of each group, one group after the other, as ragged arrays.
 

@@ -9,6 +9,7 @@ from thali.data.experiments.design import Design
 if TYPE_CHECKING:
     import xarray
 
+    from .engines.fit import Fit
     from .particles import Particles
 
 _DESCRIPTIONS = {
@@ -36,22 +37,26 @@ def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
     return {name: np.asarray(value).reshape(groups, -1) for name, value in values.items()}
 
 
-def to_datatree(fit: Any, design: Design, attrs: dict[Any, Any], cores: int | None) -> "xarray.DataTree":
-    """The posterior tree of a fit."""
+def to_datatree(
+    fit: "Fit", design: Design, attrs: dict[Any, Any], cores: int | None, known: dict[bytes, Any]
+) -> "xarray.DataTree":
+    """Return the posterior tree of a fit; `known` is what was found of draws before, and receives what is new."""
     from thali.posterior.store import origin, tree_of
 
-    from .reports.effects import reported
+    from .reports.effects import named_reports, prediction_difference, simulate_reports
 
-    posterior = draws_group(fit.particles).assign(reported(fit.particles, design, cores))
-    constant = design.to_dataset()
+    reports = simulate_reports(fit.particles, design, cores, known)
+    posterior = draws_group(fit.particles).assign(named_reports(reports, fit.particles, design))
     groups = {
         "posterior": posterior,
         "observed_data": design.observed(),
-        "sample_stats": _stats(fit, posterior.sizes["chain"]),
-        "constant_data": constant,
+        "sample_stats": _stats(fit, prediction_difference(reports, fit.particles)),
+        "constant_data": design.to_dataset(),
         "particles": fit.particles.save(),
     }
-    return tree_of(groups, {**origin(), **attrs, "messages": "\n".join(getattr(fit, "messages", ()))})
+    return tree_of(
+        groups, {**origin(), "interrupted": int(fit.interrupted), **attrs, "messages": "\n".join(fit.messages)}
+    )
 
 
 def draws_group(draws: "Particles") -> "xarray.Dataset":
@@ -66,23 +71,16 @@ def draws_group(draws: "Particles") -> "xarray.Dataset":
     return group
 
 
-def _stats(fit: Any, chains: int) -> "xarray.Dataset":
-    """The evidence, the quantities of each step, and acceptance rates."""
+def _stats(fit: "Fit", difference: float) -> "xarray.Dataset":
+    """The evidence, the quantities of each step, and how much predictions of another run would differ."""
     import xarray as xr
 
-    variables: dict[str, Any] = {
-        name: float(getattr(fit, name)) for name in ("log_evidence", "log_evidence_se", "evidence_sd")
-    }
-    lengths: dict[int, str] = {}
+    names = ("log_evidence", "log_evidence_se", "evidence_sd")
+    variables: dict[str, Any] = {name: float(getattr(fit, name)) for name in names}
+    variables["prediction_difference"] = difference
     for name, values in fit.trace.items():
         values = np.asarray(values, float)
-        dims = [] if values.ndim < 2 else ["chain"]
-        length = values.shape[-1]
-        step = lengths.setdefault(length, "step" if not lengths else f"step_{length}")
-        variables[f"trace_{name}"] = ((*dims, step), values)
-    for name, values in fit.acceptance.items():
-        values = np.asarray(values, float)
-        variables[f"acceptance_{name}"] = ((), values) if values.ndim == 0 else (("chain",), values.reshape(chains))
+        variables[f"trace_{name}"] = ((*([] if values.ndim < 2 else ["chain"]), "step"), values)
     return xr.Dataset(variables)
 
 

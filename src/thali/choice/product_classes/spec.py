@@ -4,7 +4,21 @@ from functools import partial
 
 from thali._arguments import proportion, whole
 from thali.data.kinds import EXPERIMENTS
-from thali.model.options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MARKET_STUDY, MAX_TIME, METHOD, SEED, SEGMENTS
+from thali.model.options import (
+    ALPHA,
+    CHAINS,
+    CORES,
+    DRAWS,
+    EXPERIMENT,
+    LAPSE,
+    MARKET_STUDY,
+    MAX_TIME,
+    METHOD,
+    SEED,
+    SEGMENTS,
+    THIN,
+    TUNE,
+)
 from thali.model.spec import FIT, PAIRS, REPORT, ModelSpec, Option
 
 PRODUCT_CLASSES = ModelSpec(
@@ -14,7 +28,7 @@ PRODUCT_CLASSES = ModelSpec(
     data=(EXPERIMENTS,),
     answers="the classes of products that people care about, and what people choose",
     papers=("daviet2017",),
-    methods=("annealed", "smc"),
+    methods=("mcmc", "smc"),
     pictures=("classes",),
     options=(
         METHOD.but(help=", which also estimates the evidence"),
@@ -27,24 +41,18 @@ PRODUCT_CLASSES = ModelSpec(
         ),
         LAPSE.but(default="0.02"),
         ALPHA,
-        CHAINS.but(default="16", methods=("annealed",)),
-        CHAINS.but(name="islands", default="8", help="Independent islands of particles.", methods=("smc",)),
+        DRAWS.but(help="Draws of each chain, or of particles.", default="until the chains agree; with --method smc 64"),
+        TUNE.but(default="250", methods=("mcmc",)),
+        CHAINS.but(default="4; with --method smc 8"),
+        THIN.but(default="16", methods=("mcmc",)),
         Option(
-            "particles",
-            "Particles on each island.",
+            "sweeps_per_step",
+            "Sweeps of a particle between two steps.",
             int,
             FIT,
-            default="64",
-            check=partial(whole, least=2),
+            default="80",
+            check=partial(whole, least=1),
             methods=("smc",),
-        ),
-        Option(
-            "sweeps",
-            "Sweeps that give draws.",
-            int,
-            FIT,
-            default="until the chains agree; with --method smc 60",
-            check=partial(whole, least=0),
         ),
         CORES,
         SEED,

@@ -393,7 +393,7 @@ def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
     spec, _ = model_named(model)
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     words = {option.word for option in spec.options_of(method)}
-    return "chains" in words and bool(words & {"tune", "sweeps"}) and not typed.keys() & {"draws", "sweeps"}
+    return "chains" in words and "tune" in words and "draws" not in typed
 
 
 def _recognised(option: Option, field: Field, columns: dict[str, str]) -> Field:

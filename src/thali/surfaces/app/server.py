@@ -257,7 +257,7 @@ class Server:
         if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
             return _problem(texts.nothing_to_go_on_with, 409)
         spec, _ = model_named(asked["model"])
-        word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
+        word = next(option.word for option in spec.options if option.name == "draws")
         least = had.made if word in asked["typed"] else had.aimed_at
         if not draws.isdecimal() or not least < int(draws) < 10**9:
             return _problem(texts.draws.format(least=f"{least:,}", text=repr(draws)))

@@ -1,1 +1,1 @@
-"""How product classes are sampled: annealed chains, and sequential Monte Carlo."""
+"""How product classes are sampled: chains that anneal first, and sequential Monte Carlo."""

@@ -1,8 +1,9 @@
 """The result of an engine, its states as arrays and back, and checks of states that are read from a file."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from thali.errors import DataError, InPython
 
 from ..particles import Particles, joined
 from ..state import (
+    BETA,
     CLASS,
     CLASSES,
     CONCENTRATION,
@@ -44,15 +46,13 @@ class Fit:
     """Draws, evidence, and messages about a run."""
 
     particles: Particles
-    log_evidence: float
-    log_evidence_se: float
-    evidence_sd: float  # between groups, of their own logarithms
-    trace: dict[str, np.ndarray]  # (group, step) or (step,)
-    acceptance: dict[str, float]
-    messages: list[str]
+    log_evidence: float = math.nan
+    log_evidence_se: float = math.nan
+    evidence_sd: float = math.nan  # between groups, of their own logarithms
+    trace: dict[str, np.ndarray] = field(default_factory=dict)  # (group, step) or (step,)
+    messages: list[str] = field(default_factory=list)
     interrupted: bool = False
-    sweeps: int = 0  # of the final phase
-    schedule_of_u: list[list[float]] = field(default_factory=list)  # tempering points of every block of tasks
+    draws: int = 0  # of each chain, kept or not
 
 
 # The fields of `Particles` that have a row for each draw, class, or class that a person owns.
@@ -64,13 +64,12 @@ OF_OWNED = ("owned_class", "owned_sign", "owned_log_theta")
 class Keeper:
     """Turns states into draws; the meaning of each bit is computed once."""
 
-    beta: float
     problem: "Problem"
     offset: np.ndarray
     inactive: np.ndarray
 
-    def __init__(self, problem: "Problem", beta: float) -> None:
-        self.problem, self.beta = problem, beta
+    def __init__(self, problem: "Problem") -> None:
+        self.problem = problem
         levels, first = problem.n_levels, problem.first_bit[:-1]
         self.offset = np.concatenate([[0], np.cumsum(levels)]).astype(np.int64)
         attribute = np.repeat(np.arange(len(levels)), levels)
@@ -94,7 +93,7 @@ class Keeper:
             alpha=state.real[[CONCENTRATION]],
             log_likelihood=np.array([log_likelihood]),
             lapse=lapse,
-            beta=self.beta,
+            beta=float(self.problem.prior[BETA]),
             offset=self.offset,
             monotone=np.asarray(self.problem.direction, np.int8),
             first_class=np.array([0, classes]),
@@ -115,21 +114,9 @@ def _bits(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def joined_chains(chains: list[list[Particles]]) -> Particles:
-    """The draws of every chain, of each as many, numbered from 0."""
+    """Return the draws of all chains, equally many of each, numbered from 0."""
     parts = [joined(draws) for draws in chains]
     return joined([part._replace(group=np.full(part.n_draws, number)) for number, part in enumerate(parts)])
-
-
-def of_equal_length(chains: list[list[Particles]]) -> Particles:
-    """The first draws of every chain, as many as the shortest chain has."""
-    kept = [joined(draws) for draws in chains]
-    shortest = min(draws.n_draws for draws in kept)
-    return joined([first_draws(draws, shortest) for draws in kept])
-
-
-def first_draws(draws: Particles, count: int) -> Particles:
-    """The first so many draws."""
-    return draws if count == draws.n_draws else draws_between(draws, 0, count)
 
 
 def draws_between(draws: Particles, first: int, last: int) -> Particles:
@@ -188,22 +175,6 @@ def _part(state: State, name: str) -> np.ndarray:
     return getattr(state if name in State._fields else state.features, name)
 
 
-def packed_draws(draws: Particles | None, prefix: str) -> dict[str, np.ndarray]:
-    """Draws as arrays; nothing if there are none."""
-    if draws is None:
-        return {}
-    return {f"{prefix}{name}": np.asarray(value) for name, value in draws._asdict().items()}
-
-
-def unpacked_draws(arrays: Mapping[str, np.ndarray], prefix: str) -> Particles | None:
-    """The draws that `packed_draws` wrote, or None."""
-    if f"{prefix}group" not in arrays:
-        return None
-    fields: dict[str, Any] = {name: arrays[f"{prefix}{name}"] for name in Particles._fields}
-    fields.update(lapse=float(fields["lapse"]), beta=float(fields["beta"]))
-    return Particles(**fields)
-
-
 def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
     """Draws of one chain, made after those sweeps: the rows of two calls, one after the other, are those of one."""
     rows = {name: getattr(draws, name) for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
@@ -244,48 +215,35 @@ def flaw_of(state: State, problem: Problem) -> str:
         np.isfinite(state.real).all() and state.real[A] > 0 < state.real[CONCENTRATION] and 0 <= state.real[SIGMA] <= 1
     ):
         return "a, sigma and alpha are not what they may be"
-    slots, table = state.features.slots[:top], state.classes[:classes]
-    used = slots[:, PERSON] >= 0
-    links = slots[:, [NEXT_OWNER, LAST_OWNER, NEXT_OWNED, LAST_OWNED]]
-    if (
-        not 0 <= present <= people
-        or (links < -1).any()
-        or (links[used] >= top).any()
-        or (slots[:, NEXT_OWNER] >= top).any()
-        or (slots[:, PERSON] >= present).any()
-        or (slots[used, CLASS] < 0).any()
-        or (slots[used, CLASS] >= classes).any()
-        or slots[used, MUTE].any()
-    ):
-        return "its table of features holds numbers of people, classes or features that do not exist"
-    by_class = _list_of_each(table[:, FIRST], slots[:, NEXT_OWNER], slots[:, LAST_OWNER])
-    by_person = _list_of_each(state.features.people[:, 0], slots[:, NEXT_OWNED], slots[:, LAST_OWNED])
-    if not (
-        np.array_equal(by_class[used], slots[used, CLASS])
-        and np.array_equal(by_person[used], slots[used, PERSON])
-        and np.array_equal(np.bincount(slots[used, CLASS], minlength=classes), table[:, OWNERS])
-        and np.array_equal(np.bincount(slots[used, PERSON], minlength=people), state.features.people[:, 1])
-        and np.array_equal(np.bincount(slots[used, CLASS], slots[used, SIGN], minlength=classes), table[:, NEGATIVE])
-    ):
-        return "its lists of the owners of classes contradict each other"
-    free = _list_of_each(whole[[FREE]], slots[:, NEXT_OWNER], None) == 0
-    if not np.array_equal(free, ~used) or free.sum() != whole[HOLES]:
-        return f"its list of free places has {free.sum()} of {(~used).sum()}"
-    return ""
+    rows, table = state.features.slots[:top].tolist(), state.classes[:classes]
+    used = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
+    try:
+        owners = [_follow(rows, first, NEXT_OWNER, LAST_OWNER) for first in table[:, FIRST].tolist()]
+        owned = [_follow(rows, first, NEXT_OWNED, LAST_OWNED) for first in state.features.people[:, 0].tolist()]
+        free = _follow(rows, int(whole[FREE]), NEXT_OWNER, None)
+    except (IndexError, ValueError):
+        return "its lists of features lead nowhere or in a circle"
+    is_sound = (
+        0 <= present <= people
+        and not any(owned[present:])
+        and all(rows[f][CLASS] == k and not rows[f][MUTE] for k, own in enumerate(owners) for f in own)
+        and all(rows[f][PERSON] == n for n, own in enumerate(owned) for f in own)
+        and sorted(chain(*owners)) == sorted(chain(*owned)) == used
+        and [len(own) for own in owners] == table[:, OWNERS].tolist()
+        and [len(own) for own in owned] == state.features.people[:, 1].tolist()
+        and [sum(rows[f][SIGN] for f in own) for own in owners] == table[:, NEGATIVE].tolist()
+        and sorted([*used, *free]) == list(range(top))
+        and len(free) == whole[HOLES]
+    )
+    return "" if is_sound else "its lists of the owners of classes contradict each other"
 
 
-def _list_of_each(first: np.ndarray, following: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    """The number of the list that each slot is on; -1: on none; -2: on two, or not pointing back to the one before."""
-    found = np.full(len(following), -1)
-    lists = np.flatnonzero((first >= 0) & (first < len(following)))
-    at, before = first[lists], np.full(len(lists), -1)
-    for _ in range(len(following) + 1):  # the length of the longest possible list, so that a cycle ends, too
-        if not at.size:
-            break
-        is_sound = found[at] == -1
-        if previous is not None:
-            is_sound &= previous[at] == before
-        found[at] = np.where(is_sound, lists, -2)
-        goes_on = is_sound & (following[at] >= 0)
-        lists, before, at = lists[goes_on], at[goes_on], following[at[goes_on]]
+def _follow(rows: list[list[int]], first: int, following: int, previous: int | None) -> list[int]:
+    """Return the slots of a list; raises IndexError or ValueError where it leads nowhere or in a circle."""
+    found, at, before = [], first, -1
+    while at >= 0:
+        if len(found) > len(rows) or (previous is not None and rows[at][previous] != before):
+            raise ValueError("a list that does not end, or does not lead back")
+        found.append(at)
+        at, before = rows[at][following], at
     return found

@@ -1,6 +1,5 @@
 """Groups of particles: moved in threads, weighed, resampled."""
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -8,9 +7,9 @@ import numpy as np
 
 from thali.inference.threads import Silent, Sliced, run_in_threads
 
-from ..likelihood import write_block
-from ..state import Problem, State, Target, Work, copy_state, empty_state, grown, target_of, workspace
-from ..sweep import clear_state, extend_to, sweep, visits
+from ..likelihood import write_hits
+from ..state import Problem, State, Target, Work, copy_state, target_of, workspace
+from ..sweep import draw_state, sweep
 
 CHUNK = 8  # particles that a thread takes at a time
 
@@ -20,20 +19,14 @@ class Population:
 
     cores: int | None
     groups: int
-    problem: "Problem"
-    sampler: str
-    states: "list[State]"
-    hard: "Target"
+    problem: Problem
+    states: list[State]
+    hard: Target
     rngs: list[np.random.Generator]
 
-    def __init__(
-        self, problem: Problem, groups: int, rngs: list[np.random.Generator], sampler: str, cores: int | None
-    ) -> None:
-        self.problem, self.groups, self.rngs, self.sampler, self.cores = problem, groups, rngs, sampler, cores
-        self.states = [empty_state(problem) for _ in rngs]
-        self.rooms: deque[Work] = deque()  # work spaces, at most one a thread
-        for rng, state in zip(rngs, self.states, strict=True):
-            clear_state(rng, problem, state, True)
+    def __init__(self, problem: Problem, groups: int, rngs: list[np.random.Generator], cores: int | None) -> None:
+        self.problem, self.groups, self.rngs, self.cores = problem, groups, rngs, cores
+        self.states = [draw_state(rng, problem, shapes_from_prior=True) for rng in rngs]
         self.hard = target_of(problem)
 
     @property
@@ -45,62 +38,19 @@ class Population:
         chunks = [range(i, min(i + CHUNK, self.size)) for i in range(0, self.size, CHUNK)]
         run_in_threads([_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or Silent())
 
-    def borrow(self, state: State) -> Work:
-        """A work space that is large enough for a state."""
-        try:
-            work = self.rooms.pop()
-        except IndexError:
-            return workspace(self.problem, state)
-        if len(work.order) < len(state.classes) or len(work.kept.theta) < len(state.features.slots):
-            return workspace(self.problem, state)
-        return work
-
-    def extend(self, people: int) -> None:
-        """Add people from the prior until this many are present."""
-
-        def come(i: int, work: Work) -> None:
-            while not extend_to(self.rngs[i], self.problem, self.states[i], people):
-                self.states[i] = grown(self.states[i])
-
-        self.each(come)
-
     def sweep(self, target: Target, sweeps: int, progress: Any = None) -> None:
         """Run this many sweeps of every particle."""
 
         def move(i: int, work: Work) -> None:
-            self.states[i], _ = sweep(self.rngs[i], self.problem, target, self.states[i], work, sweeps, self.sampler)
+            self.states[i], _ = sweep(self.rngs[i], self.problem, target, self.states[i], work, sweeps)
 
         self.each(move, progress)
 
-    def visit(self, target: Target, person: int, times: int, progress: Any = None) -> None:
-        """Run this many visits of one person in every particle."""
-
-        def move(i: int, work: Work) -> None:
-            left = times
-            while True:
-                left -= visits(self.rngs[i], self.problem, target, self.states[i], work, person, left)
-                if left == 0:
-                    return
-                self.states[i] = grown(self.states[i])
-                work = workspace(self.problem, self.states[i])
-
-        self.each(move, progress)
-
-    def see(
-        self, people: tuple[int, int], tasks: tuple[int, int], with_differences: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Likelihoods (particles, tasks) of some tasks as hard choices, and differences of utility if asked for."""
-        first_row = self.problem.tasks.first_row
-        rows = first_row[tasks[1]] - first_row[tasks[0]] - (tasks[1] - tasks[0])
-        hits = np.empty((self.size, tasks[1] - tasks[0]))
-        differences = np.empty((self.size, int(rows) if with_differences else 0))
-        ends, span = np.array(people), np.array(tasks)
-
-        def look(i: int, work: Work) -> None:
-            write_block(self.problem, self.hard, self.states[i], work, ends, span, hits, differences, i)
-
-        self.each(look)
-        return hits, differences
+    def hits(self) -> np.ndarray:
+        """Return the likelihoods (particles, tasks) of hard choices, without lapse."""
+        hits = np.empty((self.size, self.problem.n_tasks))
+        self.each(lambda i, work: write_hits(self.problem, self.hard, self.states[i], work, hits[i]))
+        return hits
 
     def resample(self, weights: np.ndarray, uniforms: np.ndarray) -> None:
         """Systematic resampling within groups; survivors keep their places, and their copies replace the others."""
@@ -112,13 +62,6 @@ class Population:
                 for _ in range(counts[i] - 1):
                     j = first + next(free)
                     self.states[j] = copy_state(self.states[first + i], self.states[j])
-
-    def counts(self) -> np.ndarray:
-        """(moves, 2) tried and accepted by all particles since the last call."""
-        total = np.sum([state.counts for state in self.states], axis=0)
-        for state in self.states:
-            state.counts[:] = 0
-        return total
 
 
 def systematic(weights: np.ndarray, uniform: float) -> np.ndarray:
@@ -142,7 +85,5 @@ class _Chunk(Sliced):
 
     def run_to(self, until: int) -> None:
         for i in self.chunk[self.sweeps : until]:
-            work = self.population.borrow(self.population.states[i])
-            self.action(i, work)
-            self.population.rooms.append(work)
+            self.action(i, workspace(self.population.problem, self.population.states[i]))
             self.sweeps += 1

@@ -1,7 +1,8 @@
 """Preferences between levels and importance of attributes in product classes, which depend on predictions only."""
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from .choosing import (
     separating,
     shape_of_passing,
 )
+from .predict import add_observed
 
 if TYPE_CHECKING:
     import xarray
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 EFFECT_DRAWS = 400
 _EFFECT_OCCASIONS = 4_000  # of all people in a draw
+_SOME_TASKS = 500  # tasks whose predictions are compared between chains
 _PIECES = 40  # of the work
 
 
@@ -93,6 +96,12 @@ def add_effects(
                         by_person[person, pair] += 2
 
 
+def pair_places(pairs: Sequence[tuple[int, int, int]], attributes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first and second levels of pairs, and the number of the first pair of each attribute."""
+    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    return first, second, np.searchsorted(attribute, np.arange(attributes + 1)).astype(np.int64)
+
+
 def level_effects(
     draws: "Particles",
     design: "Design",
@@ -112,8 +121,7 @@ def _counted(
     draws: Any, design: Any, pairs: Any, kept: Any, repeats: Any, cores: Any, random_seed: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Twice the occasions with a preference: of each person over all draws, of each draw over all people."""
-    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
+    places = pair_places(pairs, len(design.attributes))
     rngs = streams(random_seed, len(kept))
     room = room_for_known(draws)
     people = draws.n_respondents
@@ -124,7 +132,7 @@ def _counted(
     def work(piece: int) -> None:
         for place in range(piece, len(kept), pieces):
             own = np.zeros((people, len(pairs)), np.int64)
-            parts = (design.products, design.row_product, design.inside, first, second, of_attribute)
+            parts = (design.products, design.row_product, design.inside, *places)
             add_effects(rngs[place], draws, int(kept[place]), *parts, repeats, room, own)
             by_piece[piece] += own
             by_draw[place] = own.sum(axis=0)
@@ -238,70 +246,90 @@ def attribute_importance(
 # What a verdict on product classes looks at, in every draw: shares of levels among choices, and level effects ---------
 
 
-@allocating
-def add_observed(
-    rng: np.random.Generator,
-    draws: Any,
-    d: Any,
-    codes: Any,
-    row_product: Any,
-    first_task: Any,
-    first_row: Any,
-    repeats: Any,
-    room: Any,
-    total: Any,
-) -> None:
-    """Add to `total`, for each row of the tasks of the data, on how many occasions it was chosen in draw d."""
-    chosen = np.empty(room, np.int64)
-    log_value, value = np.empty(room), np.empty(room)
-    shape = shape_of_passing(draws, d)
-    for person in range(first_task.shape[0] - 1):
-        begin, n, sign, log_theta = owned_by(draws, d, person)
-        for t in range(first_task[person], first_task[person + 1]):
-            first, last = first_row[t], first_row[t + 1]
-            offered = codes[row_product[first:last]]
-            inside = np.empty((room, last - first), np.bool_)
-            fill_inside(draws, d, begin, n, offered, last - first, inside)
-            matter = separating(inside, n, 0, last - first, chosen)
-            for _ in range(repeats):
-                draw_values(rng, log_theta, shape, chosen, matter, log_value)
-                add_winners(inside, sign, chosen, matter, log_value, value, 0, last - first, 1.0, total[first:last])
+class DrawReport(NamedTuple):
+    """What is simulated of a draw."""
+
+    shares: np.ndarray  # of levels among the choices
+    effects: np.ndarray
+    chosen: np.ndarray  # how often each alternative of some tasks is chosen, lapse left out
+    noise: float  # mean variance of that because of the occasions simulated
 
 
-def reported(draws: "Particles", design: "Design", cores: int | None = None) -> "dict[str, xarray.DataArray]":
-    """`share` and `effect` of every draw, arrays (chain, draw, name)."""
-    # They are found by simulated occasions, whose random stream hangs on the draw alone: a draw has the same numbers in
-    # runs of any length.
+class Reports(NamedTuple):
+    """What is simulated of all draws, in arrays (draws, ...), as in `DrawReport`."""
+
+    shares: np.ndarray
+    effects: np.ndarray
+    chosen: np.ndarray
+    noise: np.ndarray
+
+
+def simulate_reports(
+    draws: "Particles", design: "Design", cores: int | None = None, known: dict[bytes, DrawReport] | None = None
+) -> Reports:
+    """Simulate shares of levels, level effects and choices of every draw but those in `known`, which receives them."""
+    # They are found by simulated occasions, whose random stream depends on the draw alone: a draw has the same numbers
+    # in runs of any length.
+    known = {} if known is None else known
     matrix = levels_of_products(design.scheme, design.products)
     pairs = level_pairs_of(design.scheme, draws.monotone)
-    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
+    places = pair_places(pairs, len(design.attributes))
     people, tasks = draws.n_respondents, len(design.first_row) - 1
-    of_tasks, of_people = (max(1, -(-OCCASIONS // number)) for number in (tasks, people))
+    of_tasks, of_people = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
     alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
+    some = np.isin(
+        np.repeat(np.arange(tasks), np.diff(design.first_row)), np.arange(0, tasks, -(-tasks // _SOME_TASKS))
+    )
     room = room_for_known(draws)
-    shares, effects = np.empty((draws.n_draws, matrix.shape[1])), np.empty((draws.n_draws, len(pairs)))
     rows = (design.products, design.row_product)
+    keys = [_numbers_of(draws, d).tobytes() for d in range(draws.n_draws)]
+    new = [d for d, key in enumerate(keys) if key not in known]
 
-    def work(d: int) -> None:
-        rng = streams(_seed_of(draws, d), 1)[0]
-        total, own = np.zeros(len(design.row_product)), np.zeros((people, len(pairs)), np.int64)
-        add_observed(rng, draws, d, *rows, design.first_task, design.first_row, of_tasks, room, total)
-        p = (1.0 - draws.lapse) * total / of_tasks + draws.lapse / alternatives
-        shares[d] = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
-        add_effects(rng, draws, d, *rows, design.inside, first, second, of_attribute, of_people, room, own)
-        effects[d] = own.sum(axis=0) / (2.0 * of_people * people)
+    def work(place: int) -> None:
+        d = new[place]
+        rng = streams(np.random.SeedSequence(_numbers_of(draws, d).view(np.uint32).tolist()), 1)[0]
+        halves, own = np.zeros((2, len(design.row_product))), np.zeros((people, len(pairs)), np.int64)
+        for half in halves:
+            add_observed(rng, draws, d, *rows, design.first_task, design.first_row, of_tasks, room, half)
+        one, other = halves / of_tasks
+        chosen = (one + other) / 2.0
+        p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
+        shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
+        add_effects(rng, draws, d, *rows, design.inside, *places, of_people, room, own)
+        effects = own.sum(axis=0) / (2.0 * of_people * people)
+        noise = float(((one - other)[some] ** 2).mean()) / 4.0
+        known[keys[d]] = DrawReport(shares, effects, chosen[some].astype(np.float32), noise)
 
-    in_threads(work, draws.n_draws, cores)
+    in_threads(work, len(new), cores)
+    for key in known.keys() - set(keys):
+        del known[key]
+    columns = (np.array(column) for column in zip(*(known[key] for key in keys), strict=True))
+    return Reports(*columns)
+
+
+def named_reports(reports: Reports, draws: "Particles", design: "Design") -> "dict[str, xarray.DataArray]":
+    """Return `share` and `effect` of every draw, arrays (chain, draw, name)."""
     groups = int(draws.group.max(initial=0)) + 1
-    shares, effects = (values.reshape(groups, -1, values.shape[1]) for values in (shares, effects))
+    pairs = level_pairs_of(design.scheme, draws.monotone)
+    shares, effects = (each.reshape(groups, -1, each.shape[1]) for each in (reports.shares, reports.effects))
     return named_arrays(shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs))
 
 
-def _seed_of(draws: "Particles", d: int) -> np.random.SeedSequence:
-    """The seed of what is simulated of a draw: its own numbers."""
-    numbers = np.array([draws.a[d], draws.sigma[d], draws.log_likelihood[d]])
-    return np.random.SeedSequence(numbers.view(np.uint32).tolist())
+def prediction_difference(reports: Reports, draws: "Particles") -> float:
+    """Return how much probabilities of choice of another run would differ, root mean square; NaN for one chain."""
+    # The variance between chains, less that of the occasions that are simulated at a draw.
+    groups = int(draws.group.max(initial=0)) + 1
+    if groups < 2:
+        return math.nan
+    p = reports.chosen.reshape(groups, -1, reports.chosen.shape[1]).astype(np.float64)
+    between = p.mean(axis=1).var(axis=0, ddof=1).mean()
+    simulated = reports.noise.mean() / p.shape[1]
+    return (1.0 - draws.lapse) * math.sqrt(2.0 * max(between - simulated, 0.0) / groups)
+
+
+def _numbers_of(draws: "Particles", d: int) -> np.ndarray:
+    """Return numbers that identify a draw, and are the seed of what is simulated of it."""
+    return np.array([draws.a[d], draws.sigma[d], draws.log_likelihood[d]])
 
 
 # How often everybody prefers each level to the others of its attribute, draw by draw, by simulation -------------------
@@ -315,15 +343,14 @@ def preferences_of(draws: "Particles", design: "Design", cores: int | None = Non
     """Preferences of the respondents at some draws, equally many of each chain."""
     sizes = [len(levels) for levels in design.scheme.levels.values()]
     pairs = pairs_of_levels(sizes)
-    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    of_attribute = np.searchsorted(attribute, np.arange(len(sizes) + 1)).astype(np.int64)
+    places = pair_places(pairs, len(sizes))
     kept = thinned(draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes))))
     rngs, room = streams(_SEED, len(kept)), room_for_known(draws)
     values = np.zeros((len(kept), draws.n_respondents, sum(sizes)))
 
     def work(place: int) -> None:
         own = np.zeros((draws.n_respondents, len(pairs)), np.int64)
-        parts = (design.products, design.row_product, design.inside, first, second, of_attribute)
+        parts = (design.products, design.row_product, design.inside, *places)
         add_effects(rngs[place], draws, int(kept[place]), *parts, _PREFERENCE_OCCASIONS, room, own)
         values[place] = by_levels(own.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, own.shape[:1])
 

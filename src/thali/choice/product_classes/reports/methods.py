@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import Argument, Setting
+from thali.model.sampling import SUFFICIENT_ESS
 from thali.people.segments import HasSegments
 from thali.posterior.verdict import Advice
 
@@ -68,12 +69,10 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         return super().summary()  # type: ignore[misc]
 
     def _advice(self) -> Advice:
-        """What helps chains that disagree: more sweeps, and more chains where they stay apart."""
-        chains = self._engine.groups
-        more = Setting(chains, 2 * self.posterior_["posterior"].sizes["chain"])
-        stuck = (_STUCK, more, " or more ", Argument("sweeps"))
-        now = int(self.posterior_.attrs["sweeps"])
-        return Advice("sweeps", now, least=60, tunes=False, alone=(chains, 8), stuck=stuck)
+        """What helps chains that disagree: more draws, and more chains where they stay apart."""
+        sizes, now = self.posterior_["posterior"].sizes, int(self.posterior_.attrs["draws"])
+        stuck = (_STUCK, Setting("chains", max(16, 2 * sizes["chain"])), " or more ", Argument("draws"))
+        return Advice("draws", now, tunes=False, stuck=stuck, ess=SUFFICIENT_ESS)
 
     def classes(self, cover: float = 0.8, similar: float = SIMILAR) -> "pandas.DataFrame":
         r"""The classes of products that people care about, the most important first; similar ones count as one.
@@ -96,7 +95,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         -------
         pandas.DataFrame
             `class` in words; `rules`, the number of distinct classes that are counted as this one; `probability` that
-            anybody owns one of them, the share of draws; `stability`, the share of chains (islands) in which it has at
+            anybody owns one of them, the share of draws; `stability`, the share of chains in which it has at
             least half of its importance, so that one of .5 or more is likely to be seen again with another seed;
             `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share of
             owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1, less

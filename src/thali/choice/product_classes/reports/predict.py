@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.compile.jit import allocating
+from thali.compile.jit import allocating, part
 from thali.inference.numerics.decisions import poisson
 from thali.inference.numerics.gamma import log_gamma_draw
 from thali.inference.seeds import streams
@@ -36,6 +36,41 @@ MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws toget
 DRAWS_OF_INTERVAL, OCCASIONS_OF_DRAW = 400, 400  # of an interval: the noise of a draw's probability is below .026
 
 
+@part
+def add_person(
+    rng: Any,
+    draws: Any,
+    d: Any,
+    person: Any,
+    codes: Any,
+    row_product: Any,
+    first_row: Any,
+    first_task: Any,
+    last_task: Any,
+    repeats: Any,
+    inside: Any,
+    chosen: Any,
+    log_value: Any,
+    value: Any,
+    total: Any,
+) -> None:
+    """Add to `total`, for each row of some tasks, on how many occasions a person of the data chose it in draw d."""
+    # Row number r is product `row_product[r]` of `codes`; task t has the rows first_row[t], ..., first_row[t + 1] - 1.
+    begin, n, sign, log_theta = owned_by(draws, d, person)
+    shape = shape_of_passing(draws, d)
+    for t in range(first_task, last_task):
+        first, rows = first_row[t], first_row[t + 1] - first_row[t]
+        for o in range(n):
+            c = draws.first_class[d] + draws.owned_class[begin + o]
+            for row in range(rows):
+                inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row_product[first + row])
+        matter = separating(inside, n, 0, rows, chosen)
+        for _ in range(repeats if matter else 1):
+            draw_values(rng, log_theta, shape, chosen, matter, log_value)
+            weight = 1.0 if matter else float(repeats)
+            add_winners(inside, sign, chosen, matter, log_value, value, 0, rows, weight, total[first : first + rows])
+
+
 @allocating
 def add_known(
     rng: np.random.Generator,
@@ -48,25 +83,34 @@ def add_known(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of the tasks of a person of the data, in how many occasions it was chosen."""
-    # Row number r is product `row_product[r]` of `codes`; task t has the rows first_row[t], ..., first_row[t + 1] - 1.
-    inside = np.empty((room, row_product.shape[0]), np.bool_)
-    chosen = np.empty(room, np.int64)
+    """Add to `total`, for each row of the tasks of a person, on how many occasions it was chosen, in all draws."""
+    inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
+    work, tasks = (inside, chosen, log_value, value), first_row.shape[0] - 1
     for d in range(draws.a.shape[0]):
-        begin, n, sign, log_theta = owned_by(draws, d, person)
-        for o in range(n):
-            c = draws.first_class[d] + draws.owned_class[begin + o]
-            for row in range(row_product.shape[0]):
-                inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row_product[row])
-        shape = shape_of_passing(draws, d)
-        for t in range(first_row.shape[0] - 1):
-            first, last = first_row[t], first_row[t + 1]
-            matter = separating(inside, n, first, last, chosen)
-            for _ in range(repeats if matter else 1):
-                draw_values(rng, log_theta, shape, chosen, matter, log_value)
-                weight = 1.0 if matter else float(repeats)
-                add_winners(inside, sign, chosen, matter, log_value, value, first, last, weight, total)
+        add_person(rng, draws, d, person, codes, row_product, first_row, 0, tasks, repeats, *work, total)
+
+
+@allocating
+def add_observed(
+    rng: np.random.Generator,
+    draws: Any,
+    d: Any,
+    codes: Any,
+    row_product: Any,
+    first_task: Any,
+    first_row: Any,
+    repeats: Any,
+    room: Any,
+    total: Any,
+) -> None:
+    """Add to `total`, for each row of the tasks of the data, on how many occasions it was chosen in draw d."""
+    inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
+    log_value, value = np.empty(room), np.empty(room)
+    work = (inside, chosen, log_value, value)
+    for person in range(first_task.shape[0] - 1):
+        tasks = (first_task[person], first_task[person + 1])
+        add_person(rng, draws, d, person, codes, row_product, first_row, *tasks, repeats, *work, total)
 
 
 @allocating
@@ -108,25 +152,12 @@ def add_new(
 
 def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator, kept: np.ndarray) -> np.ndarray:
     """A choice of the people of the data in each of their tasks at the draws of those numbers, shape (draws, tasks)."""
-    room, people = room_for_known(draws), draws.n_respondents
+    room = room_for_known(draws)
     chosen = np.empty((len(kept), len(design.chosen)), np.int64)
     for place, d in enumerate(kept.tolist()):
-        one = slice(d, d + 1)
-        draw = draws._replace(
-            group=draws.group[one],
-            a=draws.a[one],
-            sigma=draws.sigma[one],
-            alpha=draws.alpha[one],
-            log_likelihood=draws.log_likelihood[one],
-            first_class=draws.first_class[d : d + 2],
-            first_owned=draws.first_owned[d * people : (d + 1) * people + 1],
-        )
         shares = np.zeros(len(design.row_product))
-        for person in range(people):
-            starts = design.first_row[design.first_task[person] : design.first_task[person + 1] + 1]
-            rows = slice(starts[0], starts[-1])
-            places = design.row_product[rows]
-            add_known(rng, draw, person, design.products, places, starts - starts[0], 1, room, shares[rows])
+        tasks = (design.products, design.row_product, design.first_task, design.first_row)
+        add_observed(rng, draws, d, *tasks, 1, room, shares)
         alternatives = np.diff(design.first_row)
         p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
@@ -213,11 +244,11 @@ def probabilities_in_parts(
         used, places = np.unique(row_product[rows], return_inverse=True)
         codes = np.ascontiguousarray(products[used], np.int64)
         places, starts = places.astype(np.int64), np.ascontiguousarray(tasks - tasks[0], np.int64)
-        for part, of_part in zip(parts, total[:, rows], strict=True):
+        for some, of_part in zip(parts, total[:, rows], strict=True):
             if people[unit] >= 0:
-                add_known(rngs[unit], part, int(people[unit]), codes, places, starts, repeats, room_known, of_part)
+                add_known(rngs[unit], some, int(people[unit]), codes, places, starts, repeats, room_known, of_part)
             else:
-                add_new(rngs[unit], part, codes, places, starts, newcomers, occasions, room_new, of_part)
+                add_new(rngs[unit], some, codes, places, starts, newcomers, occasions, room_new, of_part)
 
     in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))

@@ -1,0 +1,79 @@
+"""Chains of product classes: what they keep, where they start, and what is left of those that are stopped."""
+
+import math
+
+import numpy as np
+import pytest
+from product_class_answers import Plan, Silent, binary, run_plan
+from product_class_cases import TP1
+
+from thali.choice.product_classes.engines.mcmc import chains_of, fit_of, kept_numbers
+from thali.choice.product_classes.engines.path import lapse_messages
+from thali.choice.product_classes.particles import MAX_KEPT, spacing
+from thali.choice.product_classes.state import problem_of
+from thali.inference.threads import run_in_threads
+
+
+def test_what_is_kept():
+    """Every draw, or of many every other one, every fourth, ..."""
+    problem = problem_of(TP1)
+    for draws, kept in ((1, 1), (3, 3), (400, 400), (401, 200), (1700, 212)):
+        fit = run_plan(problem, Plan("mcmc", groups=2, tune=2, thin=1, draws=draws), random_seed=1)
+        assert fit.particles.n_draws == 2 * kept == 2 * len(kept_numbers(draws)) and fit.draws == draws
+        assert np.isfinite(fit.particles.log_likelihood).all() and not fit.interrupted
+
+
+def test_a_longer_run_has_the_draws_of_a_shorter_one():
+    """Those that both keep have the same numbers, and there are never more than so many."""
+    for draws in [*range(1, 40), 399, 400, 401, 801, 4003, 10**6]:
+        step = spacing(draws)
+        assert step & (step - 1) == 0 and draws // step <= MAX_KEPT
+        assert step == 1 or draws // (step // 2) > MAX_KEPT
+        assert (kept_numbers(draws) % step == 0).all() and kept_numbers(draws)[-1] > draws - step
+
+
+@pytest.mark.parametrize("tune", [0, 1, 100])
+def test_the_lapse_falls_in_the_first_half_of_tuning(tune):
+    """Chains start at a = 2 and sigma = 0.6, where they stay until it has fallen."""
+    run = Plan("mcmc", groups=3, tune=tune, thin=2).run
+    for chain in chains_of(problem_of(TP1), 0.05, run, 10, np.random.SeedSequence(1)):
+        lapses, shapes = [], []
+        for sweep in range(1, 2 * tune + 1):
+            chain.run_to(sweep)
+            lapses.append(chain.target.delta[0])
+            shapes.append(tuple(chain.state.real[:2]))
+        assert lapses == sorted(lapses, reverse=True)
+        np.testing.assert_allclose(lapses[tune:], 0.05)
+        assert not tune or lapses[0] == pytest.approx(0.05 if tune == 1 else 1 / 1.02)
+        assert set(shapes[:tune]) <= {(2.0, 0.6)} and (tune < 100 or len(set(shapes[tune:])) > 10)
+        chain.run_to(chain.total)
+        assert chain.recorded == 10 and chain.target.delta[0] == pytest.approx(0.05)
+
+
+def test_the_last_lapse_stays_where_choices_are_not_satisfied():
+    """Without lapse in the model, whoever's choices the chain satisfies loses it, and the others once they are."""
+    data = binary(12, 2, 2, worse=(1, 2, 4, 7))
+    problem = problem_of(data, {"x0": "increasing"}, 2.0, 1.0)
+    (chain,) = chains_of(problem, 0.0, Plan("mcmc", groups=1, tune=2, thin=400).run, 1, np.random.SeedSequence(4))
+    chain.target.delta[:] = 1e-5
+    chain._harden()
+    satisfied = (chain._hits.reshape(12, 2) > 0.0).all(axis=1)
+    assert 0 < satisfied.sum() < 12
+    np.testing.assert_array_equal(chain.target.delta.reshape(12, 2) == 0.0, np.tile(satisfied[:, None], 2))
+    np.testing.assert_array_equal(chain.respondents_with_lapse(), np.flatnonzero(~satisfied))
+    chain.run_to(chain.total)
+    assert not chain.target.delta.any() and np.isfinite(chain._draw().log_likelihood).all()
+    assert "respondents number 3, 5; a lapse of 1e-05" in lapse_messages([2, 4])[0]
+
+
+def test_stopped_chains_have_the_draws_that_all_recorded():
+    """The draws are those of an unbroken run."""
+    problem, plan = problem_of(TP1, {}, 2.0, 1.0), Plan("mcmc", groups=3, tune=10, draws=10**5)
+    chains = chains_of(problem, 0.0, plan.run, plan.draws, np.random.SeedSequence(1))
+    with pytest.raises(KeyboardInterrupt):
+        run_in_threads(chains, None, Silent(chains, 1000))
+    fit = fit_of(chains)
+    assert fit.interrupted and fit.particles.n_draws % 3 == 0 and fit.particles.lapse == 0.0
+    whole = run_plan(problem, plan._replace(draws=fit.draws), random_seed=np.random.SeedSequence(1))
+    for one, other in zip(*(each.particles.log_likelihood.reshape(3, -1) for each in (fit, whole)), strict=True):
+        assert set(one) <= set(other) and math.isfinite(one.sum())
