@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import LEAST, MOST, positive
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 from thali.inference.numerics.truncated import tilted_weight
@@ -43,7 +43,6 @@ VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
 MIN_WORTH, MAX_WORTH = 0.05, 25.0  # prior means of a weight that the largest similarity should be worth
 WORTH = 10.0  # prior means of a weight that the largest similarity is worth unless the user says otherwise
 USUAL_PRIOR = (1.0, WORTH)  # for similarities of up to 1
-MIN_SIGMA = 1e-100  # its square is still a float
 SMALL = 0.02  # share of the standard deviation of the similarities below which a fixed sigma is warned of
 
 
@@ -72,7 +71,7 @@ class Additive:
     Raises
     ------
     ArgumentError
-        If sigma or variance is not a finite number above 0.
+        If sigma or variance is not a number from 1e-100 to 1e100.
 
     References
     ----------
@@ -104,11 +103,11 @@ class Additive:
         if self.sigma not in (None, LEARNED) and not (
             isinstance(self.sigma, int | float | np.number)
             and not isinstance(self.sigma, bool)
-            and MIN_SIGMA < self.sigma < math.inf
+            and LEAST <= self.sigma <= MOST
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                " is the standard deviation of a similarity and must be a finite number above 0, or ",
+                f" is the standard deviation of a similarity and must be a number from {LEAST:g} to {MOST:g}, or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
