@@ -1,7 +1,5 @@
 """Chains of product classes: what they keep, where they start, and what is left of those that are stopped."""
 
-import math
-
 import numpy as np
 import pytest
 from product_class_answers import Plan, Silent, binary, run_plan
@@ -73,7 +71,9 @@ def test_stopped_chains_have_the_draws_that_all_recorded():
     with pytest.raises(KeyboardInterrupt):
         run_in_threads(chains, None, Silent(chains, 1000))
     fit = fit_of(chains)
-    assert fit.interrupted and fit.particles.n_draws % 3 == 0 and fit.particles.lapse == 0.0
+    assert fit.interrupted and fit.particles.lapse == 0.0 and np.isfinite(fit.particles.log_likelihood).all()
     whole = run_plan(problem, plan._replace(draws=fit.draws), random_seed=np.random.SeedSequence(1))
-    for one, other in zip(*(each.particles.log_likelihood.reshape(3, -1) for each in (fit, whole)), strict=True):
-        assert set(one) <= set(other) and math.isfinite(one.sum())
+    unbroken = [set(each) for each in whole.particles.log_likelihood.reshape(3, -1)]
+    for chain in range(fit.particles.group.max() + 1):  # one that was far behind is left out
+        drawn = set(fit.particles.log_likelihood[fit.particles.group == chain])
+        assert drawn and any(drawn <= each for each in unbroken)
