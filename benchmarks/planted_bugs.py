@@ -1,4 +1,4 @@
-"""Sixty bugs that a maintainer could make, planted one at a time: each must turn a test of the default suite red.
+"""Bugs that a maintainer could make, planted one at a time: each must turn a test of the default suite red.
 
     python benchmarks/planted_bugs.py [--only TEXT] [--all-tests] [--list]
 
