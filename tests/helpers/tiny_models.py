@@ -58,7 +58,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},
     "additive-clustering, triplet groups": {"pictures": _OF_GROUPS},
     "latent-feature-model": {},
-    "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
+    "product-classes": {"keeps_beginning": False},
     "multinomial-logit": {"bad_run": {}, "has_chains": False},
     "multinomial-logit, amounts": {"bad_run": {}, "has_chains": False},
     "hierarchical-logit": {},

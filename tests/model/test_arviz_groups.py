@@ -32,7 +32,7 @@ def of_models(names):
 def fitted(name):
     """The model after a fit that the checks share."""
     if name not in _FITTED:
-        longer = {"sweeps": 60} if name == "product-classes" else {"draws": 200, "tune": 50}
+        longer = {"draws": 200, "tune": 50}
         _FITTED[name] = TINY[name].fitted(**longer)
     return _FITTED[name]
 

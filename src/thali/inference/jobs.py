@@ -259,7 +259,8 @@ class FitFolder(JobFolder):
         if "draws" in settings and (wanted := self._stamp["settings"].get("draws")) is not None:
             # A longer run goes on with a shorter one, or with one until chains agree.
             former = index["place"].get("draws", wanted) if settings["draws"] is None else settings["draws"]
-            settings["draws"] = max(wanted, former)
+            if wanted > former:
+                settings["draws"] = wanted
         self._refuse({**was, "settings": settings})
 
 

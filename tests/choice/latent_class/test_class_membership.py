@@ -200,6 +200,7 @@ def test_new_people_are_predicted_by_their_columns():
             model.predict_proba(somebody.assign(**wrong))
 
 
+@pytest.mark.fit  # for its time
 def test_files_hold_the_columns(tmp_path):
     model = fitted()
     model.save(tmp_path / "classes.nc")

@@ -107,7 +107,7 @@ class Additive:
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                f" is the standard deviation of a similarity and must be a number from {LEAST:g} to {MOST:g}, or ",
+                f" is the standard deviation of a similarity and must be a number above 0, from {LEAST:g} to {MOST:g}, or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
