@@ -241,7 +241,7 @@ class _Work:
                 ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
                     watch.finish(ends and not interrupted)
-                if ends:
+                if ends or verdict is None:
                     return tree, attributes, chains
                 if tempered is None:
                     progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")

@@ -107,7 +107,8 @@ class Additive:
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                f" is the standard deviation of a similarity and must be a number above 0, from {LEAST:g} to {MOST:g}, or ",
+                " is the standard deviation of a similarity and must be a number above 0,"
+                f" from {LEAST:g} to {MOST:g}, or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",

@@ -107,7 +107,7 @@ def problem_of(
         prior=np.array([math.nan if alpha is None else alpha, beta], float),
         harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
         quantiles=quantile_table(),
-        lacking=(np.asarray(data.products) < 0).any(axis=0),
+        lacking=np.asarray((np.asarray(data.products) < 0).any(axis=0)),
         proposals=np.array(MANY_PROPOSALS if n_people >= MANY_PEOPLE else FEW_PROPOSALS, np.int64),
     )
 
