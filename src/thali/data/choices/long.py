@@ -224,7 +224,7 @@ def _sure(name: str | None, role: str) -> str:
 def count_occasions(
     frame: "pd.DataFrame", count: str | None, weights: bool, occasion: np.ndarray, name: Callable[[int], str]
 ) -> np.ndarray:
-    """How many such occasions there were, which all rows of one must say."""
+    """Return how many such occasions there were, by row; an error unless all rows of one say the same."""
     import pandas as pd
 
     if count is None:

@@ -61,24 +61,24 @@ def file_of(study: Study, what: str) -> Response | None:
     if name not in RUNS or folder.is_symlink():
         return None
     report = folder / "report.html"
-    if kind in ("view", "report") and _is_own(report):
+    if kind in ("view", "report") and _is_plain_file(report):
         saved = None if kind == "view" else f"{stem(study)}-{name}.html"
         return FileResponse(
             report, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY}, filename=saved
         )
     if kind == "posterior":
         found = model_in(folder)
-        if found is None or not _is_own(found):
+        if found is None or not _is_plain_file(found):
             return None
         return FileResponse(found, media_type="application/x-netcdf", filename=f"{stem(study)}-{found.name}")
-    if kind == "xlsx" and _is_own(workbook := folder / "tables.xlsx"):
+    if kind == "xlsx" and _is_plain_file(workbook := folder / "tables.xlsx"):
         return FileResponse(workbook, filename=f"{stem(study)}-{name}.xlsx")
-    if kind == "csv" and (tables := sorted(filter(_is_own, folder.glob("*.csv")))):
+    if kind == "csv" and (tables := sorted(filter(_is_plain_file, folder.glob("*.csv")))):
         return _zipped(tables, f"{stem(study)}-{name}-csv.zip")
     return None
 
 
-def _is_own(path: Path) -> bool:
+def _is_plain_file(path: Path) -> bool:
     """Return whether there is such a file, which is no link to another."""
     return path.is_file() and not path.is_symlink()
 
@@ -178,13 +178,13 @@ def _info(name: str) -> zipfile.ZipInfo:
 def _files(study: Study) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
     """Where each file goes, the file, and its content if that is changed; no links."""
     for file in sorted([*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]):
-        if _is_own(file):
+        if _is_plain_file(file):
             yield PurePosixPath(file.name), file, None
     for run, inside in _INSIDE.items():
         root = study.path / run
         for file in sorted(root.rglob("*")) if not root.is_symlink() else ():
             within = PurePosixPath(file.relative_to(root).as_posix())
-            if _is_own(file) and within != PurePosixPath(JOB, LOCK):
+            if _is_plain_file(file) and within != PurePosixPath(JOB, LOCK):
                 yield inside / within, file, _changed(file, within, str(PurePosixPath(*[".."] * len(inside.parts))))
 
 

@@ -104,9 +104,10 @@ class Chain(ChainOfDraws):
         self.state, self.work = sweep(self.rng, self.problem, self.target, self.state, self.work, number)
 
     def _record(self) -> None:
-        now = self.recorded
-        earlier = [each for each in self.kept if each[0] % spacing(now) == 0]
-        self.kept = [*earlier, (now, self._draw())] if now % spacing(now) == 0 else earlier
+        now, apart = self.recorded, spacing(self.recorded)
+        self.kept = [each for each in self.kept if each[0] % apart == 0]
+        if now % apart == 0:
+            self.kept.append((now, self._draw()))
 
     def _draw(self) -> Particles:
         fit = log_likelihood(self.problem, self.target, self.state, self.work)
