@@ -110,7 +110,6 @@ from thali.aspects.samplers.chains import Chain
 from thali.aspects.samplers.loop import prepare
 from thali.aspects.state import COLUMNS, ROOM, replica, resized, stack
 from thali.compile import jit
-from thali.testing import naive
 
 HERE = Path(__file__).parent
 BESIDE = (
@@ -122,6 +121,14 @@ BESIDE = (
     (300, 15, 100_000),
 )
 MAX_TEMPERED, MAX_BY_CHAINS = 40, 100  # objects: more are not tempered here, and annealed runs take the place of chains
+
+
+def mean_log_likelihood_of_truth(test, made):
+    """The log-likelihood of an answer by the features and weights that made it."""
+    sys.path.insert(0, str(HERE.parent / "tests" / "helpers"))
+    from naive.latent_features import triplet_log_likelihood
+
+    return triplet_log_likelihood(test, made.features, made.weights) / test.n_answers
 
 
 def score(model, data: th.Triplets) -> float:
@@ -173,7 +180,7 @@ def recovery(
     seconds = time.process_time() - began
     members = [tuple(str(i) for i in np.flatnonzero(column)) for column in made.features.T]
     found = model.features(0.0).set_index("members")["probability"].reindex(members).fillna(0.0)
-    best = naive.triplet_log_likelihood(test, made.features, made.weights) / test.n_answers
+    best = mean_log_likelihood_of_truth(test, made)
     print(f"{n} objects, {n_features} features, {count:,} triplets, {seconds:.0f} CPU s: {model.verdict()}")
     print("  probability of each true feature:", *(f"{p:.2f}" for p in found))
     print(
@@ -251,7 +258,7 @@ def first_answer(n: int, n_features: int, count: int, chains: int, seed: int) ->
     seconds = time.process_time() - began
     found = {tuple(map(int, members)) for members in model.features(0.0)["members"]}
     reached = sum(tuple(np.flatnonzero(column)) in found for column in made.features.T)
-    best = naive.triplet_log_likelihood(test, made.features, made.weights) / test.n_answers
+    best = mean_log_likelihood_of_truth(test, made)
     print(
         f"{count:,} triplets of {n:,} objects, {chains} runs, {seconds:.0f} CPU s: {reached} of {n_features} features "
         f"found; log score of a triplet left out {score(model, test):.4f}, truth {best:.4f}",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from best_worst_data import best_worst, random_answers, ranked_answers
 from elimination_cases import mean_and_error
+from naive import latent_features as naive
 
 import thali as th
 from thali.aspects.answers.check import check_sentence
@@ -23,7 +24,6 @@ from thali.aspects.likelihoods.elimination import Elimination, as_pairs
 from thali.aspects.operations import log_likelihood, rebuild
 from thali.aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
-from thali.testing import naive
 
 matplotlib.use("Agg")
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from naive import latent_features as naive
 from problems import random_comparisons, with_ties
 from scipy.special import logsumexp
 
 import thali as th
 from thali.aspects.bradley_terry import BLOCK, NormalWorths, WorthChain, density_of, local, log_densities
 from thali.errors import ArgumentError, DataError
-from thali.testing import naive
 
 pytestmark = pytest.mark.fit  # the sum over pairs is compiled
 DATA = with_ties(random_comparisons(5, 3, most=8), 1)

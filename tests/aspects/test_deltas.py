@@ -16,6 +16,7 @@ from likelihood_rows import (
     signs,
     write_back,
 )
+from naive import latent_features as naive
 from problems import NO_UNIQUE, build, contents, make_state, random_comparisons
 from scipy.special import i0e
 
@@ -29,7 +30,6 @@ from thali.aspects.state import COLUMNS, clear_row
 from thali.aspects.weight_priors import EXPONENTIAL
 from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.logarithm import fast_log
-from thali.testing import naive
 
 
 @kernel

@@ -2,10 +2,11 @@
 
 from itertools import combinations
 
-import naive_respondent_scores as naive_scores
 import numpy as np
 import pandas as pd
 import pytest
+from naive import latent_features as naive
+from naive import respondent_scores as naive_scores
 from scipy import stats
 from scipy.special import logsumexp
 
@@ -37,7 +38,6 @@ from thali.aspects.state import COLUMNS
 from thali.errors import ArgumentError, DataError, Setting
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT, POWER, RANDOM, SCORES
 from thali.posterior.view import Posterior
-from thali.testing import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 OPTIONS = list("abcd")

@@ -1,9 +1,10 @@
 """People who judge pairs of objects more than once: scores and design effect by loops over people, and what is made."""
 
-import naive_respondent_scores as naive_scores
 import numpy as np
 import pandas as pd
 import pytest
+from naive import latent_features as naive
+from naive import respondent_scores as naive_scores
 from scipy import sparse
 
 import thali as th
@@ -16,7 +17,6 @@ from thali.aspects.models.point import probable_features
 from thali.errors import ArgumentError, DataError
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT, POWER, RANDOM
 from thali.posterior.view import Posterior
-from thali.testing import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 OBJECTS = [f"o{k}" for k in range(6)]

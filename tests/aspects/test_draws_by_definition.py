@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from best_worst_data import random_answers
+from naive import latent_features as naive
 from problems import random_comparisons, random_similarities, unequal, with_ties
 from set_problems import random_choices
 from triplet_problems import LAPSE, LINKS, MIXED
 
 import thali as th
 from thali.aspects.likelihoods.best_worst import RULES
-from thali.testing import naive
 
 pytestmark = [
     pytest.mark.fit,

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from kind_problems import answered, of_new_person, random_answers
+from naive import latent_features as naive
 from problems import random_comparisons
 from scipy import stats
 from xarray import Dataset
@@ -16,7 +17,6 @@ from thali.compile import jit
 from thali.errors import ArgumentError, DataError
 from thali.posterior.interval import TAILS
 from thali.posterior.store import tree_of
-from thali.testing import naive
 
 RUN = {"draws": 16, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = [

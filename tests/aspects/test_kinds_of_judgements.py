@@ -5,13 +5,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from kind_problems import random_answers, random_best_worst, random_judgements, random_tied_judgements, random_ties
+from naive import latent_features as naive
 from scipy.special import gammaln
 
 import thali as th
 from thali.aspects.answers import kinds_of_people
 from thali.compile import jit
 from thali.errors import ArgumentError
-from thali.testing import naive
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 MAKE = {"ties": random_ties, "covariates": random_judgements, "both": random_tied_judgements}

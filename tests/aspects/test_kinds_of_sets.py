@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from kind_problems import kinds_in, of_new_person, random_choices
+from naive import latent_features as naive
 from scipy.special import gammaln, logsumexp
 
 import thali as th
 from thali.compile import jit
-from thali.testing import naive
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 RUN = {"draws": 6, "tune": 4, "thin": 2, "chains": 2, "random_seed": 1, "progressbar": False}

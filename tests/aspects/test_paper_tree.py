@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
+from naive import latent_features as naive
 from phylogenetic_trees import random_tree
 from problems import FIXED_UNIQUE, build, contents, make_state, random_comparisons, three_options
 from scipy import integrate, stats
@@ -17,7 +18,6 @@ from thali.aspects.samplers import paper, paper_tree
 from thali.aspects.samplers.chains import Chain
 from thali.aspects.samplers.task import build_task
 from thali.aspects.state import COLUMNS, remove_column, resized
-from thali.testing import naive
 from thali.testing.exact import invariance_error, outcomes
 
 pytestmark = pytest.mark.fit

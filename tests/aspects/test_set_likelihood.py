@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from likelihood_rows import started
+from naive import latent_features as naive
 from problems import NO_UNIQUE, build, make_state, random_comparisons
 from set_problems import choices_of, random_choices
 
@@ -13,7 +14,6 @@ from thali.aspects.likelihoods.elimination_sets import compiled_sets
 from thali.aspects.likelihoods.set_draws import set_probability_draws
 from thali.data.choices import Choices
 from thali.errors import DataError
-from thali.testing import naive
 
 
 def test_options_that_no_aspect_tells_apart_are_chosen_equally_often():

@@ -4,10 +4,10 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from naive import latent_features as naive
 
 from thali.aspects.likelihoods import elimination_probabilities
 from thali.errors import ArgumentError
-from thali.testing import naive
 
 FOUR = {"a": ["ab", "a"], "b": ["ab", "bc"], "c": ["cd", "bc"], "d": ["cd", "d"]}
 WEIGHTS = {"ab": 2.0, "cd": 1.0, "a": 0.5, "bc": 0.75, "d": 1.5}

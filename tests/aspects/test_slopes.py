@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from naive import latent_features as naive
 from people_fits import OPTIONS, compared
 from scipy import stats
 from scipy.special import polygamma
@@ -25,7 +26,6 @@ from thali.aspects.samplers.record import ChainDraws
 from thali.aspects.state import COLUMNS, replica
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.people.columns import covariates_of
-from thali.testing import naive
 
 PEOPLE = pd.DataFrame({"age": [20, 40, 60], "sex": ["f", "m", "m"]}, pd.Index(["p0", "p1", "p2"]))
 N = len(OPTIONS)

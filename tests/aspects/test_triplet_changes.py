@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from likelihood_rows import TEN
+from naive import latent_features as naive
 from triplet_problems import LAPSE, LINKS, MIXED, start_of
 
 import thali as th
@@ -18,7 +19,6 @@ from thali.aspects.samplers.chains import Chain
 from thali.aspects.state import COLUMNS
 from thali.aspects.weight_priors import GammaWeights
 from thali.comparison.by_evidence import log_evidence_of_guessing
-from thali.testing import naive
 
 
 def test_weights_whose_exponential_overflows():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from best_worst_data import ranked_answers
+from naive import latent_features as naive
 
 import thali as th
 from thali.aspects.likelihoods.best_worst import answer_probabilities
@@ -39,7 +40,7 @@ def test_answers_are_taken_apart_and_put_together():
     row = 11
     best, worst = (int(data.members[place[row]]) for place in (tasks.place, tasks.worst))
     members = data.members[data.start[tasks.set[row]] : data.start[tasks.set[row] + 1]].tolist()
-    expected = th.testing.naive.best_worst_probability(best, worst, members, WORTH, 0.0)
+    expected = naive.best_worst_probability(best, worst, members, WORTH, 0.0)
     assert p[tasks.first_row[row] + tasks.chosen[row]] == pytest.approx(expected)
 
 

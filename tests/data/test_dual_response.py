@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
-from naive_choice_models import choice_probability
+from naive.choice_models import choice_probability
 
 import thali as th
 from thali.errors import ArgumentError, DataError

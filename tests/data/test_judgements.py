@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from additive_fits import MadeUp
 from additive_runs import one_run, task
+from naive import latent_features as naive
 from problems import random_similarities, unequal
 
 import thali as th
@@ -16,7 +17,6 @@ from thali.aspects.draws.similarities import judgements_of, measured_similaritie
 from thali.data.answers import JudgedValues
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 from thali.posterior import store
-from thali.testing import naive
 
 NAN = np.nan
 TABLE = np.array([[1, 0.8, 0.3], [0.8, 1, 0.5], [0.3, 0.5, 1]])

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from naive import latent_features as naive
 from real_data import needs_data, real_data
 from scipy.stats import binom
 
@@ -13,7 +14,6 @@ from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import ArgumentError, DataError
 from thali.reading.recognise import read
-from thali.testing import naive
 
 NAMES = [record.name for record in datasets.catalogue()]
 

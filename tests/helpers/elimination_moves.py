@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from naive import latent_features as naive
 from problems import NO_UNIQUE, TOTAL_UNIQUE, build, build_additive, contents, make_state
 from triplet_problems import naive_log_likelihood, start_of
 
@@ -15,7 +16,6 @@ from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.state import ALPHA, BETA
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
-from thali.testing import naive
 
 LINK = "exp"
 

@@ -6,13 +6,13 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from naive import latent_features as naive
 
 import thali as th
 from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali.aspects.populations.kinds import KindChain, build_kind_task
 from thali.data.answers import OUTCOMES, given_answers
 from thali.data.kinds import CHOICES
-from thali.testing import naive
 
 
 def answered(rows, labels=None):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from best_worst_data import random_answers
+from naive import latent_features as naive
 from problems import (
     FIXED_UNIQUE,
     NO_UNIQUE,
@@ -37,7 +38,6 @@ from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.state import COLUMNS, Model
 from thali.aspects.weight_priors import EXPONENTIAL
 from thali.compile.jit import scalar
-from thali.testing import naive
 
 KINDS = UNIQUE, MEMBER, WEIGHT, COMPENSATED_MEMBER, COMPENSATED_WEIGHT, SEVERAL, SCALE = range(7)
 OF_COLUMNS = MEMBER, WEIGHT

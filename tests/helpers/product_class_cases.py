@@ -70,7 +70,7 @@ def random_experiment(seed: int, n_levels, tasks_of_people, n_products=3, *, mis
 
 def unpacked(problem, state):
     """The classes and the features of every person, as the naive model has them; ε that does not exist is NaN."""
-    from naive_product_classes import Feature, Lambda
+    from naive.product_classes import Feature, Lambda
 
     from thali.choice.product_classes.state import CLASS, CLASSES, NEXT_OWNED, POLARITY, PRESENT, SIGN
 

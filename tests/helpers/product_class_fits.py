@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from naive_product_classes import random_particles
+from naive.product_classes import random_particles
 
 import thali
 from thali.choice.product_classes.particles import Particles

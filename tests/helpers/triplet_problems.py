@@ -1,6 +1,7 @@
 """Small problems of triplets that several tests share."""
 
 import numpy as np
+from naive import latent_features as naive
 from problems import contents, make_state
 
 import thali as th
@@ -10,7 +11,6 @@ from thali.aspects.operations import rebuild
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.state import NO_UNIQUE, Model
 from thali.aspects.weight_priors import GammaWeights
-from thali.testing import naive
 
 LINKS = ("exp", "ratio")
 LAPSE = 0.03

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from experiment_data import simulated
+from naive import latent_features as naive
 from posterior_cases import chain
 from scipy import special, stats
 
@@ -12,7 +13,6 @@ import thali as th
 from thali.aspects.draws.tree import to_datatree
 from thali.aspects.likelihoods import Additive, Elimination
 from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
-from thali.testing import naive
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

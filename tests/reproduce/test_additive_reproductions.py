@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from naive.latent_features import additive_log_likelihood
 from real_data import needs_data, real_data
 from scipy import stats
 from stopped_jobs import keep_parts
@@ -26,7 +27,6 @@ from thali.reproduce import additive_2007 as paper
 from thali.reproduce import additive_2007_simulation as section_5
 from thali.reproduce import additive_2007_tables as tables
 from thali.reproduce.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
-from thali.testing.naive import additive_log_likelihood
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 

@@ -17,7 +17,9 @@ from group_problems import (
     small_chain,
     task,
 )
+from joint_distribution import simulate_choices, simulate_pairs, simulate_similarities
 from joint_means import LIMIT
+from naive import latent_features as naive
 from problems import random_comparisons, random_similarities, three_options
 from scipy import special, stats
 from scipy.stats import binom
@@ -31,9 +33,7 @@ from thali.aspects.operations import cache_at, log_likelihood
 from thali.aspects.populations.groups import drawn_base
 from thali.aspects.populations.groups_chain import GroupChain, start_of
 from thali.aspects.state import BETA, COLUMNS, replica
-from thali.testing import naive
 from thali.testing.exact import invariance_error
-from thali.testing.joint import simulate_choices, simulate_pairs, simulate_similarities
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 

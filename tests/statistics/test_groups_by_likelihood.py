@@ -22,8 +22,10 @@ from group_problems import (
     small_chain,
     task,
 )
+from joint_distribution import simulate_answers, simulate_pairs, simulate_triplets
 from joint_means import LIMIT
 from likelihood_rows import with_values
+from naive import latent_features as naive
 from problems import random_comparisons, with_ties
 from triplet_problems import three_objects
 
@@ -40,9 +42,7 @@ from thali.aspects.populations.groups_chain import GroupChain
 from thali.aspects.state import replica
 from thali.likelihoods import Elimination, MostSimilarPair
 from thali.model.evidence import USUAL, checked_evidence_run
-from thali.testing import naive
 from thali.testing.exact import invariance_error
-from thali.testing.joint import simulate_answers, simulate_pairs, simulate_triplets
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 LAPSE = 0.05

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from best_worst_data import best_worst
+from joint_distribution import joint_distribution_test
 from joint_means import (
     HEAVY,
     LIMIT,
@@ -30,7 +31,6 @@ from thali.aspects.likelihoods.best_worst import RULES
 from thali.aspects.samplers import recommended
 from thali.likelihoods import Additive, Elimination, MostSimilarPair
 from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
-from thali.testing.joint import joint_distribution_test
 
 BUFFET = IndianBuffet()
 LIGHT = -np.expm1(-0.5)

@@ -26,6 +26,7 @@ from kind_problems import (
     task,
     with_kappa,
 )
+from naive import latent_features as naive
 from scipy.stats import chi2
 
 import thali as th
@@ -41,7 +42,6 @@ from thali.aspects.samplers.prior_ladder import on_ladder
 from thali.aspects.state import replica
 from thali.data.kinds import CHOICES, PAIRS
 from thali.model.evidence import USUAL, checked_evidence_run
-from thali.testing import naive
 from thali.testing.exact import invariance_error
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements

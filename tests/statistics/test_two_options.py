@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from elimination_cases import mean_and_error
+from naive import latent_features as naive
 from problems import FIXED_UNIQUE, contents, make_state
 from scipy.stats import beta, poisson
 
@@ -17,7 +18,6 @@ from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coeffic
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.state import BETA, Model
 from thali.aspects.weight_priors import EXPONENTIAL
-from thali.testing import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 

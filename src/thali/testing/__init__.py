@@ -2,10 +2,9 @@
 
 - `calibrate`: simulation-based calibration of any model, yours or thali's: parameters from the prior, data from them, a
   fit, and the rank of the parameters among its draws.
-- `check`: the three below on a likelihood of your own (`thali.likelihoods.Custom`), in one call.
+- `check`: a likelihood of your own (`thali.likelihoods.Custom`) against its definition, by the transition matrices of
+  the moves, and by a joint-distribution test, in one call.
 - `exact`: follow both outcomes of every random draw of the real code, and see whether the posterior is left invariant.
-- `joint`: alternate between sampler and simulated data; every quantity must keep its prior distribution.
-- `naive`: slow and obvious evaluations that fast code must agree with.
 """
 
 import lazy_loader

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from best_worst_data import best_worst, random_answers
+from naive.latent_features import best_worst_probability
 
 import thali as th
 from thali.aspects.likelihoods.best_worst import RULES
 from thali.aspects.maximum_likelihood.problem import problem
 from thali.errors import DataError, EstimateWarning
-from thali.testing.naive import best_worst_probability
 
 pytestmark = pytest.mark.unit
 

@@ -1,9 +1,9 @@
 """Covariates of comparisons and of options by maximum likelihood, against plain logistic regressions."""
 
-import naive_respondent_scores as naive_scores
 import numpy as np
 import pandas as pd
 import pytest
+from naive import respondent_scores as naive_scores
 from scipy.optimize import minimize
 
 import thali as th

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from best_worst_data import random_answers
+from naive import latent_features as naive
 from problems import random_comparisons, with_ties
 from scipy.optimize import minimize
 from set_problems import random_choices
@@ -14,7 +15,6 @@ import thali as th
 from thali.aspects.likelihoods.best_worst import RULES
 from thali.aspects.maximum_likelihood import problem as posing
 from thali.aspects.maximum_likelihood.aspects import known_aspects
-from thali.testing import naive
 
 GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
 

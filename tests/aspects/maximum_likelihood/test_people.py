@@ -1,9 +1,9 @@
 """Standard errors and tests over people, against gradients, the bootstrap, and simulated answers that depend."""
 
-import naive_respondent_scores as naive_scores
 import numpy as np
 import pandas as pd
 import pytest
+from naive import respondent_scores as naive_scores
 from scipy.sparse import eye_array
 from scipy.special import chdtrc, ndtri
 from scipy.stats import f as fisher

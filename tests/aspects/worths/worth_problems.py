@@ -1,7 +1,7 @@
 """Small problems of worths, judges and periods, and the exact values of two of them."""
 
 import numpy as np
-from naive_worths import Comparison, log_joint
+from naive.worths import Comparison, log_joint
 
 from thali.aspects.worths.density import Density, Rows
 

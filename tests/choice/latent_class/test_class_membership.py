@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import of_segments, simulated
-from naive_choice_models import choice_probability, latent_class_log_likelihood
+from naive.choice_models import choice_probability, latent_class_log_likelihood
 from scipy.optimize import minimize
 
 import thali as th

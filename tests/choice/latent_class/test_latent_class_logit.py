@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import SEGMENTS, camera, of_segments, simulated
-from naive_choice_models import latent_class_log_likelihood
+from naive.choice_models import latent_class_log_likelihood
 from real_data import needs_data
 
 import thali as th

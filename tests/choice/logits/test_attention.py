@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
 from experiment_data import simulated
-from naive_choice_models import hierarchical_log_joint
+from naive.choice_models import hierarchical_log_joint
 from places import PROJECT
 from tiny_models import fitted
 

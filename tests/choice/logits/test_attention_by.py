@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from experiment_data import simulated
-from naive_choice_models import hierarchical_log_joint
+from naive.choice_models import hierarchical_log_joint
 from scipy.special import expit, logit
 
 import thali as th

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import camera, simulated, table
-from naive_choice_models import choice_probability
+from naive.choice_models import choice_probability
 from real_data import needs_data
 
 import thali as th

@@ -2,9 +2,9 @@
 
 import math
 
-import naive_product_classes as naive
 import numpy as np
 import pytest
+from naive import product_classes as naive
 from product_class_cases import random_experiment, unpacked, worst_to_best
 from scipy import integrate, special, stats
 

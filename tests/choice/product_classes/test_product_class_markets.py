@@ -2,10 +2,10 @@
 
 import json
 
-import naive_product_classes as naive
 import numpy as np
 import pandas as pd
 import pytest
+from naive import product_classes as naive
 from product_class_fits import experiment, fitted
 
 from thali.choice.answers.simulator import hash_exponentials

@@ -2,9 +2,9 @@
 
 import math
 
-import naive_product_classes as naive
 import numpy as np
 import pytest
+from naive import product_classes as naive
 from product_class_cases import Experiment, unpacked
 from scipy.special import gammainc
 

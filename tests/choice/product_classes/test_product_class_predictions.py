@@ -1,10 +1,10 @@
 """Predictions of product classes: against the naive copy, against closed forms, and what must hold of any."""
 
-import naive_product_classes as naive
 import numpy as np
 import pandas as pd
 import pytest
-from naive_product_classes import random_particles
+from naive import product_classes as naive
+from naive.product_classes import random_particles
 from product_class_fits import MONOTONE, experiment, fitted, single
 from terminals import narrow
 

@@ -3,10 +3,10 @@
 import math
 from fractions import Fraction
 
-import naive_product_classes as naive
 import numpy as np
 import pytest
-from naive_product_classes import separation_probability
+from naive import product_classes as naive
+from naive.product_classes import separation_probability
 from product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
 from recorded_states import snapshot, to_particles
 

@@ -2,9 +2,9 @@
 
 import math
 
-import naive_product_classes as naive
 import numpy as np
 import pytest
+from naive import product_classes as naive
 from product_class_cases import TP1, TP3, possible_state, random_experiment, unpacked, worst_to_best
 from product_class_joint import PAPER, RECOMMENDED, average
 from scipy.special import digamma, polygamma

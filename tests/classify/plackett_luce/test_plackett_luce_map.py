@@ -1,8 +1,8 @@
 """The most probable weights: checks A3 and A4 of the specification, and the optimisers against slow evaluations."""
 
-import naive_plackett_luce as naive
 import numpy as np
 import pytest
+from naive import plackett_luce as naive
 from plackett_luce_data import named, problem
 from real_data import needs_data
 

@@ -1,0 +1,9 @@
+"""Slow and obvious evaluations that fast code must agree with.
+
+- `latent_features`: elimination by aspects, additive similarity and triplets, given features and weights.
+- `worths`: comparisons and sets of options with worths, judges and ties.
+- `choice_models`: logits of choice experiments.
+- `product_classes`: prior, likelihood and predictions of product classes.
+- `plackett_luce`: regression with Gamma or exponential weights.
+- `respondent_scores`: standard errors over respondents.
+"""
