@@ -1,8 +1,9 @@
-"""Definitions in `src` that nothing uses: `python packaging/dead_code.py` prints them, and exits with 1 if there are any.
+"""Definitions in `src` that nothing uses: `python packaging/dead_code.py` lists them; exit status 1 if any.
 
-A function, class, method or constant is used if other code of `src` names it (outside its own body), if a decorator registers
-it, or if a stub (`.pyi`) exports it. A name without an underscore is also used if a page or a program beside the package names
-it, and a method of that kind if a test does. Names that another library calls stand in `CALLED_BY_OTHERS`.
+A function, class, method or constant is used if other code of `src` names it (outside its own body), if a decorator
+registers it, or if a stub (`.pyi`) exports it. A name without an underscore is also used if a page or a program beside
+the package names it, and a method of that kind if a test does. Names that another library calls are in
+`CALLED_BY_OTHERS`.
 """
 
 import ast
@@ -29,16 +30,11 @@ CALLED_BY_OTHERS = {
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def names_in(tree: ast.AST) -> Counter[str]:
-    """How often each name stands in code, imports and strings, docstrings apart."""
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Module, Definition)) and node.body and isinstance(node.body[0], ast.Expr)
-    }
+def names_in(tree: ast.AST, with_variables: bool = True) -> Counter[str]:
+    """How often each name stands in code, imports and strings that are a name or a path of names."""
     names: Counter[str] = Counter()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and with_variables:
             names[node.id] += 1
         elif isinstance(node, ast.Attribute):
             names[node.attr] += 1
@@ -46,7 +42,7 @@ def names_in(tree: ast.AST) -> Counter[str]:
             names[node.name.rpartition(".")[2]] += 1
         elif isinstance(node, ast.keyword) and node.arg:
             names[node.arg] += 1
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w.:]+", node.value):
             names.update(re.findall(r"\w+", node.value))
     return names
 
@@ -57,30 +53,33 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
         if isinstance(node, Definition) and not _is_registered(node):
             yield node.name, node
     for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
         for target in targets:
             if isinstance(target, ast.Name):
                 yield target.id, node
 
 
 def _is_registered(node: Definition) -> bool:
-    """Whether a decorator hands the function to somebody who calls it: `@operation.register(Class)`, `@app.command()`."""
+    """Whether a decorator hands the function to somebody who calls it, such as `@operation.register(Class)`."""
     return any(isinstance(decorator, ast.Call) for decorator in node.decorator_list)
 
 
 def dead() -> list[str]:
     """What nothing uses, as `file:line name`."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
-    used = Counter[str]()
+    outside = Counter[str]()  # how often a name stands where another file may be meant
     for tree in trees.values():
-        used += names_in(tree)
+        outside += names_in(tree, with_variables=False)
     for path in SOURCE.rglob("*"):
         if path.suffix in OTHER_LANGUAGES:
-            used.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+            outside.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
     read = _words_of(*READERS)
     tested = read | _words_of("tests")
     unused = []
     for path, tree in trees.items():
+        used = outside + (names_in(tree) - names_in(tree, with_variables=False))
         for name, node in definitions(tree):
             is_special = name.startswith("__") or name in CALLED_BY_OTHERS
             is_read = name in (read if node in tree.body else tested) and not name.startswith("_")
@@ -94,7 +93,9 @@ def _words_of(*places: str) -> set[str]:
     words: set[str] = set()
     for place in places:
         path = ROOT / place
-        files = [path] if path.is_file() else [file for file in path.rglob("*") if file.suffix in (".py", ".md", ".toml")]
+        files = (
+            [path] if path.is_file() else [file for file in path.rglob("*") if file.suffix in (".py", ".md", ".toml")]
+        )
         for file in files:
             words.update(re.findall(r"\w+", file.read_text(encoding="utf-8")))
     return words

@@ -22,13 +22,3 @@ def test_zeros_take_no_room_in_a_file_and_may_not_fill_the_memory():
 class Cache(NamedTuple):
     value: np.ndarray
     count: np.ndarray
-
-
-def test_a_field_that_a_file_did_not_have_is_the_first_row_of_the_template():
-    arrays = flat((np.ones((3, 2)),), "x")
-    again = filled(Cache(np.zeros((2, 2)), np.array([[4.0, 5.0], [4.0, 5.0]])), arrays, "x")
-    assert (again.value == 1.0).all() and again.value.shape == (3, 2)
-    assert (again.count == [[4.0, 5.0]] * 3).all()
-    assert filled(Cache(np.zeros((2, 2)), np.zeros((0, 4))), arrays, "x").count.shape == (0, 4)
-    with pytest.raises(KeyError):
-        filled(Cache(*np.zeros((2, 2))), {}, "x")

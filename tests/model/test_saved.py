@@ -15,7 +15,6 @@ from thali.data.observed import Observed
 from thali.errors import DataError
 from thali.model.class_names import STANDS_IN, class_named, name_in_files
 from thali.model.saved import decoded, digest_of, encoded
-from thali.people.columns import Covariates
 
 
 class Rated(NamedTuple):
@@ -113,13 +112,3 @@ def test_a_class_is_where_files_look_for_it(name):
     """Whatever has been moved since; a class that is gone has no line."""
     cls = class_named(f"thali.{name}")
     assert name_in_files(cls) == f"thali.{name}"
-
-
-def test_covariates_of_an_earlier_version_are_read():
-    kept = Covariates(("age",), np.ones((3, 2)), np.ones(1), np.ones(1), ("",))
-    arrays: dict[str, np.ndarray] = {}
-    value = encoded(kept, arrays)
-    for later in ("mean", "first"):
-        del value["fields"][later]
-    again = decoded(value, arrays)
-    assert again.names == ("age",) and again.first == () and again.mean.size == 0

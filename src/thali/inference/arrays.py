@@ -23,26 +23,12 @@ def flat(value: Any, name: str) -> Arrays:
 
 
 def filled(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
-    """What `flat` took apart, as a value like `template`, whose shapes may be others.
-
-    A field is added to a class at the end: where a file does not have the last, it is the template's first row, once
-    for each row of the field before; of a template without rows it has none.
-    """
+    """What `flat` took apart, as a value like `template`, whose shapes may be others."""
     if isinstance(template, tuple):
-        known = template[:-1] if _is_older(arrays, template, name) else template
-        parts = [filled(each, arrays, f"{name}/{place}") for place, each in enumerate(known)]
-        parts += [each[np.zeros(len(parts[-1]) if len(each) else 0, int)] for each in template[len(known) :]]
+        parts = [filled(each, arrays, f"{name}/{place}") for place, each in enumerate(template)]
         return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
     found = _loaded(arrays, name).astype(np.asarray(template).dtype, copy=False)
     return found if isinstance(template, np.ndarray) else found.item()
-
-
-def _is_older(arrays: Mapping[str, np.ndarray], template: Any, name: str) -> bool:
-    """Whether the arrays were taken apart before the template's class had its last field."""
-    if not hasattr(template, "_fields") or not all(isinstance(each, np.ndarray) for each in template[-2:]):
-        return False
-    last = f"{name}/{len(template) - 1}"
-    return len(template) > 1 and last not in arrays and f"{last}?" not in arrays
 
 
 def _stored(array: np.ndarray, name: str) -> Arrays:

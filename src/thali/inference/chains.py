@@ -130,8 +130,7 @@ class RowChain(Chain):
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.record._asdict().items():
-            if array.size:  # earlier jobs have no draws of what holds nothing
-                fill(array[self.first : self.recorded], draws[name])
+            fill(array[self.first : self.recorded], draws[name])
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]

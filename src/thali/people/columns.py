@@ -97,9 +97,9 @@ class Covariates(NamedTuple):
     names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
     matrix: np.ndarray  # (respondents, q): 1, and the covariates less their means, divided by their sds
     sd: np.ndarray  # (q - 1,)
-    mean: np.ndarray = np.zeros(0)  # (q - 1,); of a file of an earlier version not known, as what follows
-    first: tuple[str, ...] = ()  # (q - 1,) the label of the column that has no covariate; "" of numbers
-    columns: tuple[str, ...] = ()  # (q - 1,) of people, such as "age", "sex"
+    mean: np.ndarray  # (q - 1,)
+    first: tuple[str, ...]  # (q - 1,) the label of the column that has no covariate; "" of numbers
+    columns: tuple[str, ...]  # (q - 1,) of people, such as "age", "sex"
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Of each column of labels those that the respondents have, the first one first."""

@@ -228,10 +228,11 @@ def test_new_people_attend_by_what_they_are():
             "attention_effect": (("chain", "draw", "column", "attribute"), np.tile([[0.25]], (*many, 1, 1))),
         }
     )
-    people = Covariates(("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([4.0]))  # of sd 4: an effect of 1
+    # of sd 4: an effect of 1
+    people = Covariates(("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([4.0]), np.zeros(1), ("",), ("age",))
     attention = Attention(("a",), np.eye(1), people)
     scale = TasteScale(("a",), np.zeros(1), np.eye(1), np.ones(1))
-    of_tastes = Covariates((), np.ones((2, 1)), np.zeros(0))
+    of_tastes = Covariates((), np.ones((2, 1)), np.zeros(0), np.zeros(0), (), ())
     population = Population(posterior, scale, of_tastes, attention)
     tastes = new_people(population, 3)
     wanted = expit(logit(0.3) + np.array([-1.0, 1.0]))

@@ -197,13 +197,6 @@ def rankings_of_list(rankings: Iterable[Any], labels: Any) -> Ranked:
     return Ranked(names, _numbered(orders, names, _by_number), _by_number, np.ones(len(orders)), people, number)
 
 
-def _labels(orders: list[list[str]], labels: Any) -> tuple[str, ...]:
-    """The labels given, or those that occur."""
-    if labels is not None:
-        return checked_labels(labels)
-    return in_order(list(dict.fromkeys(text for order in orders for text in order)))
-
-
 def _by_number(number: int) -> str:
     return f"ranking {number + 1}"
 
