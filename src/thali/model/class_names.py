@@ -1,63 +1,73 @@
-"""The names by which files, jobs and the digests of data know classes: those of the modules that first held them."""
+"""The names by which files, jobs and the digests of data know classes, wherever these are defined."""
 
 from typing import Any
 
 from thali._late import load
+from thali.errors import DataError
 
-# "module:Class" as files have it, and the module in which the class stands now, both without "thali.": a class that
-# moves gets a line here, or another module in the line that it has.
-STANDS_IN = {
-    "data.choices:Choices": "data.choices.choices",
-    "data.covariates:Covariates": "data.pairs.covariates",
-    "data.experiment:ChoiceExperiment": "data.experiments.experiment",
-    "data.experiment_scheme:Attribute": "data.experiments.scheme",
-    "data.experiment_scheme:Scheme": "data.experiments.scheme",
-    "data.pairs:PairedComparisons": "data.pairs.comparisons",
-    "data.similarities:Similarities": "data.similarities.similarities",
-    "data.triplets:Triplets": "data.triplets.triplets",
-    "model.choice_logits.coding:Coding": "choice.coding",
-    "model.choice_logits.coding:Part": "choice.coding",
-    "model.choice_logits.hierarchical_covariates:Covariates": "people.columns",
-    "model.choice_logits.hierarchical_tastes:TasteScale": "choice.logits.hierarchical_draws",
-    "model.classifiers.scores:Scores": "classify.scores",
-    "model.classifiers.standard:Standard": "classify.input",
-    "model.classifiers.training_data:TrainingData": "data.rows",
-    "model.elimination_ml.aspects:KnownAspects": "aspects.maximum_likelihood.aspects",
-    "model.elimination_ml.best_worst_problem:BestWorstProblem": "aspects.maximum_likelihood.set_problems",
-    "model.elimination_ml.clusters:Clusters": "aspects.maximum_likelihood.clusters",
-    "model.elimination_ml.estimates:Estimates": "aspects.maximum_likelihood.estimates",
-    "model.elimination_ml.luce_problem:LuceProblem": "aspects.maximum_likelihood.set_problems",
-    "model.elimination_ml.maximum:Maximum": "aspects.maximum_likelihood.maximum",
-    "model.elimination_ml.problem:Problem": "aspects.maximum_likelihood.problem",
-    "model.latent_class.draws:ClassDraws": "choice.latent_class.fit",
-    "model.latent_features.likelihoods.additive:Additive": "aspects.likelihoods.additive",
-    "model.latent_features.likelihoods.custom:Custom": "aspects.likelihoods.custom",
-    "model.latent_features.likelihoods.custom:NotSaved": "model.saved",
-    "model.latent_features.likelihoods.elimination:Elimination": "aspects.likelihoods.elimination",
-    "model.latent_features.likelihoods.most_similar_pair:MostSimilarPair": "aspects.likelihoods.most_similar_pair",
-    "model.latent_features.likelihoods.observed:Observed": "data.observed",
-    "model.latent_features.likelihoods.parameters:Gamma": "aspects.likelihoods.parameters",
-    "model.latent_features.likelihoods.parameters:Normal": "aspects.likelihoods.parameters",
-    "model.latent_features.priors.finite:FiniteFeatures": "aspects.priors.finite",
-    "model.latent_features.priors.given:Given": "aspects.priors.given",
-    "model.latent_features.priors.ibp:IndianBuffet": "aspects.priors.ibp",
-    "model.latent_features.priors.phylogenetic:PhylogeneticBuffet": "aspects.priors.phylogenetic",
-    "model.plackett_luce.design:Design": "classify.plackett_luce.design",
-    "model.product_classes.design:Design": "data.experiments.design",
-    "model.sparse_logit.approximation:NormalPosterior": "classify.sparse_logit.approximation",
-    "model.sparse_logit.expansion:Expansion": "classify.sparse_logit.approximation",
-    "paired.leaderboard:Leaderboard": "paired.board",
+# A class that a file may hold needs a line here; one that moves gets another place, and keeps its name.
+PLACES = {
+    "Additive": "thali.aspects.likelihoods.additive:Additive",
+    "Answers": "thali.data.answers:Answers",
+    "Attribute": "thali.data.experiments.scheme:Attribute",
+    "BestWorstProblem": "thali.aspects.maximum_likelihood.set_problems:BestWorstProblem",
+    "ChoiceExperiment": "thali.data.experiments.experiment:ChoiceExperiment",
+    "Choices": "thali.data.choices.choices:Choices",
+    "ChosenPlaces": "thali.data.answers:ChosenPlaces",
+    "ClassDraws": "thali.choice.latent_class.fit:ClassDraws",
+    "Clusters": "thali.aspects.maximum_likelihood.clusters:Clusters",
+    "Coding": "thali.choice.coding:Coding",
+    "Continuation": "thali.model.sampling:Continuation",
+    "CountedComparisons": "thali.paired.counted:Counted",
+    "Custom": "thali.aspects.likelihoods.custom:Custom",
+    "Dates": "thali.data.pairs.dates:Dates",
+    "Dependence": "thali.posterior.dependence:Dependence",
+    "Elimination": "thali.aspects.likelihoods.elimination:Elimination",
+    "Estimates": "thali.aspects.maximum_likelihood.estimates:Estimates",
+    "Expansion": "thali.classify.sparse_logit.approximation:Expansion",
+    "ExperimentDesign": "thali.data.experiments.design:Design",
+    "FiniteFeatures": "thali.aspects.priors.finite:FiniteFeatures",
+    "Gamma": "thali.aspects.likelihoods.parameters:Gamma",
+    "Given": "thali.aspects.priors.given:Given",
+    "Groups": "thali.data.groups:Groups",
+    "IndianBuffet": "thali.aspects.priors.ibp:IndianBuffet",
+    "JudgedValues": "thali.data.answers:JudgedValues",
+    "KnownAspects": "thali.aspects.maximum_likelihood.aspects:KnownAspects",
+    "Leaderboard": "thali.paired.board:Leaderboard",
+    "LeaderboardSettings": "thali.paired.leaderboard:Made",
+    "LuceProblem": "thali.aspects.maximum_likelihood.set_problems:LuceProblem",
+    "Maximum": "thali.aspects.maximum_likelihood.maximum:Maximum",
+    "MostSimilarPair": "thali.aspects.likelihoods.most_similar_pair:MostSimilarPair",
+    "Normal": "thali.aspects.likelihoods.parameters:Normal",
+    "NormalPosterior": "thali.classify.sparse_logit.approximation:NormalPosterior",
+    "NotSaved": "thali.model.saved:NotSaved",
+    "Observed": "thali.data.observed:Observed",
+    "PairCovariates": "thali.data.pairs.covariates:Covariates",
+    "PairProblem": "thali.aspects.maximum_likelihood.problem:Problem",
+    "PairedComparisons": "thali.data.pairs.comparisons:PairedComparisons",
+    "Part": "thali.choice.coding:Part",
+    "PhylogeneticBuffet": "thali.aspects.priors.phylogenetic:PhylogeneticBuffet",
+    "PlackettLuceDesign": "thali.classify.plackett_luce.design:Design",
+    "RespondentCovariates": "thali.people.columns:Covariates",
+    "Run": "thali.inference.chains:Run",
+    "Scheme": "thali.data.experiments.scheme:Scheme",
+    "Scores": "thali.classify.scores:Scores",
+    "Similarities": "thali.data.similarities.similarities:Similarities",
+    "Standard": "thali.classify.input:Standard",
+    "TasteScale": "thali.choice.logits.hierarchical_draws:TasteScale",
+    "TrainingData": "thali.data.rows:TrainingData",
+    "Triplets": "thali.data.triplets.triplets:Triplets",
 }
-_NAME_IN_FILES = {f"{module}:{name.partition(':')[2]}": name for name, module in STANDS_IN.items()}
+NAMES = {place: name for name, place in PLACES.items()}
 
 
 def name_in_files(cls: type[Any]) -> str:
-    """The name "thali.module:Class" by which files know a class of the library."""
-    place = f"{cls.__module__.removeprefix('thali.')}:{cls.__name__}"
-    return f"thali.{_NAME_IN_FILES.get(place, place)}"
+    """The name by which files know a class of the library."""
+    return NAMES[f"{cls.__module__}:{cls.__name__}"]
 
 
 def class_named(name: str) -> Any:
-    """The class that a file calls "thali.module:Class"."""
-    module, _, cls = name.removeprefix("thali.").partition(":")
-    return load(f"thali.{STANDS_IN.get(f'{module}:{cls}', module)}:{cls}")
+    """The class that a file calls so."""
+    if name not in PLACES:
+        raise DataError(f"The file names {name!r}, which is not part of thali.")
+    return load(PLACES[name])

@@ -203,7 +203,7 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         return [encoded(v, arrays) for v in value]
     if type(value).__module__.startswith(_LIBRARY) and not _is_table(value):
         fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
-        return {"object": f"{name_in_files(type(value))}", "fields": fields}
+        return {"object": name_in_files(type(value)), "fields": fields}
     if callable(value):
         from thali.compile.jit import code_digest
 
@@ -310,8 +310,6 @@ def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    if not str(value["object"]).startswith(_LIBRARY):
-        raise DataError(f"The file names {value['object']!r}, which is not part of thali.")
     cls: Any = class_named(str(value["object"]))
     fields = {key: decoded(each, arrays) for key, each in value["fields"].items()}
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
