@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_pictures import assert_readable
 from scipy.special import ndtr, ndtri
 
 import thali as th
@@ -573,8 +572,7 @@ def test_bad_parts(by, words):
 
 
 @pytest.mark.fit
-@pytest.mark.usefixtures("pictures")
-def test_what_is_found_of_covariates_and_parts(monkeypatch):
+def test_what_is_found_of_covariates_and_parts():
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
     answers = ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair"]
@@ -587,11 +585,6 @@ def test_what_is_found_of_covariates_and_parts(monkeypatch):
     pd.testing.assert_frame_equal(
         found["boards"].table.loc["fr"][["rank", "rating"]], board.boards["fr"].table[["rank", "rating"]]
     )
-    axes = th.plots.boards(board)
-    assert [ax.get_title(loc="left") for ax in axes] == ["de", "en", "fr"]
-    assert_readable(axes[0], monkeypatch, least=3, smallest=6)
-    with pytest.raises(DataError, match="has no parts"):
-        th.plots.boards(board.boards["de"])
 
 
 # Are there enough votes? ----------------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
 OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "evidence_path", "level_effects", "market_shares")
 OF_EXPERIMENTS += ("attention", "elasticities", "people", "segments", "willingness_to_pay")
 OTHERS = (
-    "boards",
     "calibration",
     "coefficient_path",
     "comparison",

@@ -19,7 +19,6 @@ from .more_votes import CHANCES, FIRST, needed
 from .worths import FEW
 
 MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard and as pairs
-MAX_OF_PARTS, MAX_PARTS = 20, 8  # the same of parts, and parts
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
@@ -260,17 +259,12 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         else " No option has ratings whose intervals do not overlap between parts."
     )
     notes = (*_in_no_part(board), *_of_few(board))
-    caption = "Ratings with their intervals in each part; grey: of all together."
-    caption += _left_out(board.table.index.tolist(), MAX_OF_PARTS)
-    if more := list(board.boards)[MAX_PARTS:]:
-        caption += f" Parts that are left out: {shorten_words(more)}."
     return Finding(
         sentence,
         title="Parts of the comparisons",
         table=table,
         shown=table[list(_READ)],
         rows=_MAX_ROWS,
-        picture=Picture("boards", caption, (board,)),
         notes=notes,
     )
 

@@ -1,6 +1,5 @@
 from .attention import attention as attention
 from .attribute_importance import attribute_importance as attribute_importance
-from .boards import boards as boards
 from .calibration import calibration as calibration
 from .check import check as check
 from .classes import classes as classes
