@@ -51,7 +51,6 @@ OTHERS = (
     "same_kind",
     "judges",
     "leaderboard",
-    "votes_by_pair",
     "worths_in_time",
     "membership",
     "option_similarity",

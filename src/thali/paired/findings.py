@@ -18,7 +18,7 @@ from .counted import listed
 from .more_votes import CHANCES, FIRST, needed
 from .worths import FEW
 
-MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard and as pairs
+MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
@@ -331,8 +331,6 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
         f"most often ({short_number(float(total[most])):,} times)."
     )
     counted = "Sets that hold" if isinstance(board.data, Choices) else "Comparisons of"
-    caption = f"{counted} each pair, darker: more; white: none."
-    names = board.table.index.tolist()
-    table = table.iloc[:MAX_OF_PAIRS, :MAX_OF_PAIRS]
-    picture = Picture("votes_by_pair", caption + _left_out(names, MAX_OF_PAIRS), (board,))
-    return Finding(sentence, title=f"{counted} each pair", table=table, picture=picture)
+    first = table.iloc[:_MAX_OF_PAIRS, :_MAX_OF_PAIRS]
+    besides = f", of the first {len(first)} of {len(table):,}" if len(table) > len(first) else ""
+    return Finding(sentence, title=f"{counted} each pair{besides}", table=first)

@@ -12,7 +12,6 @@ choice_probabilities   predicted against observed proportions
 check                  the observed proportions that the model misses
 comparison             the scores of left-out pairs, model against model
 leaderboard            ratings with intervals, and the groups that cannot be told apart
-votes_by_pair          how many comparisons each two options of a leaderboard have
 judges                 how sharply each judge sees the worths of options
 worths_in_time         the ratings of options in each period
 ranks                  the probability of each rank of each option

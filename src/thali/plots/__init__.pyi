@@ -38,6 +38,5 @@ from .temperatures import temperatures as temperatures
 from .traces import trace as trace
 from .tree import tree as tree
 from .utility_scale import utility_scale as utility_scale
-from .votes_by_pair import votes_by_pair as votes_by_pair
 from .willingness_to_pay import willingness_to_pay as willingness_to_pay
 from .worths_in_time import worths_in_time as worths_in_time
