@@ -39,7 +39,6 @@ OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "evidence_path", 
 OF_EXPERIMENTS += ("attention", "elasticities", "people", "segments", "willingness_to_pay")
 OTHERS = (
     "calibration",
-    "coefficient_path",
     "comparison",
     "decision",
     "evidence",

@@ -28,7 +28,6 @@ preference_tree        a preference tree, its branches as long as the weights
 residuals              residuals of a maximum-likelihood fit
 utility_scale          utilities with error bars
 path                   weights of Plackett-Luce regression against the shape of their prior
-coefficient_path       coefficients of the sparse logit against the rate of their prior
 calibration            the frequency of each class against its predicted probability
 decision               the most probable class over the plane of two covariates
 classes                classes of products: the share of owners and the importance of each

@@ -3,7 +3,6 @@ from .attribute_importance import attribute_importance as attribute_importance
 from .calibration import calibration as calibration
 from .check import check as check
 from .classes import classes as classes
-from .coefficient_path import coefficient_path as coefficient_path
 from .comparison import comparison as comparison
 from .decision import decision as decision
 from .demand import demand as demand
