@@ -36,7 +36,7 @@ def celebrities():
 
 OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
 OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "evidence_path", "level_effects", "market_shares")
-OF_EXPERIMENTS += ("attention", "elasticities", "people", "segments", "willingness_to_pay")
+OF_EXPERIMENTS += ("attention", "people", "segments", "willingness_to_pay")
 OTHERS = (
     "calibration",
     "comparison",

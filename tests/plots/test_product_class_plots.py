@@ -146,18 +146,6 @@ def test_market_shares(model):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
-def test_elasticities():
-    names = ["A", "B", "the new one with a name that is much too long for a picture"]
-    values = np.linspace(-3.0, 1.0, 9)
-    table = pd.DataFrame([(own, other) for own in names for other in names], columns=["changed", "product"])
-    table = table.assign(elasticity=values, elasticity_low=values - 0.5, elasticity_high=values + 0.5)
-    ax = plots.elasticities(table)
-    assert_no_overlap(ax)
-    assert [float(text.get_text().split("\n")[0]) for text in ax.texts] == values.tolist()
-    with pytest.raises(ArgumentError, match="has no elasticities"):
-        plots.elasticities(table.drop(columns="elasticity"))
-
-
 @pytest.mark.fit
 def test_demand_and_willingness_to_pay(model):
     data = LONG if "wifi" in model._design_.attributes else ATTRIBUTES

@@ -39,7 +39,6 @@ scores                 the scores of options from 0 to 100
 segments               what each segment of the respondents prefers
 market_shares          shares in a simulated market, before and after a change
 demand                 the share of a product at several prices
-elasticities           how far the price of each product changes every share
 willingness_to_pay     what people would pay for the levels of attributes
 evidence               log evidence of models with its error, and their probability
 evidence_path          the evidence, step by step

@@ -6,7 +6,6 @@ from .classes import classes as classes
 from .comparison import comparison as comparison
 from .decision import decision as decision
 from .demand import demand as demand
-from .elasticities import elasticities as elasticities
 from .evidence import evidence as evidence
 from .evidence_path import evidence_path as evidence_path
 from .feature_matrix import features as features

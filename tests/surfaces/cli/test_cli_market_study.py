@@ -242,7 +242,7 @@ def test_shares_of_today_and_slides(done, refused):
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
     result = done(*words, "--actual", "actual.csv", "--out", "found", "--slides", "slides", "--tables", "xlsx")
     assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 6 slides to slides" in result.err
-    drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand", "elasticities"]
+    drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand"]
     expected = [f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")]
     assert sorted(os.listdir("slides")) == expected
     assert {"summary", "utilities", "demand"} <= set(pd.read_excel("found/tables.xlsx", sheet_name=None))
