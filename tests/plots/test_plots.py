@@ -35,7 +35,7 @@ def celebrities():
 
 
 OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
-OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "evidence_path", "level_effects", "market_shares")
+OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "level_effects", "market_shares")
 OF_EXPERIMENTS += ("attention", "people", "segments", "willingness_to_pay")
 OTHERS = (
     "calibration",

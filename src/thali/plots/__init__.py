@@ -41,7 +41,6 @@ market_shares          shares in a simulated market, before and after a change
 demand                 the share of a product at several prices
 willingness_to_pay     what people would pay for the levels of attributes
 evidence               log evidence of models with its error, and their probability
-evidence_path          the evidence, step by step
 """
 
 import lazy_loader
