@@ -56,7 +56,6 @@ OTHERS = (
     "overlap",
     "path",
     "similarity",
-    "temperatures",
     "tree",
     *OF_MAXIMA,
     *OF_EXPERIMENTS,

@@ -150,7 +150,6 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     return Finding(
         title=ENGLISH["temperatures"],
         table=joined,
-        picture=Picture("temperatures", ENGLISH["temperatures"], (table,)),
     )
 
 

@@ -7,7 +7,6 @@ membership             who owns the features that were matched across draws
 feature_samples        the features of single draws
 n_features             the number of features, and the concentration alpha
 trace                  the paths of the chains
-temperatures           the mean log-likelihood from the prior to the posterior, by which the evidence is found
 choice_probabilities   predicted against observed proportions
 check                  the observed proportions that the model misses
 comparison             the scores of left-out pairs, model against model

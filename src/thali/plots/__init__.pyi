@@ -31,7 +31,6 @@ from .same_kind import same_kind as same_kind
 from .scores import scores as scores
 from .segments import segments as segments
 from .similarity import similarity as similarity
-from .temperatures import temperatures as temperatures
 from .traces import trace as trace
 from .tree import tree as tree
 from .utility_scale import utility_scale as utility_scale

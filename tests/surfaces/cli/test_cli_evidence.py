@@ -56,7 +56,6 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
     tables = ("comparison", "temperatures", "sensitivity")
     assert names == {f"{name}.{kind}" for name in tables for kind in ("csv", "md")} | {
         "evidence.png",
-        "temperatures.png",
         "report.html",
         "job",
     }
