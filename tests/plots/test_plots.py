@@ -41,7 +41,6 @@ OTHERS = (
     "calibration",
     "comparison",
     "decision",
-    "evidence",
     "group_ranks",
     "group_weights",
     "individuals",

@@ -296,8 +296,7 @@ def compare(
     ``probability`` and ``probability_se``, of the model given the data; ``log_bayes_factor`` and
     ``log_bayes_factor_se``, of the best model against this one, with the words of Kass & Raftery (1995) in
     ``evidence_against``; ``usable``. BASE, where every outcome is equally probable, has no probability.
-    ``attrs["evidence"]`` holds the `LogEvidence` of each model, ``attrs["sensitivity"]`` a table by prior and model;
-    `thali.plots.evidence` draws the table.
+    ``attrs["evidence"]`` holds the `LogEvidence` of each model, ``attrs["sensitivity"]`` a table by prior and model.
 
     ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the score of each, by
         models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known of it.

@@ -39,7 +39,6 @@ segments               what each segment of the respondents prefers
 market_shares          shares in a simulated market, before and after a change
 demand                 the share of a product at several prices
 willingness_to_pay     what people would pay for the levels of attributes
-evidence               log evidence of models with its error, and their probability
 """
 
 import lazy_loader

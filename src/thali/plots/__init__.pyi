@@ -6,7 +6,6 @@ from .classes import classes as classes
 from .comparison import comparison as comparison
 from .decision import decision as decision
 from .demand import demand as demand
-from .evidence import evidence as evidence
 from .feature_matrix import features as features
 from .feature_number import n_features as n_features
 from .feature_samples import feature_samples as feature_samples

@@ -55,7 +55,6 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
     names = {path.name for path in (tmp_path / "found").iterdir()}
     tables = ("comparison", "temperatures", "sensitivity")
     assert names == {f"{name}.{kind}" for name in tables for kind in ("csv", "md")} | {
-        "evidence.png",
         "report.html",
         "job",
     }

@@ -212,7 +212,7 @@ def compare(
             metavar="DIR",
             help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there. Finished fits lie in"
             " DIR/job: after a crash the same command, or thali resume DIR, goes on from them. By evidence,"
-            " comparison.csv, temperatures.csv, pictures and report.html, and finished models.",
+            " comparison.csv, temperatures.csv and report.html, and finished models.",
         ),
     ] = None,
     overwrite: Overwrite = False,
