@@ -52,7 +52,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, maximum likelihood": {
         "bad_run": {},
         "has_chains": False,
-        "pictures": ("utility_scale", "residuals", "choice_probabilities"),
+        "pictures": ("utility_scale", "choice_probabilities"),
     },
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},

@@ -34,7 +34,7 @@ def celebrities():
     return fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
 
 
-OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
+OF_MAXIMA = ("preference_tree", "utility_scale")
 OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "level_effects", "market_shares")
 OF_EXPERIMENTS += ("attention", "people", "segments", "willingness_to_pay")
 OTHERS = (

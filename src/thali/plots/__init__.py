@@ -24,7 +24,6 @@ group_ranks            the rank of each option in each group of people
 group_weights          the weight of each aspect in each group of people
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights
-residuals              residuals of a maximum-likelihood fit
 utility_scale          utilities with error bars
 path                   weights of Plackett-Luce regression against the shape of their prior
 calibration            the frequency of each class against its predicted probability

@@ -23,13 +23,13 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
     assert run(*FIT, "--out", "whole").code == 0
-    monkeypatch.setattr(plots, "residuals", fails)
+    monkeypatch.setattr(plots, "utility_scale", fails)
     found = run(*FIT, "--out", "lacking", "--report", "page.html")
     assert found.code == 0 and "log-likelihood" in found.out.lower()
-    assert found.err.count("the picture residuals.png could not be made (ValueError: too many values)") == 1
+    assert found.err.count("the picture utility_scale.png could not be made (ValueError: too many values)") == 1
     assert "the picture of the report with the caption" in found.err
     whole, lacking = ({path.name for path in (folder / name).iterdir()} for name in ("whole", "lacking"))
-    assert whole - lacking == {"residuals.png"}
+    assert whole - lacking == {"utility_scale.png"}
     assert "</html>" in (folder / "page.html").read_text()
 
 

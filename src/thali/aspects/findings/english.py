@@ -217,7 +217,6 @@ ENGLISH = {
     "ml.choices": "The choices",
     "ml.worst": "{what} that it predicts worst: {worst}.",
     "ml.residuals": "Deviance residuals, the largest first",
-    "ml.residuals.caption": "Residual of each {unit}.",
     "ml.methods.luce": "Choices were modelled by the choice rule of {source}.",
     "ml.methods.elimination": "Choices were modelled as elimination by aspects {source} with given aspects.",
     "ml.methods.covariates": "{names} added to the log odds of a choice.",
