@@ -45,8 +45,8 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, described groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, unique, best-worst groups": {"pictures": ("trace",)},
-    "elimination-by-aspects, kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
-    "elimination-by-aspects, choice kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
+    "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
+    "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, laplace": {},
     "elimination-by-aspects, maximum likelihood": {

@@ -46,7 +46,6 @@ OTHERS = (
     "individuals",
     "reach",
     "scores",
-    "same_kind",
     "judges",
     "leaderboard",
     "worths_in_time",

@@ -19,7 +19,6 @@ overlap                objects on a plane, outlines around those that share a fe
 option_similarity      how much of what options have they share, beside a dendrogram
 individuals            what each person prefers, beside the population
 reach                  the sets of options that reach most people
-same_kind              who is probably of the same kind as whom
 group_ranks            the rank of each option in each group of people
 group_weights          the weight of each aspect in each group of people
 tree                   a tree over options

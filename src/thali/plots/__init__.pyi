@@ -25,7 +25,6 @@ from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree
 from .ranks import ranks as ranks
 from .reach import reach as reach
-from .same_kind import same_kind as same_kind
 from .scores import scores as scores
 from .segments import segments as segments
 from .similarity import similarity as similarity

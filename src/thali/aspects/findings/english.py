@@ -177,7 +177,6 @@ ENGLISH = {
     "kinds.liked": "the best mean ranks have {liked}",
     "kinds.title": "Kinds of people, the largest first: their share of those who answered and of the population, and"
     " how many people most probably are of each",
-    "kinds.same": "The probability that two people are of the same kind.",
     "kinds.ranks": "Rank of the options by the weight of all their aspects, for each kind",
     "kinds.features": "Aspects that some share and others lack, and their weight in each kind",
     "kinds.caption": "Weight of each aspect in each kind.",
