@@ -50,7 +50,6 @@ OTHERS = (
     "leaderboard",
     "worths_in_time",
     "membership",
-    "option_similarity",
     "overlap",
     "path",
     "similarity",

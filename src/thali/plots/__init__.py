@@ -16,7 +16,6 @@ worths_in_time         the ratings of options in each period
 ranks                  the probability of each rank of each option
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
-option_similarity      how much of what options have they share, beside a dendrogram
 individuals            what each person prefers, beside the population
 reach                  the sets of options that reach most people
 group_ranks            the rank of each option in each group of people

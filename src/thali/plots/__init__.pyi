@@ -17,7 +17,6 @@ from .leaderboard import leaderboard as leaderboard
 from .level_effects import level_effects as level_effects
 from .market_shares import market_shares as market_shares
 from .membership import membership as membership
-from .option_similarity import option_similarity as option_similarity
 from .overlap import overlap as overlap
 from .path import path as path
 from .people import people as people

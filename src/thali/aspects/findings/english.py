@@ -34,7 +34,6 @@ ENGLISH = {
     " the better predicted.",
     "option_similarity": "{a} and {b} share most: {share} of what they have.",
     "option_similarity.title": "How much of what options have they share, two at a time",
-    "option_similarity.caption": "The shared part of two options, darker for more, in the order of the dendrogram.",
     "covariates": "The factors by which a unit of each covariate multiplies the odds of the first of two options:"
     " {factors}.",
     "covariates.title": "What a unit of each covariate adds to the log odds of the first of two options, and multiplies"
