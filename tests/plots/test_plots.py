@@ -41,7 +41,6 @@ OTHERS = (
     "calibration",
     "comparison",
     "decision",
-    "group_ranks",
     "group_weights",
     "individuals",
     "reach",

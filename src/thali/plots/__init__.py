@@ -18,7 +18,6 @@ similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
 individuals            what each person prefers, beside the population
 reach                  the sets of options that reach most people
-group_ranks            the rank of each option in each group of people
 group_weights          the weight of each aspect in each group of people
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights

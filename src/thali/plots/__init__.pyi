@@ -9,7 +9,6 @@ from .demand import demand as demand
 from .feature_matrix import features as features
 from .feature_number import n_features as n_features
 from .feature_samples import feature_samples as feature_samples
-from .group_ranks import group_ranks as group_ranks
 from .group_weights import group_weights as group_weights
 from .individuals import individuals as individuals
 from .judges import judges as judges

@@ -157,7 +157,6 @@ ENGLISH = {
     "groups.alike": "No option surely ranks higher in one group than in another; likeliest is that {option} does for"
     " {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of the options by the weight of all their aspects, for each group",
-    "groups.ranks.caption": "Rank of each option for each group, 1 the best, and its interval.",
     "groups.kappa": "How similar the groups are, kappa, is {estimate}; weights of one feature differ between groups by"
     " a standard deviation of about one over its root, relative to their mean.",
     "groups.log_likelihood": "Log-likelihood of all groups, no constant left out: {value}.",
