@@ -68,10 +68,10 @@ def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, monke
 def test_pictures_are_written_in_other_formats(run, done, folder):
     assert run(*FIT, "--out", "found", "--pictures", "svg,PDF", "--tables", "xlsx").code == 0
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"residuals.svg", "residuals.pdf", "utility_scale.pdf", "tables.xlsx"} <= written
+    assert {"utility_scale.svg", "utility_scale.pdf", "tables.xlsx"} <= written
     assert not {name for name in written if name.endswith((".png", ".csv"))}
     done(*FIT, "--out", "again", "--pictures", "svg,pdf")
-    for name in ("residuals.svg", "residuals.pdf"):
+    for name in ("utility_scale.svg", "utility_scale.pdf"):
         assert (folder / "found" / name).read_bytes() == (folder / "again" / name).read_bytes()
     assert "--pictures must be some of png, svg, pdf; got 'jpg'." in run(*FIT, "--out", "x", "--pictures", "jpg").err
     assert "--pictures is about the files of --out DIR" in run(*FIT, "--pictures", "svg").err
