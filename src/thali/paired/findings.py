@@ -78,9 +78,7 @@ def _first(board: Leaderboard) -> str:
     """A sentence about who is first, how sure that is, and who cannot be told apart from it."""
     first, *others = board.table.index
     alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
-    likely = board.table.get("p_1")  # which boards had not before 0.2.0
-    how_sure = "" if likely is None else f", with probability {probability(likely[first])}"
-    sentence = f"{first!r} is first{how_sure}; "
+    sentence = f"{first!r} is first, with probability {probability(board.table['p_1'][first])}; "
     if not alike:
         return f"{sentence}all others can be told apart from it."
     return f"{sentence}{plural(len(alike), 'option')} cannot be told apart from it: {shorten(alike)}."
