@@ -83,7 +83,7 @@ KILLED = """
 import json, os, sys, warnings
 warnings.simplefilter("ignore")
 sys.path[:0] = json.loads(sys.argv[1])
-place, times, seed = json.loads(sys.argv[2])
+place, times, seed, by = json.loads(sys.argv[2])
 import numpy as np
 import pandas as pd
 import thali as th
@@ -94,23 +94,25 @@ rng = np.random.default_rng(seed)
 jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
 trio = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 models = {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
-how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1}
+how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1, "by": by}
 whole = th.compare(models, trio, **how)
 killed = 0
 for number in range(times):
     folder = os.path.join(place, str(number))
-    moment, late = int(rng.integers(1, 13)), bool(rng.integers(2))  # of six fits, each with two files
+    renames = 13 if by == "prediction" else 5  # two a fit or model, and the source
+    moment, late = int(rng.integers(1, renames)), bool(rng.integers(2))
     killed += killed_at_a_rename(lambda: th.compare(models, trio, job=folder, **how), folder, moment, late)
     again = th.compare(models, trio, job=folder, **how)
     pd.testing.assert_frame_equal(again, whole, check_exact=True)
-    pd.testing.assert_frame_equal(again.attrs["predictions"], whole.attrs["predictions"], check_exact=True)
+    if by == "prediction":
+        pd.testing.assert_frame_equal(again.attrs["predictions"], whole.attrs["predictions"], check_exact=True)
     assert jobs.read_index(jobs.Path(folder))["ended"] and not jobs.is_running(jobs.Path(folder))
 print(killed, "times killed, the same")
 """
 
 
-def killed(place, times, seed):
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([str(place), times, seed])]
+def killed(place, times, seed, by="prediction"):
+    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([str(place), times, seed, by])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
@@ -123,8 +125,9 @@ def test_a_killed_comparison_goes_on(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_forty_killed_comparisons_go_on(tmp_path):
-    assert killed(tmp_path, 40, 2) == 40
+@pytest.mark.parametrize("by", ["prediction", "evidence"])
+def test_forty_killed_comparisons_go_on(tmp_path, by):
+    assert killed(tmp_path, 40, 2, by) == 40
 
 
 def test_models_may_be_added(table, ran, tmp_path):
@@ -398,32 +401,3 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
         with pytest.raises(DataError, match="are not as thali wrote them"):
             use()
     assert (tmp_path / "mine").read_bytes() == b"{}"
-
-
-@pytest.mark.parametrize("damaged", ["job.json", "parts-00001.json", "source.npz"])
-def test_damage_is_found(damaged, jobs_of_trio, tmp_path):
-    job = tmp_path / "job"
-    shutil.copytree(jobs_of_trio / "whole", job)
-    content = bytearray((job / damaged).read_bytes())
-    content[len(content) // 2] ^= 1
-    (job / damaged).write_bytes(content)
-    uses = [lambda: table_of_job(job)]
-    uses += [lambda: compare(job=job)] * (damaged != "source.npz")  # which a comparison writes again
-    for use in uses:
-        with pytest.raises(DataError, match=rf"The file '.*{damaged}' of the job is damaged"):
-            use()
-    assert (job / damaged).read_bytes() == content
-
-
-def test_folders_that_are_no_job_or_run(tmp_path, ran):
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.txt").write_text("1")
-    with pytest.raises(DataError, match="is no job: it holds 'chapter.txt'"):
-        compare(job=tmp_path / "thesis")
-    with pytest.raises(DataError, match="must be a folder, and is a file"):
-        compare(job=tmp_path / "thesis" / "chapter.txt")
-    with pytest.raises(DataError, match="There is no folder"):
-        compare(job=tmp_path / "absent" / "job")
-    with jobs.locked(tmp_path / "running"), pytest.raises(DataError, match="is running in another process"):
-        compare(job=tmp_path / "running")
-    assert not ran and {path.name for path in tmp_path.rglob("*")} == {"thesis", "chapter.txt", "running", "lock"}

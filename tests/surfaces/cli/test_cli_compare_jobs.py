@@ -132,9 +132,3 @@ def test_another_command_is_refused_unless_it_may_overwrite(run, refused, folder
     for words, _ in (OTHERS["draws"], OTHERS["a fit"]):
         assert run(*words, "--overwrite").code == 0
     assert run("status", "results").out.startswith("EliminationByAspects: finished")
-
-
-def test_a_folder_of_other_files_is_refused(refused, folder):
-    (folder / "thesis" / "job").mkdir(parents=True)
-    (folder / "thesis" / "job" / "chapter.txt").write_text("1")
-    assert "is no job: it holds 'chapter.txt'" in refused(*COMPARE, "--out", "thesis")

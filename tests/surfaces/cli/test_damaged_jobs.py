@@ -1,6 +1,5 @@
 """Jobs whose files were damaged, killed, moved or dated wrongly: a sentence, or the same result to the last digit."""
 
-import json
 import math
 import os
 import shutil
@@ -14,7 +13,6 @@ import pandas as pd
 import pytest
 import rights
 from patience import PATIENCE
-from places import HELPERS
 
 from thali.aspects.models.base import LatentFeatures
 from thali.comparison import engine
@@ -165,60 +163,6 @@ def test_jobs_of_parts_have_one_writer(run, refused, folder):
             assert "is running in another process" in refused(*words)
     for words in commands:
         assert run(*words).code == 0
-
-
-# A process of its own, which has no threads when it forks: a child is killed just before or after a file of the job is
-# renamed into place, another one goes on with what it left; that one may be killed, too.
-KILLED = """
-import json, os, sys
-sys.path[:0] = json.loads(sys.argv[1])
-words, out, times, seed = json.loads(sys.argv[2])
-import numpy as np
-from stopped_jobs import killed_at_a_rename
-from thali.surfaces.cli import app
-from thali.inference import jobs
-
-rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
-
-def work(told):
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1), os.dup2(null, 2)
-    try:
-        app(told)
-    except SystemExit as end:
-        os._exit(end.code)
-
-def carried_out(told, job, moment=10**9, late=False):
-    return killed_at_a_rename(lambda: work(told), job, moment, late)
-
-killed = fits = 0
-while killed < times:
-    result = f"{out}{fits}"
-    job = os.path.join(result, "job")  # as the job names it
-    told = [*words, "--out", result]
-    while killed < times and carried_out(told, job, int(rng.integers(1, 4)), bool(rng.integers(2))):
-        killed += 1
-    carried_out(told, job)
-    fits += 1
-print(killed, fits)
-"""
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kind", ["comparison", "evidence"])
-def test_jobs_of_parts_killed_twenty_times_go_on(run, folder, kind):
-    words = [*WORDS[kind], "--tune", "10", "--cores", "1"] if kind == "evidence" else WORDS[kind]
-    told = json.dumps([words, "found", 20, 5])
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), told]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    kills, found = map(int, done.stdout.split())
-    subprocess.run([sys.executable, "-m", "thali", *words, "--out", "whole"], check=True, capture_output=True)
-    whole = (folder / "whole" / "comparison.csv").read_bytes()
-    assert kills >= 20 and all((folder / f"found{k}" / "comparison.csv").read_bytes() == whole for k in range(found))
-    print(f"{kind}: {kills} kills of {found} runs, 0 of which differ from the unbroken one")
 
 
 # dates and places -----------------------------------------------------------------------------------------
