@@ -167,7 +167,7 @@ def celebrities(small: bool) -> None:
     share = np.exp(values - values.max()) / np.exp(values - values.max()).sum()
     print(f"2. celebrities {'log evidence':>17} {'error':>7} {'probability':>12} {'CPU s':>6} {'integral':>9}  usable")
     for (name, each), p in zip(rows.items(), share, strict=True):
-        integral = each.thermodynamic_integral - each.value
+        integral = each.thermodynamic.value - each.value
         print(
             f"   {name:14} {each.value:14.3f} {each.standard_error:7.3f} {p:12.3g} {seconds[name]:6.0f} {integral:9.3f}"
             f"  {each.usable}"

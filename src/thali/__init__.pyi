@@ -19,7 +19,6 @@ from .choice.product_classes.model import ProductClasses as ProductClasses
 from .classify.plackett_luce.model import PlackettLuceRegression as PlackettLuceRegression
 from .classify.sparse_logit.model import SparseMultinomialLogit as SparseMultinomialLogit
 from .comparison.compare import compare as compare
-from .comparison.merge import merge as merge
 from .data.choices import Choices as Choices
 from .data.experiments import ChoiceExperiment as ChoiceExperiment
 from .data.groups import Groups as Groups

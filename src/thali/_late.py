@@ -11,7 +11,6 @@ HOMES = {
     "plot_path": "thali.plots.path:path",
     "plot_decision": "thali.plots.decision:decision",
     "plot_calibration": "thali.plots.calibration:calibration",
-    "plot_coefficient_path": "thali.plots.coefficient_path:coefficient_path",
 }
 
 # The `ModelSpec` of each model, in the order in which they are listed.

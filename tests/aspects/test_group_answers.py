@@ -210,7 +210,6 @@ def test_answers_of_one_group_are_refused_of_several(model, answer):
         model.of_group("x")
 
 
-@pytest.mark.usefixtures("pictures")
 def test_ranks_are_those_of_each_group(model):
     found = model.findings()["ranks"]
     women = model.of_group("women").ranks()
@@ -220,16 +219,6 @@ def test_ranks_are_those_of_each_group(model):
     assert (
         all(f"{option} by {name} (probability " in str(found.sentence) for name, option in best.items()) and found.leads
     )
-    axes = th.plots.group_ranks(model)
-    mean = found.table.groupby("option")["rank"].mean()
-    assert [text.get_text() for text in axes.get_yticklabels()] == mean.sort_values(kind="stable").index.tolist()
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
-    for kept, name in zip(axes.collections[::2], ("women", "men"), strict=True):
-        ends = found.table.loc[name].set_index("option").loc[mean.sort_values(kind="stable").index]
-        spans = np.array([segment[:, 0] for segment in kept.get_segments()])
-        np.testing.assert_allclose(spans, ends[["rank_low", "rank_high"]].to_numpy())
-    with pytest.raises(ArgumentError, match="of one"):
-        th.plots.group_ranks(model.of_group("men"))
 
 
 @pytest.mark.usefixtures("pictures")

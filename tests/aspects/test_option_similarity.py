@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.errors import ArgumentError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 RUN = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -39,26 +38,3 @@ def test_shared_parts_are_those_of_each_draw(name, uncompiled):
     found = model.option_similarity()
     assert list(found.index) == list(found.columns) == list(data.labels)
     np.testing.assert_allclose(found.to_numpy(), total / 24 + np.eye(4), atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [3, 9, pytest.param(40, marks=pytest.mark.long)])
-def test_the_picture_has_every_option_beside_the_dendrogram(n, uncompiled):
-    pytest.importorskip("matplotlib").use("Agg")
-    from matplotlib import pyplot
-
-    made = th.datasets.triplets(max(n, 4), 60, random_seed=1)
-    model = th.AdditiveClustering().fit(made.data, **RUN)
-    left, right = th.plots.option_similarity(model)
-    labels = [tick.get_text() for tick in right.get_yticklabels()]
-    assert sorted(labels) == sorted(made.data.labels) == sorted(tick.get_text() for tick in right.get_xticklabels())
-    assert len(left.lines) == len(labels) - 1
-    cells, table = right.collections[0].get_array(), model.option_similarity().loc[labels, labels].to_numpy()
-    np.testing.assert_array_equal(cells[~np.eye(len(labels), dtype=bool)], table[~np.eye(len(labels), dtype=bool)])
-    th.plots.option_similarity(model, axes=[left, right])
-    pyplot.close("all")
-
-
-def test_two_options_have_no_picture(uncompiled):
-    model = th.EliminationByAspects().fit(th.PairedComparisons([[0, 3], [1, 0]]), **RUN)
-    with pytest.raises(ArgumentError, match="needs three options or more; there are 2"):
-        th.plots.option_similarity(model)

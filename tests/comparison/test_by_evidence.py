@@ -172,17 +172,6 @@ def test_sigma_that_data_have_chosen_is_refused():
         compare({"it": th.AdditiveClustering()}, similar)
 
 
-@pytest.mark.usefixtures("pictures")
-def test_pictures(found):
-    table = compare()
-    ax = th.plots.evidence(table)
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["lapse 0.1", "lapse 0.2", "lapse 0.3"]
-    assert len(th.plots.temperatures(table).get_legend().get_texts()) == 3
-    assert th.plots.temperatures(found[0.1]).get_legend() is None
-    with pytest.raises(ArgumentError, match="no comparison by evidence"):
-        th.plots.evidence(pd.DataFrame())
-
-
 def test_report(found, tmp_path):
     th.report.report(compare(), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Comparisons that go on from a job after any end of the process, and shards that are merged."""
+"""Comparisons that go on from a job after any end of the process."""
 
 import hashlib
 import json
@@ -19,18 +19,11 @@ from sklearn.linear_model import LogisticRegression
 from stopped_jobs import keep_parts
 
 import thali as th
-from thali.comparison.job import fits_of
-from thali.comparison.merge import table_of_job
+from thali.comparison.job_table import table_of_job
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
 from thali.inference import jobs
 from thali.inference import threads as workers
 from thali.inference.parts import PartsFolder, read_parts
-
-
-def merge(folders, job):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThaliWarning)
-        return th.merge(folders, job)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +83,7 @@ KILLED = """
 import json, os, sys, warnings
 warnings.simplefilter("ignore")
 sys.path[:0] = json.loads(sys.argv[1])
-place, times, seed = json.loads(sys.argv[2])
+place, times, seed, by = json.loads(sys.argv[2])
 import numpy as np
 import pandas as pd
 import thali as th
@@ -101,23 +94,25 @@ rng = np.random.default_rng(seed)
 jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
 trio = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 models = {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
-how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1}
+how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1, "by": by}
 whole = th.compare(models, trio, **how)
 killed = 0
 for number in range(times):
     folder = os.path.join(place, str(number))
-    moment, late = int(rng.integers(1, 13)), bool(rng.integers(2))  # of six fits, each with two files
+    renames = 13 if by == "prediction" else 5  # two a fit or model, and the source
+    moment, late = int(rng.integers(1, renames)), bool(rng.integers(2))
     killed += killed_at_a_rename(lambda: th.compare(models, trio, job=folder, **how), folder, moment, late)
     again = th.compare(models, trio, job=folder, **how)
     pd.testing.assert_frame_equal(again, whole, check_exact=True)
-    pd.testing.assert_frame_equal(again.attrs["predictions"], whole.attrs["predictions"], check_exact=True)
+    if by == "prediction":
+        pd.testing.assert_frame_equal(again.attrs["predictions"], whole.attrs["predictions"], check_exact=True)
     assert jobs.read_index(jobs.Path(folder))["ended"] and not jobs.is_running(jobs.Path(folder))
 print(killed, "times killed, the same")
 """
 
 
-def killed(place, times, seed):
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([str(place), times, seed])]
+def killed(place, times, seed, by="prediction"):
+    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([str(place), times, seed, by])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
@@ -130,8 +125,9 @@ def test_a_killed_comparison_goes_on(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_forty_killed_comparisons_go_on(tmp_path):
-    assert killed(tmp_path, 40, 2) == 40
+@pytest.mark.parametrize("by", ["prediction", "evidence"])
+def test_forty_killed_comparisons_go_on(tmp_path, by):
+    assert killed(tmp_path, 40, 2, by) == 40
 
 
 def test_models_may_be_added(table, ran, tmp_path):
@@ -248,30 +244,16 @@ class FailsOnce(th.EliminationByAspects):
 def test_a_failed_fit_is_tried_again(tmp_path, monkeypatch, ran):
     monkeypatch.setattr(FailsOnce, "marker", str(tmp_path / "marker"))
     bad = {"bad": FailsOnce("unique")}
-    whole = compare(bad, job=tmp_path / "job")
-    for k in (1, 2):
-        compare(bad, job=tmp_path / str(k), shard=(k, 2))
+    job = tmp_path / "job"
     with pytest.warns(IncompleteWarning, match=r"1 of 3 fits failed: bad without x-y \(RuntimeError: no x-y\)"):
-        same(th.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "merged"), whole)
+        th.compare(bad, TRIO, **SHORT, job=job)
     (tmp_path / "marker").write_text("")
-    for job in ("job", "merged"):
-        assert not jobs.read_index(tmp_path / job)["ended"]
-        assert not len(compare(bad, job=tmp_path / job).attrs["missing"])
-        assert jobs.read_index(tmp_path / job)["ended"]
-    assert ran == [3, 2, 1, 1, 1]
+    assert not jobs.read_index(job)["ended"]
+    assert not len(compare(bad, job=job).attrs["missing"])
+    assert jobs.read_index(job)["ended"] and ran == [3, 1]
 
 
-# shards ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("parts", "names", "n"), [(1, 5, 3), (36, 3, 4), (7, 2, 20)])
-def test_shares_are_even_and_whole(parts, names, n):
-    every = fits_of(map(str, range(names)), parts)
-    shares = [fits_of(map(str, range(names)), parts, (k, n)) for k in range(1, n + 1)]
-    assert sorted(fit for share in shares for fit in share) == sorted(every) and len(set(every)) == parts * names
-    for of_model in (None, *map(str, range(names))):
-        sizes = [sum(of_model in (None, name) for name, _ in share) for share in shares]
-        assert max(sizes) - min(sizes) <= 1
+# every kind of data ---------------------------------------------------------------------------------------
 
 
 def _choices():
@@ -319,44 +301,12 @@ KINDS = {
 
 @pytest.mark.first(4)
 @pytest.mark.parametrize("kind", KINDS)
-def test_merged_shards_are_the_whole(kind, tmp_path, ran):
+def test_the_table_is_made_of_the_job_alone(kind, tmp_path, ran):
     named, data, how = KINDS[kind]
-    whole = compare(named(), data(), **how)
-    for k in range(1, 4):
-        compare(named(), data(), **how, job=tmp_path / str(k), shard=(k, 3))
-    fits = len(whole.attrs["missing"]) + whole.attrs["fits"]
-    assert ran[0] == fits == sum(ran[1:])
-    merged = merge([tmp_path / "3", tmp_path / "1", tmp_path / "2"], tmp_path / "merged")
-    same(merged, whole)
-    same(table_of_job(tmp_path / "merged"), whole)
-    same(compare(named(), data(), **how, job=tmp_path / "merged"), whole)
-    assert ran[-1] == 0
-    same(merge([tmp_path / "3", tmp_path / "1", tmp_path / "2"], tmp_path / "merged"), whole)
-
-
-def test_a_shard_can_be_empty_and_says_what_it_lacks(tmp_path, table):
-    found = compare(job=tmp_path / "7", shard=(7, 7))
-    assert found.attrs["fits"] == 0 and set(found.attrs["missing"]["why"]) == {"in another shard"}
-    assert jobs.read_index(tmp_path / "7")["ended"] and not read_parts(tmp_path / "7").records
-    for k in range(1, 7):
-        compare(job=tmp_path / str(k), shard=(k, 7))
-    same(merge([tmp_path / str(k) for k in range(1, 8)], tmp_path / "merged"), table)
-
-
-def test_incomplete_shards_make_an_incomplete_whole(tmp_path, table, often, ran):
-    for k in (1, 2):
-        compare(job=tmp_path / str(k), shard=(k, 2))
-    keep_parts(tmp_path / "2", 1)
-    folders = [tmp_path / "1", tmp_path / "2"]
-    match = "4 of 6 fits are finished and kept; not run: 'BTL without x-z', 'two without y-z'.*job='.*merged'"
-    with pytest.warns(IncompleteWarning, match=match):
-        found = th.merge(folders, tmp_path / "merged")
-    assert (found["pairs"] == 1).all() and not jobs.read_index(tmp_path / "merged")["ended"]
-    shutil.copytree(tmp_path / "merged", tmp_path / "copy")
-    same(compare(job=tmp_path / "copy"), table)  # the whole runs what is missing
-    same(compare(job=tmp_path / "2", shard=(2, 2)), compare(job=tmp_path / "2", shard=(2, 2)))
-    same(merge(folders, tmp_path / "merged"), table)  # or its shard does
-    assert ran == [3, 3, 2, 2, 0]
+    whole = compare(named(), data(), **how, job=tmp_path / "job")
+    same(table_of_job(tmp_path / "job"), whole)
+    same(compare(named(), data(), **how, job=tmp_path / "job"), whole)
+    assert ran == [len(whole.attrs["missing"]) + whole.attrs["fits"], 0]
 
 
 # refusals -------------------------------------------------------------------------------------------------
@@ -368,15 +318,9 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def jobs_of_trio(tmp_path_factory):
-    """The whole, its two shards, and other jobs."""
+    """The job of a comparison, and that of a fit."""
     folder = tmp_path_factory.mktemp("jobs")
     compare(job=folder / "whole")
-    for k in (1, 2):
-        compare(job=folder / str(k), shard=(k, 2))
-    compare(job=folder / "2 of 3", shard=(2, 3))
-    compare(job=folder / "other draws", shard=(2, 2), draws=41)
-    compare(job=folder / "other seed", shard=(2, 2), random_seed=4)
-    compare({"BTL": models()["BTL"]}, job=folder / "fewer", shard=(2, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
         th.EliminationByAspects("unique").fit(TRIO, job=folder / "fit", **SHORT)
@@ -399,9 +343,6 @@ OTHERS = {
         "was begun with lapse=None of 'BTL', and this comparison has lapse=0.1; ",
     ),
     "models": ({"named": {"BTL": models()["BTL"]}}, "was begun with the model 'two', which this comparison has not; "),
-    "shard": ({"shard": (1, 2)}, "is the whole, and this comparison is shard 1/2; "),
-    "whole": ({"job": "1"}, "is shard 1/2, and this comparison is the whole; "),
-    "another shard": ({"job": "1", "shard": (2, 2)}, "is shard 1/2, and this comparison is shard 2/2; "),
     "fit": ({"job": "fit"}, "is a fit, not a comparison; "),
 }
 
@@ -450,129 +391,13 @@ def test_another_version_is_refused(jobs_of_trio, monkeypatch):
 @pytest.mark.parametrize("of", ["segments", "source"])
 def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path):
     job = tmp_path / "job"
-    shutil.copytree(jobs_of_trio / "1", job)
+    shutil.copytree(jobs_of_trio / "whole", job)
     (tmp_path / "mine").write_bytes(b"{}")
     index = jobs.read_index(job)
     entry = {"file": name, "sha256": hashlib.sha256(b"{}").hexdigest()}
     index[of] = [entry] if of == "segments" else entry
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))
-    for use in (lambda: compare(job=job, shard=(1, 2)), lambda: merge([job, jobs_of_trio / "2"], tmp_path / "merged")):
+    for use in (lambda: compare(job=job), lambda: table_of_job(job)):
         with pytest.raises(DataError, match="are not as thali wrote them"):
             use()
-    assert (tmp_path / "mine").read_bytes() == b"{}" and not (tmp_path / "merged").exists()
-
-
-@pytest.mark.parametrize("damaged", ["job.json", "parts-00001.json", "source.npz"])
-def test_damage_is_found(damaged, jobs_of_trio, tmp_path):
-    job = tmp_path / "job"
-    shutil.copytree(jobs_of_trio / "1", job)
-    content = bytearray((job / damaged).read_bytes())
-    content[len(content) // 2] ^= 1
-    (job / damaged).write_bytes(content)
-    uses = [lambda: merge([job, jobs_of_trio / "2"], tmp_path / "merged")]
-    uses += [lambda: compare(job=job, shard=(1, 2))] * (damaged != "source.npz")  # which only merge reads
-    for use in uses:
-        with pytest.raises(DataError, match=rf"The file '.*{damaged}' of the job is damaged"):
-            use()
-    assert not (tmp_path / "merged").exists() and (job / damaged).read_bytes() == content
-
-
-def test_folders_that_are_no_job_or_run(tmp_path, ran):
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.txt").write_text("1")
-    with pytest.raises(DataError, match="is no job: it holds 'chapter.txt'"):
-        compare(job=tmp_path / "thesis")
-    with pytest.raises(DataError, match="must be a folder, and is a file"):
-        compare(job=tmp_path / "thesis" / "chapter.txt")
-    with pytest.raises(DataError, match="There is no folder"):
-        compare(job=tmp_path / "absent" / "job")
-    with jobs.locked(tmp_path / "running"), pytest.raises(DataError, match="is running in another process"):
-        compare(job=tmp_path / "running")
-    assert not ran and {path.name for path in tmp_path.rglob("*")} == {"thesis", "chapter.txt", "running", "lock"}
-
-
-BAD_SHARDS = {
-    "too large": ({"shard": (5, 4)}, "shard: there is no shard 5 of 4."),
-    "zero": ({"shard": (0, 4)}, "shard must be a whole number of 1 or more; got 0."),
-    "text": ({"shard": "1/4"}, "shard must be \\(k, n\\), the k-th of n shards; got '1/4'."),
-    "no job": ({"shard": (1, 4), "job": None}, "shard needs job, the folder that keeps the fits."),
-    "no seed": ({"shard": (1, 4), "random_seed": None}, "shard needs random_seed, the same for all shards."),
-}
-
-
-@pytest.mark.parametrize("name", BAD_SHARDS)
-def test_shards_that_are_none(name, tmp_path):
-    how, said = BAD_SHARDS[name]
-    with pytest.raises(ArgumentError, match=said):
-        compare(**{"job": tmp_path / "job", **how})
-    assert not list(tmp_path.iterdir())
-
-
-BAD_MERGES = {
-    "missing": (["1"], "Shard 2/2 is missing; give the folder of every shard."),
-    "two missing": (["2 of 3"], "Shards 1/3, 3/3 are missing; give"),
-    "whole": (["1", "whole"], "The job '.*whole' is no shard of a comparison; give the folders of shards."),
-    "fit": (["1", "fit"], "The job '.*fit' is a fit, which has no parts; give the folder of a comparison."),
-    "absent": (["1", "absent"], "There is no job in '.*absent'; give"),
-    "another division": (["1", "2 of 3"], "'.*1' is shard 1/2, and '.*2 of 3' is shard 2/3; merge shards of one"),
-    "draws": (["1", "other draws"], "'.*1' was begun with draws=40, and '.*other draws' has draws=41; merge shards of"),
-    "seed": (["1", "other seed"], "The shard '.*1' was begun with another seed; merge shards of one comparison."),
-    "models": (["fewer", "1"], "The shard '.*1' was begun with the model 'two', which '.*fewer' has not; merge"),
-    "none": ([], "There is no shard to merge"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_MERGES)
-def test_what_cannot_be_merged(name, jobs_of_trio, tmp_path):
-    names, said = BAD_MERGES[name]
-    before = contents(jobs_of_trio)
-    with pytest.raises((DataError, ArgumentError), match=said) as error:
-        merge([jobs_of_trio / each for each in names], tmp_path / "merged")
-    assert "\n" not in str(error.value)
-    assert contents(jobs_of_trio) == before and not list(tmp_path.iterdir())
-
-
-def rewritten(source, job, change):
-    """A copy of a job whose records, or stamp, were changed with their hashes."""
-    shutil.copytree(source, job)
-    index = jobs.read_index(job)
-    file = job / index["segments"][0]["file"]
-    records = json.loads(file.read_bytes())
-    change(index["stamp"], records)
-    file.write_bytes(json.dumps(records).encode())
-    index["segments"][0]["sha256"] = jobs.hashlib.sha256(file.read_bytes()).hexdigest()
-    (job / jobs.INDEX).write_bytes(jobs.sealed(index))
-    return job
-
-
-def test_shards_of_other_data_versions_or_scores(jobs_of_trio, tmp_path, table):
-    one, two = jobs_of_trio / "1", jobs_of_trio / "2"
-
-    def other_scores(stamp, records):
-        next(iter(records.values()))["nll"] += 1e-15
-
-    def other_seconds(stamp, records):
-        next(iter(records.values()))["seconds"] += 1.0
-
-    with pytest.raises(DataError, match="found different scores of 'BTL' for part 1; merge each shard once"):
-        merge([one, two, rewritten(one, tmp_path / "changed", other_scores)], tmp_path / "merged")
-    same(merge([one, two, rewritten(one, tmp_path / "later", other_seconds)], tmp_path / "twice"), table)
-    data = rewritten(two, tmp_path / "data", lambda stamp, records: stamp.update(data="other"))
-    with pytest.raises(DataError, match="was begun with other data; merge shards of one comparison"):
-        merge([one, data], tmp_path / "merged")
-    numba = rewritten(two, tmp_path / "numba", lambda stamp, records: stamp["versions"].update(numba="9.9"))
-    with pytest.raises(DataError, match="has numba 9.9, which may draw otherwise; merge shards of one comparison"):
-        merge([one, numba], tmp_path / "merged")
-    old = [
-        rewritten(each, tmp_path / f"old {each.name}", lambda stamp, records: stamp["versions"].update(thali="0.0"))
-        for each in (one, two)
-    ]
-    with pytest.raises(DataError, match="was begun with thali 0.0, and this is "):
-        merge(old, tmp_path / "merged")
-    with pytest.raises(DataError, match="is shard 1/2, and this comparison is the whole"):
-        merge([one, two], one)
-    with pytest.raises(ArgumentError, match="jobs must be a list of folders"):
-        merge(one, tmp_path / "merged")
-    with jobs.locked(two), pytest.raises(DataError, match="is running in another process"):
-        merge([one, two], tmp_path / "merged")
-    assert not (tmp_path / "merged").exists()
+    assert (tmp_path / "mine").read_bytes() == b"{}"

@@ -1,6 +1,5 @@
-"""Comparisons by evidence that go on from a job after any end of the process, and their shards."""
+"""Comparisons by evidence that go on from a job after any end of the process."""
 
-import json
 import math
 import warnings
 
@@ -11,8 +10,8 @@ import pytest
 import thali as th
 from thali.aspects.models.base import LatentFeatures
 from thali.comparison.by_evidence import evidence_sentences
-from thali.comparison.merge import table_of_job
-from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, Message, Remedy
+from thali.comparison.job_table import table_of_job
+from thali.errors import DataError, InterruptedWarning, Message, Remedy
 from thali.inference import jobs
 from thali.inference.seeds import root
 from thali.posterior.evidence import LogEvidence, Thermodynamic
@@ -135,49 +134,6 @@ def test_nothing_is_left_of_a_comparison_that_found_nothing(found, tmp_path):
     assert not (tmp_path / "job").exists()
 
 
-def test_shards_are_merged(found, tmp_path):
-    whole = compare()
-    found.asked = []
-    parts = [compare(job=tmp_path / str(k), shard=(k, 2)) for k in (2, 1)]
-    assert found.asked == [0.2, 0.1, 0.3]
-    assert parts[0].attrs["missing"]["why"].tolist() == ["in another shard"] * 2
-    merged = th.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "whole")
-    same(merged, whole)
-    same(table_of_job(tmp_path / "whole"), whole)
-    same(compare(job=tmp_path / "whole"), whole)
-    assert found.asked == [0.2, 0.1, 0.3]
-
-
-def test_what_shards_lack_is_said(found, tmp_path):
-    found.stops_at = 0.3
-    with pytest.warns(InterruptedWarning):
-        compare(job=tmp_path / "1", shard=(1, 2))
-    compare(job=tmp_path / "2", shard=(2, 2))
-    with pytest.warns(IncompleteWarning, match=r"^The evidence of 'lapse 0.3' is not found yet, .*runs them\.$"):
-        table = th.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "whole")
-    assert table["probability"].sum() == pytest.approx(1.0) and len(table) == 3
-    found.stops_at = None
-    same(compare(job=tmp_path / "whole"), compare())
-
-
-def test_shards_that_differ_are_not_merged(found, tmp_path):
-    for k in (1, 2):
-        compare(job=tmp_path / str(k), shard=(k, 2))
-    other = tmp_path / "other"
-    other.mkdir()
-    index = jobs.read_index(tmp_path / "1")
-    file = index["segments"][0]["file"]
-    records = json.loads((tmp_path / "1" / file).read_text())
-    next(iter(records.values()))["evidence"]["fields"]["value"] += 1e-12
-    content = json.dumps(records).encode()
-    index["segments"] = [{"file": file, "sha256": jobs.hashlib.sha256(content).hexdigest()}]
-    (other / file).write_bytes(content)
-    (other / "source.npz").write_bytes((tmp_path / "1" / "source.npz").read_bytes())
-    (other / "job.json").write_bytes(jobs.sealed(index))
-    with pytest.raises(DataError, match="found different evidence of 'lapse 0.1'; merge each shard once"):
-        th.merge([tmp_path / "1", tmp_path / "2", other], tmp_path / "whole")
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -189,7 +145,6 @@ def test_shards_that_differ_are_not_merged(found, tmp_path):
         ),
         ({"lapses": (0.1, 0.2)}, "was begun with the model 'lapse 0.3', which this comparison by evidence has not"),
         ({"by": "prediction"}, "is a comparison by evidence, not a comparison;"),
-        ({"shard": (1, 2)}, "is the whole, and this comparison by evidence is shard 1/2"),
     ],
 )
 def test_the_job_of_another_comparison_is_refused(found, tmp_path, changed, said):
@@ -198,21 +153,6 @@ def test_the_job_of_another_comparison_is_refused(found, tmp_path, changed, said
     with pytest.raises(DataError, match=said):
         compare(job=tmp_path / "job", **changed)
     assert {path.name: path.read_bytes() for path in (tmp_path / "job").iterdir()} == before
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"shard": (1, 4), "job": "job"}, "shard: each shard has a model or more, so that there are 3 at most; got 4"),
-        ({"shard": (1, 2)}, "shard needs job, the folder that keeps the fits"),
-        ({"shard": (1, 2), "job": "job", "random_seed": None}, "shard needs random_seed, the same for all shards"),
-    ],
-)
-def test_bad_shards(found, tmp_path, monkeypatch, changed, said):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ArgumentError, match=said):
-        compare(**changed)
-    assert not found.asked and not list(tmp_path.iterdir())
 
 
 def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):

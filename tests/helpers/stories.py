@@ -30,8 +30,8 @@ class Refused(Exception):
 class Story:
     """What a user does with a table at the command line."""
 
-    def __init__(self, run, folder, in_shards):
-        self._run, self._folder, self._in_shards = run, folder, in_shards
+    def __init__(self, run, folder):
+        self._run, self._folder = run, folder
 
     def carry_out(self, combination):
         """All of it; a `Refused` with the sentence if the first command is refused."""
@@ -60,16 +60,6 @@ class Story:
         words += ["--by", EVIDENCE] if combination.how == EVIDENCE else ["--leave-out", combination.how]
         first = self._begun("compare", "table.csv", *words)
         self._goes_on(first)
-        if not self._in_shards:
-            return
-        rows = pd.read_csv(self._folder / "out" / "comparison.csv")["model"]
-        models = len(rows) - ("BASE" in set(rows))  # which guesses
-        shards = min(2, models) if combination.how == EVIDENCE else 2
-        for k in range(1, shards + 1):
-            self._well("compare", "table.csv", *words, "--shard", f"{k}/{shards}", "--out", f"shard{k}")
-        merged = self._well("merge", *(f"shard{k}" for k in range(1, shards + 1)), "--out", "merged")
-        assert merged.out == first.out
-        self._complete("merged")
 
     def _test(self, combination):
         two = pd.DataFrame([("a", "x"), ("b", "x")], columns=["option", "aspect"])

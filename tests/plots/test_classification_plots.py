@@ -110,34 +110,6 @@ def logit(**arguments):
     return th.SparseMultinomialLogit(method="map", **({"eta": 5.0} | arguments))
 
 
-def test_every_line_is_a_coefficient_of_a_fit():
-    X, y = clouds(spread=2.0)
-    frame, grid = pd.DataFrame(X, columns=["u", "v"]), [1.0, 20.0, 400.0]
-    ax = logit().plot_path(frame, y, grid)
-    lines = {str(line.get_label()): line for line in ax.lines if len(line.get_xdata()) == 3}
-    assert sorted(lines) == ["c1, u", "c1, v", "c2, u", "c2, v"]
-    for place, eta in enumerate(grid):
-        model = logit(eta=eta).fit(frame, y)
-        for (k, j), coef in np.ndenumerate(model.scaled_coef_):
-            assert lines[f"c{k + 1}, {'uv'[j]}"].get_ydata()[place] == pytest.approx(coef, abs=1e-6)
-    dotted = [line for line in ax.lines if np.allclose(line.get_xdata(), 5.0)]
-    assert len(dotted) == 1 and ax.get_xscale() == "log"
-    (top,) = ax.child_axes
-    marks = dict(zip(top.get_xticks(), [text.get_text() for text in top.get_xticklabels()], strict=True))
-    assert marks[20.0] == str(np.count_nonzero(logit(eta=20.0).fit(frame, y).scaled_coef_))
-    assert not [line for line in logit(eta=1e6).plot_path(frame, y, grid).lines if line.get_xdata()[0] == 1e6]
-
-
-def test_the_path_of_a_horseshoe_needs_no_eta_and_leaves_the_model():
-    X, y = clouds()
-    model = th.SparseMultinomialLogit(prior="horseshoe")
-    before = model.get_params()
-    assert plots.coefficient_path(model, X, y, [1.0, 10.0]).get_ylabel().startswith("coefficient")
-    assert model.get_params() == before and not hasattr(model, "coef_")
-    with pytest.raises(ArgumentError, match="two different numbers above 0"):
-        model.plot_path(X, y, [2.0, 2.0])
-
-
 # calibration ----------------------------------------------------------------------------------------------
 
 
@@ -280,7 +252,6 @@ CASES = {
 PICTURES = {
     "path": lambda X, y: pl(transform="exponential-pairs").plot_path(X, y),
     "decision": lambda X, y: pl(transform="exponential-pairs").fit(X, y).plot_decision(X, y),
-    "coefficient path": lambda X, y: logit().plot_path(X, y),
     "calibration": lambda X, y: logit().fit(X, y).plot_calibration(X, y)[0],
 }
 

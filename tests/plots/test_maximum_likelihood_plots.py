@@ -30,19 +30,6 @@ def test_pictures_of_draws_name_those_of_a_fit_without(tree, picture):
         getattr(plots, picture)(tree)
 
 
-def test_residuals(tree):
-    for kind in ("deviance", "pearson"):
-        ax = plots.residuals(tree, kind=kind)
-        table = tree.residuals(kind)
-        points = np.asarray(ax.collections[0].get_offsets())
-        np.testing.assert_allclose(points, table[["predicted", "residual"]])
-        worst = table.loc[table["residual"].abs().sort_values(ascending=False).index[:5]]
-        named = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert named == [f"{row.a} over {row.b}" for row in worst.itertuples()]
-        low, high = ax.get_ylim()
-        assert low < points[:, 1].min() and points[:, 1].max() < high
-
-
 def test_utility_scale(tree):
     ax = plots.utility_scale(tree, ci=0.95)
     assert "95 % interval" in ax.get_xlabel() and "89 % interval" in plots.utility_scale(tree).get_xlabel()
@@ -103,7 +90,7 @@ def test_what_is_no_tree_is_refused():
         plots.preference_tree(maximised(crossing))
 
 
-@pytest.mark.parametrize("name", ["residuals", "utility_scale", "preference_tree"])
+@pytest.mark.parametrize("name", ["utility_scale", "preference_tree"])
 def test_other_models_are_refused(name):
     with pytest.raises(NotFittedError, match="has not been fitted yet"):
         getattr(plots, name)(th.EliminationByAspects(method="maximum-likelihood"))
@@ -120,5 +107,5 @@ def test_many_options_with_long_names(n):
     counts = decisions.integers(5, 20, (n, n))
     np.fill_diagonal(counts, 0)
     model = maximised(data=th.PairedComparisons(counts, labels))
-    for name in ("residuals", "utility_scale", "preference_tree"):
+    for name in ("utility_scale", "preference_tree"):
         getattr(plots, name)(model).figure.draw_without_rendering()

@@ -34,32 +34,24 @@ def celebrities():
     return fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
 
 
-OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
-OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "evidence_path", "level_effects", "market_shares")
-OF_EXPERIMENTS += ("attention", "elasticities", "people", "segments", "willingness_to_pay")
+OF_MAXIMA = ("preference_tree", "utility_scale")
+OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "level_effects", "market_shares")
+OF_EXPERIMENTS += ("attention", "people", "segments", "willingness_to_pay")
 OTHERS = (
-    "boards",
     "calibration",
-    "coefficient_path",
     "comparison",
     "decision",
-    "evidence",
-    "group_ranks",
     "group_weights",
     "individuals",
     "reach",
     "scores",
-    "same_kind",
     "judges",
     "leaderboard",
-    "votes_by_pair",
     "worths_in_time",
     "membership",
-    "option_similarity",
     "overlap",
     "path",
     "similarity",
-    "temperatures",
     "tree",
     *OF_MAXIMA,
     *OF_EXPERIMENTS,

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
+from product_class_fits import ATTRIBUTES, experiment, fitted
 
-import thali
 from thali import plots
-from thali.errors import ArgumentError, NotFittedError
+from thali.errors import ArgumentError
 
 LONG = {
     "price of the whole package incl. delivery": [f"{price}.90 Euro per month" for price in (99, 149, 199, 249, 299)],
@@ -146,18 +145,6 @@ def test_market_shares(model):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
-def test_elasticities():
-    names = ["A", "B", "the new one with a name that is much too long for a picture"]
-    values = np.linspace(-3.0, 1.0, 9)
-    table = pd.DataFrame([(own, other) for own in names for other in names], columns=["changed", "product"])
-    table = table.assign(elasticity=values, elasticity_low=values - 0.5, elasticity_high=values + 0.5)
-    ax = plots.elasticities(table)
-    assert_no_overlap(ax)
-    assert [float(text.get_text().split("\n")[0]) for text in ax.texts] == values.tolist()
-    with pytest.raises(ArgumentError, match="has no elasticities"):
-        plots.elasticities(table.drop(columns="elasticity"))
-
-
 @pytest.mark.fit
 def test_demand_and_willingness_to_pay(model):
     data = LONG if "wifi" in model._design_.attributes else ATTRIBUTES
@@ -185,28 +172,3 @@ def test_demand_and_willingness_to_pay(model):
         assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
     with pytest.raises(ArgumentError, match="has no amounts"):
         plots.willingness_to_pay(table)
-
-
-def test_evidence_path(model):
-    ax = plots.evidence_path(model)
-    assert_no_overlap(ax)
-    paths = trace = model.posterior_["sample_stats"]["trace_log_evidence"].values
-    drawn = [line.get_ydata() for line in ax.lines]
-    np.testing.assert_array_equal(drawn[:3], paths)
-    np.testing.assert_allclose(drawn[3], trace.mean(axis=0))
-    assert "sd between groups 0.8" in ax.get_title(loc="left") and "not usable" not in ax.get_title(loc="left")
-
-
-def test_evidence_that_was_not_followed():
-    data = experiment()
-    result = engine_result(data)
-    result.trace = {"lapse": np.ones(3)}
-    model = thali.ProductClasses(MONOTONE)
-    with pytest.raises(NotFittedError):
-        plots.evidence_path(model)
-    hold(model, result, data)
-    with pytest.raises(ArgumentError, match="method='smc'"):
-        plots.evidence_path(model)
-    result.evidence_sd, result.trace = 7.0, {"log_evidence": np.zeros((2, 3))}
-    hold(model, result, data)
-    assert "not usable" in plots.evidence_path(model).get_title(loc="left")

@@ -29,7 +29,7 @@ def test_value_interval_and_path():
     assert found.estimates.shape == (12,)
     assert found.estimates.mean() == pytest.approx(found.value, abs=1e-9)
     assert found.path["log_evidence"].iloc[[0, -1]].tolist() == pytest.approx([found.value, 0.0])
-    assert found.thermodynamic_integral == pytest.approx(found.value, abs=0.03)
+    assert found.thermodynamic.value == pytest.approx(found.value, abs=0.03)
     assert str(found).startswith(f"Log evidence {found.value:.2f}\n  standard error  0.0")
 
 

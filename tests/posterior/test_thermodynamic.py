@@ -53,7 +53,6 @@ def test_missing_where_a_draw_from_the_prior_is_impossible():
     energies[0, 0, -1] = -np.inf
     found = along_temperatures(LADDERS[1], energies, np.full(2, 0.5), 0.0)
     assert found.thermodynamic is None
-    assert math.isnan(found.thermodynamic_integral)
     assert "thermodynamic" not in str(found)
 
 

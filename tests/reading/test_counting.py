@@ -10,7 +10,6 @@ from thali.data.kinds import PAIRS
 from thali.errors import DataError, DataWarning
 from thali.paired.leaderboard import leaderboard
 from thali.reading import counting
-from thali.reading.counting import read_counts
 from thali.reading.recognise import read
 
 pytest.importorskip("pyarrow")
@@ -26,6 +25,10 @@ def small(monkeypatch):
     monkeypatch.setattr(counting, "_BLOCK", 2000)
     monkeypatch.setattr(counting, "_HEAD", 20)
     monkeypatch.setattr(counting, "_HEAD_BYTES", 400)
+
+
+def read_counts(path, where=None, **options):
+    return counting.read_rows(path, (), False, where, options).build()
 
 
 def battles(rows=500, seed=1):

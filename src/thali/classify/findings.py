@@ -349,10 +349,9 @@ def unexpected_rows(model: Any, settings: Settings) -> Finding:
 @finding("path", "How do the estimates change with the prior?", FILE)
 def path(model: Any, settings: Settings) -> Finding | None:
     """The picture of the estimates against the prior, of the rows of the fit."""
-    if settings.rows is None or not (_is_plackett_luce(model) or model._engine.is_point):
+    if settings.rows is None or not _is_plackett_luce(model):
         return None
-    name = "path" if _is_plackett_luce(model) else "coefficient_path"
-    return Finding(picture=Picture(name, ENGLISH["path"], (model, *settings.rows), file="path"))
+    return Finding(picture=Picture("path", ENGLISH["path"], (model, *settings.rows)))
 
 
 @finding("decision", "Which class is the most probable where?", FILE)

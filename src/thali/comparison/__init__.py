@@ -8,8 +8,8 @@ choices.py            tasks, choices or respondents left out; log score and hits
 rows.py               covariates and classes: rows in stratified folds, their scores, cross-validation of classifiers
 scorer.py             what every scorer answers, and the columns of its table
 engine.py             one left-out fit; runs every one on whatever joblib backend the user has set, and records it
-job.py                the fits of a comparison, shares of them for several processes, and their folder
-merge.py              the table of a job; `thali.merge`: the shards of a comparison become one
+job.py                the fits of a comparison, and their folder
+job_table.py          the table of a job, without the models and the data
 table.py              the table, made of the records of the fits
 sentences.py          what the table establishes, in plain sentences
 """

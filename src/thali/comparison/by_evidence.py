@@ -1,9 +1,10 @@
 """Comparison of models by their evidence: posterior probabilities and Bayes factors."""
 
 import math
+import os
 import time
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,15 +24,17 @@ from thali.errors import (
     Message,
     ThaliError,
 )
-from thali.inference.parts import Batch, Record
+from thali.inference.parts import Batch, Record, in_turn
 from thali.inference.progress import Progress
+from thali.inference.threads import has_workers, run_all
 from thali.inference.warn import warn
 from thali.model.evidence import EvidenceRun, refuse_other_fit
 from thali.model.run_by_chains import RunByChains
 from thali.model.saved import decoded, encoded, packed
 from thali.posterior.evidence import LogEvidence
 
-from .job import BY_EVIDENCE, ELSEWHERE, Fit, Shard, key_of, opened_job, share_of
+from .engine import ignore_sigint
+from .job import BY_EVIDENCE, Fit, key_of, opened_job
 from .scorer import BASE
 from .table import NOT_RUN
 
@@ -39,7 +42,17 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Finds the evidence of every model of a comparison, one after the other, and records it -------------------------------
+# Finds the evidence of every model of a comparison, here in turn or on the workers of joblib, and records it ----------
+
+
+class EvidenceTask(NamedTuple):
+    """The model whose evidence is to be found, with its seed. It travels to other processes."""
+
+    place: Fit
+    model: Any
+    data: Any
+    how: EvidenceRun
+    home: int  # the process that asks
 
 
 _MAX_NAMED = 5
@@ -52,34 +65,31 @@ def compare_by_evidence(
     how: EvidenceRun,
     prior_odds: Mapping[str, float] | None,
     job: Any = None,
-    shard: Shard | None = None,
 ) -> "pandas.DataFrame":
     """The table of `thali.compare` with ``by="evidence"``."""
     odds = _checked_odds(prior_odds, named)
     for name, model in named.items():
         _check(name, model, data)
-    if shard is not None and shard[1] > len(named):
-        raise ArgumentError(
-            Argument("shard"),
-            f": each shard has a model or more, so that there are {len(named)} at most; got {shard[1]:,}.",
-        )
     base = log_evidence_of_guessing(data)
     settings = {name: getattr(how, name) for name in _RUN}
     source = packed({"base": base})
-    with opened_job(job, BY_EVIDENCE, named, settings, data, how.random_seed, shard, source) as (folder, seed):
-        own = share_of(places_of(named), shard)
+    with opened_job(job, BY_EVIDENCE, named, settings, data, how.random_seed, source) as (folder, seed):
+        places = places_of(named)
         if folder is not None:
-            folder.plan({key_of(place): place[0] for place in own}, "models")
-        seeds = seed.spawn(len(named))
-
-        def found(place: Fit) -> Record:
-            return _found(place[0], named[place[0]], data, how._replace(random_seed=seeds[place[1]]))
-
-        batch = Batch(own, key_of, found, folder=folder)
-        interrupted = batch.finish(Progress(False, "", len(own)), lambda record: record["seconds"])
+            folder.plan({key_of(place): place[0] for place in places}, "models")
+        spread = len(named) > 1 and has_workers()
+        how = how._replace(cores=how.cores or 1, progressbar=False) if spread else how
+        tasks = [
+            EvidenceTask(place, named[place[0]], data, how._replace(random_seed=seed), os.getpid())
+            for place, seed in zip(places, seed.spawn(len(named)), strict=True)
+        ]
+        batch = Batch(tasks, lambda task: key_of(task.place), _found, _record_of, folder)
+        interrupted = batch.finish(
+            Progress(False, "", len(tasks)), lambda record: record["seconds"], _on_workers if spread else in_turn
+        )
         if interrupted and not batch.records:
             raise KeyboardInterrupt
-        table = table_of_evidence(named, batch.records, base, odds, own)
+        table = table_of_evidence(named, batch.records, base, odds)
     table.attrs["interrupted"] = interrupted
     go_on = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
     warn_of_evidence(table, go_on if job is None else f"the same call goes on from '{job}'")
@@ -91,18 +101,13 @@ def table_of_evidence(
     records: Mapping[str, Record],
     base: float | None,
     odds: Mapping[str, float] | None = None,
-    own: Iterable[Fit] | None = None,
 ) -> "pandas.DataFrame":
-    """The table of the models that are in the records.
-
-    `odds`: before the data; None: all alike. `own`: what this shard is to find; None: all.
-    """
+    """The table of the models that are in the records; `odds`: before the data, None: equal."""
     places = places_of(names)
     found: dict[str, LogEvidence] = {
         place[0]: decoded(records[key_of(place)]["evidence"], {}) for place in places if key_of(place) in records
     }
-    mine = {name for name, _ in (places if own is None else own)}
-    missing = {name: NOT_RUN if name in mine else ELSEWHERE for name, _ in places if name not in found}
+    missing = {name: NOT_RUN for name, _ in places if name not in found}
     prior = np.array([1.0 if odds is None else odds[name] for name in found])
     return evidence_table(found, prior / prior.sum(), base, missing)
 
@@ -110,7 +115,7 @@ def table_of_evidence(
 def warn_of_evidence(table: "pandas.DataFrame", go_on: str | Fact) -> None:
     """What a reader of the table must know besides."""
     found, missing = table.attrs["evidence"], table.attrs["missing"]
-    if waiting := list(missing["model"][missing["why"] != ELSEWHERE]):
+    if waiting := list(missing["model"]):
         interrupted = table.attrs["interrupted"]
         kind = InterruptedWarning if interrupted else IncompleteWarning
         warn(
@@ -130,13 +135,26 @@ def places_of(names: Iterable[str]) -> list[Fit]:
     return [(name, number) for number, name in enumerate(names)]
 
 
-def _found(name: str, model: Any, data: Any, how: EvidenceRun) -> Record:
+def _on_workers(function: Callable[[EvidenceTask], Record], tasks: list[EvidenceTask]) -> Iterator[tuple[int, Any]]:
+    """Run the tasks on the workers of joblib."""
+    return run_all(function, tasks, None)
+
+
+def _record_of(task: EvidenceTask, given: Any) -> Record:
+    """Return what a task left, or raise that its process died."""
+    if isinstance(given, BaseException):
+        raise given
+    return given
+
+
+def _found(task: EvidenceTask) -> Record:
     """The evidence of a model, and the CPU seconds that it took."""
     began = time.process_time()
     try:
-        evidence = model._evidence_of(data, how)
+        with ignore_sigint(task.home):
+            evidence = task.model._evidence_of(task.data, task.how)
     except ThaliError as error:
-        raise type(error)(f"Model {name!r}: ", error) from None
+        raise type(error)(f"Model {task.place[0]!r}: ", error) from None
     return {"evidence": encoded(evidence, None), "seconds": time.process_time() - began}
 
 
@@ -229,7 +247,7 @@ def evidence_table(
         best=names[best],
         evidence=found,
         prior=dict(zip(names, prior.tolist(), strict=True)),
-        fits=len(found) + list(missing.values()).count(NOT_RUN),
+        fits=len(found) + len(missing),
         missing=pd.DataFrame({"model": list(missing), "why": list(missing.values())}),
     )
     if any(each.sensitivity is not None for each in found.values()):

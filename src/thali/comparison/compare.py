@@ -18,7 +18,6 @@ from thali.posterior.dependence import RANDOM
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
-from .job import checked_shard
 from .scorer import Scorer
 from .ways import WAYS, as_left_out, is_own, kind_of, usual_way
 
@@ -179,7 +178,6 @@ def compare(
     job: Any = None,
     hold_out: int | None = None,
     folds: int | None = None,
-    shard: tuple[int, int] | None = None,
     by: str = PREDICTION,
     prior_odds: Mapping[str, float] | None = None,
     sensitivity: bool = False,
@@ -203,7 +201,7 @@ def compare(
             \text{Normal}\Bigl(s_{ij} \mid \mu_{ij}^{(s)}, \frac{(\sigma^{(s)})^2}{n_{ij}}\Bigr)
 
     The fits are independent tasks of joblib: inside ``joblib.parallel_config("dask")`` and the like they run on a
-    cluster. The same seed gives the same table wherever they run.
+    cluster, as does the evidence of each model. The same seed gives the same table wherever they run.
 
     Parameters
     ----------
@@ -226,7 +224,7 @@ def compare(
         other data.
     cores : int, optional
         Fits run at once; None means as many as there are processors, or the whole of the cluster that
-        ``joblib.parallel_config`` names.
+        ``joblib.parallel_config`` names. By evidence: chains of a model run at once.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
     job : str or path, optional
@@ -241,10 +239,6 @@ def compare(
         Instead of `hold_out`, and not of paired comparisons: so many parts, drawn by the seed, are left out in turn.
         Rows are always left out in folds, 5 unless said otherwise, with each class spread evenly over them; the only
         row of a class is never left out.
-    shard : (k, n), optional
-        Carry out the k-th of n shares of the fits (k is 1 to n) into `job`, so that n processes, on one machine or
-        several, do them all; every share needs a folder of its own and the same `random_seed`. `thali.merge` joins
-        them. By evidence a share is one of whole models. None: all fits.
     by : {"prediction", "evidence"}
         "evidence": nothing is left out; the log evidence of every model is found as by its method `log_evidence`, whose
         defaults draws, tune, chains and thin have then. Of latent-feature models and ``ProductClasses(method="smc")``.
@@ -302,13 +296,12 @@ def compare(
     ``probability`` and ``probability_se``, of the model given the data; ``log_bayes_factor`` and
     ``log_bayes_factor_se``, of the best model against this one, with the words of Kass & Raftery (1995) in
     ``evidence_against``; ``usable``. BASE, where every outcome is equally probable, has no probability.
-    ``attrs["evidence"]`` holds the `LogEvidence` of each model, ``attrs["sensitivity"]`` a table by prior and model;
-    `thali.plots.evidence` draws the table.
+    ``attrs["evidence"]`` holds the `LogEvidence` of each model, ``attrs["sensitivity"]`` a table by prior and model.
 
     ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the score of each, by
         models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known of it.
-        ``attrs["missing"]``: fits that failed, were not run, or are in another shard; a row counts only what a shard
-        finished for every model (by evidence: models, and why they are missing). (pandas cannot join tables with such
+        ``attrs["missing"]``: fits that failed or were not run; a row counts only what is finished for every model (by
+        evidence: models, and why they are missing). (pandas cannot join tables with such
         attrs: ``table.attrs.clear()`` first.) `thali.plots.comparison` draws the table of paired comparisons,
         `thali.comparison.sentences.sentences` puts any table in words.
 
@@ -383,7 +376,7 @@ def compare(
         how = checked_evidence_run(
             **budget, cores=cores, random_seed=random_seed, progressbar=progressbar, sensitivity=sensitivity
         )
-        return compare_by_evidence(named, data, how, prior_odds, job, checked_shard(shard, job, random_seed))
+        return compare_by_evidence(named, data, how, prior_odds, job)
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
             raise ArgumentError(
@@ -399,7 +392,6 @@ def compare(
     budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}
     settings = splitter.usual | budget
     cores = None if cores is None else whole("cores", cores, 1)
-    shard = checked_shard(shard, job, random_seed)
     prepared = prepared_models(named, data, settings)
     splitter.warn()
     return run_comparison(
@@ -414,5 +406,4 @@ def compare(
         random_seed=random_seed,
         progressbar=progressbar,
         job=job,
-        shard=shard,
     )

@@ -21,7 +21,7 @@ from thali.inference.warn import warn, without_warnings
 from thali.model.registry import spec_of
 from thali.model.saved import packed
 
-from .job import BY_PREDICTION, ELSEWHERE, Fit, Shard, fits_of, key_of, opened_job
+from .job import BY_PREDICTION, Fit, fits_of, key_of, opened_job
 from .scorer import Scorer
 from .sentences import unconverged
 from .splitter import Splitter
@@ -125,7 +125,6 @@ def run_comparison(
     random_seed: Any,
     progressbar: bool,
     job: Any = None,
-    shard: Shard | None = None,
     cores_of_fit: int | None = 1,
 ) -> "pandas.DataFrame":
     """Fit every model without each part, and make the table of their scores."""
@@ -134,22 +133,20 @@ def run_comparison(
     way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
     splitter.parts(np.random.SeedSequence(0), hold_out, folds)  # raises errors before a job is touched
     source = packed({"data": splitter.data, "lapses": lapses})
-    of_job = (job, BY_PREDICTION, named, way | budget, splitter.data, random_seed, shard, source)
+    of_job = (job, BY_PREDICTION, named, way | budget, splitter.data, random_seed, source)
     with opened_job(*of_job) as (folder, seed):
         parts = splitter.parts(seed, hold_out, folds)
         seeds = seed.spawn(len(parts))
-        own = set(fits_of(named, len(parts), shard))
-        is_alone = len(own) == 1
+        fits = fits_of(named, len(parts))
+        is_alone = len(fits) == 1
         of_fits = settings | {"progressbar": False, "job": None, "cores": cores if is_alone else cores_of_fit}
         tasks = [  # part by part, so that an early end leaves whole parts
             LeftOutFit(name, clone(model), splitter, scorer, number, part, seed, of_fits, os.getpid())
             for number, (part, seed) in enumerate(zip(parts, seeds, strict=True))
             for name, model in named.items()
-            if (name, number) in own
         ]
-        every = fits_of(named, len(parts))
         if folder is not None:
-            folder.plan({key_of(fit): fit[0] for fit in every if fit in own}, "fits")
+            folder.plan({key_of(fit): fit[0] for fit in fits}, "fits")
         batch = Batch(tasks, lambda task: key_of((task.name, task.number)), run, _record_of, folder)
         quicker = "fewer ", Argument("draws"), ", or fewer parts by ", Argument("folds")
         progress = Progress(progressbar, "leaving out", len(tasks), "fits", says("This comparison", *quicker))
@@ -165,9 +162,8 @@ def run_comparison(
             lambda run, waiting: run_all(run, waiting, 1 if is_alone else cores),
             compile_first,
         )
-        records: dict[Fit, Record | None] = {fit: {"error": ELSEWHERE} for fit in every}
-        records |= {fit: batch.records.get(key_of(fit)) for fit in own}
-        if interrupted and not any(records[fit] for fit in own):
+        records: dict[Fit, Record | None] = {fit: batch.records.get(key_of(fit)) for fit in fits}
+        if interrupted and not any(records.values()):
             raise KeyboardInterrupt
         table = comparison_table(Scores(splitter, scorer, parts, list(named), records))
     table.attrs.update(interrupted=interrupted, lapses=lapses)
@@ -185,7 +181,6 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
     """What a reader of the table must know besides."""
     part = splitter.part
     missing = table.attrs["missing"]
-    missing = missing[missing["why"] != ELSEWHERE]
     fits = table.attrs["fits"]
     fit_names = {number: f"{row['model']} without {splitter.name(row)}" for number, row in missing.iterrows()}
     is_failed = missing["why"] != NOT_RUN

@@ -31,7 +31,6 @@ ENGLISH = {
     "evidence.title": "Which model the data support",
     "evidence.legend": "log evidence: natural logarithm of the probability of the data, all parameters integrated out;"
     " probability: of the model given the data; log BF of best: log Bayes factor of the best model against this one.",
-    "evidence.caption": "Log evidence with its interval, and posterior probability.",
     "evidence.priors": "Evidence under other priors",
     "temperatures": "Mean log-likelihood from the prior to the posterior, from which the evidence was found.",
     "evidence.good": "The evidence was found.",
@@ -123,7 +122,6 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
         table=table.rename_axis("model"),
         shown=table[[*columns, "evidence_against"]].rename_axis("model"),
         rows=None,
-        picture=Picture("evidence", ENGLISH["evidence.caption"], (table,)),
         notes=(ENGLISH["evidence.legend"], *found[1:]),
     )
 
@@ -150,7 +148,6 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     return Finding(
         title=ENGLISH["temperatures"],
         table=joined,
-        picture=Picture("temperatures", ENGLISH["temperatures"], (table,)),
     )
 
 

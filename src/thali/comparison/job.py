@@ -1,4 +1,4 @@
-"""The fits of a comparison, shares of them for several processes, and the folder that keeps them."""
+"""The fits of a comparison, and the folder that keeps them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
-from thali.errors import Argument, ArgumentError
 from thali.inference.arrays import Arrays
 from thali.inference.parts import PartsFolder
 from thali.inference.seeds import root
@@ -15,53 +13,17 @@ from thali.model.registry import spec_of
 from thali.model.saved import describe, digest_of, encoded
 
 Fit = tuple[str, int]  # the name of a model, and the number of the part that is left out
-Shard = tuple[int, int]  # (k, n): the k-th of n shares, from 1 on
-
-ELSEWHERE = "in another shard"  # why a fit is missing in the table of a shard
 
 
-def fits_of(names: Iterable[str], parts: int, shard: Shard | None = None) -> list[Fit]:
-    """The fits of a shard, or all; shares of each model, and so their times, are as equal as can be.
-
-    Examples
-    --------
-    >>> fits_of(["BTL", "iEBA"], 3, (1, 2))
-    [('BTL', 0), ('BTL', 2), ('iEBA', 1)]
-    """
-    return share_of([(name, number) for name in names for number in range(parts)], shard)
-
-
-def share_of(fits: list[Fit], shard: Shard | None) -> list[Fit]:
-    """Those of a shard, or all."""
-    return fits if shard is None else fits[shard[0] - 1 :: shard[1]]
+def fits_of(names: Iterable[str], parts: int) -> list[Fit]:
+    """List all fits of a comparison."""
+    return [(name, number) for name in names for number in range(parts)]
 
 
 def key_of(fit: Fit) -> str:
     """The name of a fit in its job."""
     name, number = fit
     return f"{number} {name}"
-
-
-def fit_of(key: str) -> Fit:
-    """The fit of that name."""
-    number, _, name = key.partition(" ")
-    return name, int(number)
-
-
-def checked_shard(shard: Any, job: Any, random_seed: Any) -> Shard | None:
-    """The argument `shard`, once it is clear that what it finds can be joined with the others."""
-    if shard is None:
-        return None
-    if not isinstance(shard, tuple | list) or len(shard) != 2:
-        raise ArgumentError(Argument("shard"), f" must be (k, n), the k-th of n shards; got {shard!r}.")
-    k, n = (whole("shard", number, 1) for number in shard)
-    if k > n:
-        raise ArgumentError(Argument("shard"), f": there is no shard {k:,} of {n:,}.")
-    if job is None:
-        raise ArgumentError(Argument("shard"), " needs ", Argument("job"), ", the folder that keeps the fits.")
-    if random_seed is None:
-        raise ArgumentError(Argument("shard"), " needs ", Argument("random_seed"), ", the same for all shards.")
-    return k, n
 
 
 # The folder of a comparison: what it says of itself, so that only the same comparison goes on with it -----------------
@@ -85,7 +47,6 @@ def opened_job(
     settings: Mapping[str, Any],
     data: Any,
     random_seed: Any,
-    shard: Shard | None,
     source: Arrays,
 ) -> Iterator[tuple[PartsFolder | None, np.random.SeedSequence]]:
     """The folder of a comparison, if it has one, and its seed, which is that of the job where none was given.
@@ -100,7 +61,6 @@ def opened_job(
         "models": {name: _described(model) for name, model in named.items()},
         "settings": {name: encoded(value, None) for name, value in settings.items()},
         "data": digest_of(data),
-        "shard": shard,
     }
     with PartsFolder(job, stamp, random_seed, source) as folder:
         yield folder, folder.seed

@@ -9,7 +9,6 @@ from thali.data.scores import mean_and_error
 from thali.errors import ArgumentError
 from thali.inference.parts import is_whole
 
-from .job import ELSEWHERE
 from .scorer import Scorer
 from .splitter import Splitter
 
@@ -168,7 +167,7 @@ def comparison_table(found: Scores) -> "pandas.DataFrame":
     from thali._tables import Table
 
     missing = found.missing()
-    failed = [why for why in missing["why"] if why not in (NOT_RUN, ELSEWHERE)]
+    failed = [why for why in missing["why"] if why != NOT_RUN]
     if failed and len(missing) == len(found.records):
         raise ArgumentError(f"No fit succeeded; the first failed with: {failed[0]}")
     scorer = found.scorer
@@ -184,7 +183,7 @@ def comparison_table(found: Scores) -> "pandas.DataFrame":
         },
         part=found.splitter.part,
         units=len(found.numbers),
-        fits=len(found.records) - list(missing["why"]).count(ELSEWHERE),
+        fits=len(found.records),
         unit=scorer.unit,
     )
     table.attrs.update(scorer.attrs(found))

@@ -35,7 +35,7 @@ from .files import atomic_write, cannot_write, lock
 from .seeds import root, seed_as_json, seed_of_json
 from .warn import warn
 
-SCHEMA = 3
+SCHEMA = 4
 INDEX, LOCK = "job.json", "lock"
 MIN_SECONDS = 3.0  # seconds of work that may be lost
 SHARE = 0.05  # of the running time that writing may take
@@ -77,7 +77,7 @@ class JobFolder:
         Made if it is absent; removed when it is closed if nothing was written.
     stamp : mapping
         What determines the results, as JSON: `kind` (such as "fit"), `models` (by name, each with its `class` and its
-        `parameters`), `settings`, `data` and, of a part of a job, `shard`.
+        `parameters`), `settings` and `data`.
     random_seed
         As of `fit`; None is that of the job.
 
@@ -90,7 +90,7 @@ class JobFolder:
     def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any) -> None:
         self.path: Path = Path(path)
         seed = None if random_seed is None else seed_as_json(root(random_seed))
-        self._stamp = json.loads(json.dumps({"versions": versions(), "shard": None, **stamp, "seed": seed}))
+        self._stamp = json.loads(json.dumps({"versions": versions(), **stamp, "seed": seed}))
         self._segments: list[dict[str, str]] = []
         self._number = 0
         self._pause, self._last = MIN_SECONDS, time.monotonic()
@@ -286,8 +286,6 @@ def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Mes
         return Message("was begun with other data")
     if now["seed"] is not None and was["seed"] != now["seed"]:
         return Message("was begun with another seed")
-    if was["shard"] != now["shard"]:
-        return Message(f"is {shard_name(was['shard'])}, and {this} is {shard_name(now['shard'])}")
     return None
 
 
@@ -303,11 +301,6 @@ def _difference_of_models(
             parts = "was begun with ", Setting(parameter, former), f" of {name!r}" if name else ""
             return Message(*parts, f", and {this} has ", Setting(parameter, value))
     return None
-
-
-def shard_name(shard: Sequence[int] | None) -> str:
-    """A shard in messages."""
-    return "the whole" if shard is None else f"shard {shard[0]}/{shard[1]}"
 
 
 def versions() -> dict[str, str]:
@@ -396,9 +389,7 @@ def _is_index(index: Mapping[str, Any]) -> bool:
     command = index.get("command")
     if not (_holds(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()):
         return False
-    if not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict) or not {"data", "shard"} <= stamp.keys():
-        return False
-    if stamp["shard"] is not None and not (isinstance(stamp["shard"], list) and len(stamp["shard"]) == 2):
+    if not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict) or "data" not in stamp:
         return False
     if not all(_holds(model, **{"class": str, "parameters": dict}) for model in stamp["models"].values()):
         return False

@@ -38,6 +38,16 @@ def run_all(function: Callable[..., Any], tasks: list[Any], cores: int | None) -
                 yield number, _run_alone(function, waiting.pop(number))
 
 
+def has_workers() -> bool:
+    """Return whether the user has set workers by `joblib.parallel_config`: a cluster, threads, or a number of them."""
+    from joblib.parallel import DEFAULT_BACKEND, get_active_backend, parallel_config
+
+    backend, n_jobs = get_active_backend()
+    with parallel_config(DEFAULT_BACKEND):
+        default, _ = get_active_backend()
+    return n_jobs != 1 and (n_jobs is not None or type(backend) is not type(default))
+
+
 def _run_alone(function: Callable[..., Any], task: Any) -> Any:
     """The result of one task in a separate process, or the error if the process died repeatedly."""
     failure = None

@@ -18,8 +18,7 @@ from .counted import listed
 from .more_votes import CHANCES, FIRST, needed
 from .worths import FEW
 
-MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard and as pairs
-MAX_OF_PARTS, MAX_PARTS = 20, 8  # the same of parts, and parts
+MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
@@ -79,9 +78,7 @@ def _first(board: Leaderboard) -> str:
     """A sentence about who is first, how sure that is, and who cannot be told apart from it."""
     first, *others = board.table.index
     alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
-    likely = board.table.get("p_1")  # which boards had not before 0.2.0
-    how_sure = "" if likely is None else f", with probability {probability(likely[first])}"
-    sentence = f"{first!r} is first{how_sure}; "
+    sentence = f"{first!r} is first, with probability {probability(board.table['p_1'][first])}; "
     if not alike:
         return f"{sentence}all others can be told apart from it."
     return f"{sentence}{plural(len(alike), 'option')} cannot be told apart from it: {shorten(alike)}."
@@ -260,17 +257,12 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         else " No option has ratings whose intervals do not overlap between parts."
     )
     notes = (*_in_no_part(board), *_of_few(board))
-    caption = "Ratings with their intervals in each part; grey: of all together."
-    caption += _left_out(board.table.index.tolist(), MAX_OF_PARTS)
-    if more := list(board.boards)[MAX_PARTS:]:
-        caption += f" Parts that are left out: {shorten_words(more)}."
     return Finding(
         sentence,
         title="Parts of the comparisons",
         table=table,
         shown=table[list(_READ)],
         rows=_MAX_ROWS,
-        picture=Picture("boards", caption, (board,)),
         notes=notes,
     )
 
@@ -337,8 +329,6 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
         f"most often ({short_number(float(total[most])):,} times)."
     )
     counted = "Sets that hold" if isinstance(board.data, Choices) else "Comparisons of"
-    caption = f"{counted} each pair, darker: more; white: none."
-    names = board.table.index.tolist()
-    table = table.iloc[:MAX_OF_PAIRS, :MAX_OF_PAIRS]
-    picture = Picture("votes_by_pair", caption + _left_out(names, MAX_OF_PAIRS), (board,))
-    return Finding(sentence, title=f"{counted} each pair", table=table, picture=picture)
+    first = table.iloc[:_MAX_OF_PAIRS, :_MAX_OF_PAIRS]
+    besides = f", of the first {len(first)} of {len(table):,}" if len(table) > len(first) else ""
+    return Finding(sentence, title=f"{counted} each pair{besides}", table=first)

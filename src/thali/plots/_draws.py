@@ -14,8 +14,8 @@ def posterior_of(model: Any) -> "xarray.DataTree":
 
     if is_by_maximum_likelihood(model):
         raise NotFittedError(
-            "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree, "
-            "choice_probabilities and residuals; for draws use ",
+            "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree "
+            "and choice_probabilities; for draws use ",
             Setting("method", "mcmc"),
             ".",
         )

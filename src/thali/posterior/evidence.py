@@ -130,11 +130,6 @@ class LogEvidence(Described):
         """Whether the verdict allows to use the value."""
         return self.verdict.agrees
 
-    @property
-    def thermodynamic_integral(self) -> float:
-        """The value by thermodynamic integration; missing where `thermodynamic` is."""
-        return math.nan if self.thermodynamic is None else self.thermodynamic.value
-
     def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
         """The interval that holds the log evidence with this probability, by Student's t.
 

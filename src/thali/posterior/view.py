@@ -72,10 +72,8 @@ class Posterior:
 
     @property
     def shown_size(self) -> float | None:
-        """How many options were shown at once, on average over the sets; in older files over those chosen out of."""
-        found = (name for name in ("shown_size", "set_size") if name in self.fixed)
-        name = next(found, None)
-        return None if name is None else float(self.fixed[name].values.mean())
+        """The mean number of options that a set shows; None for pairs."""
+        return float(self.fixed["shown_size"].values.mean()) if "shown_size" in self.fixed else None
 
     @property
     def features(self) -> "xarray.DataArray | None":
@@ -183,9 +181,9 @@ class Posterior:
         return self._drawn("set_probability")
 
     @property
-    def judgements(self) -> "np.ndarray | None":
-        """Of how many judgements each measured similarity is the mean; None in older files."""
-        return self.fixed["judgements"].values if "judgements" in self.fixed else None
+    def judgements(self) -> "np.ndarray":
+        """The number of judgements that each measured similarity is the mean of."""
+        return self.fixed["judgements"].values
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -95,15 +95,6 @@ class _Chosen(NamedTuple):
         return Table(self.batches.as_frame(whole, lines, file, {}), file, conditioned=self.where.columns)
 
 
-def read_counts(path: Any, progressbar: bool = False, where: Any = None, **options: Any) -> tuple[Any, str]:
-    """The paired comparisons in a file of any length, and a sentence that says how they were read.
-
-    Of a Parquet or text file above 16 MB the different rows and how often each occurs are kept, nothing else; who
-    answered is not read. Other files, and tables whose rows do not add up, are read as `read` does.
-    """
-    return read_rows(path, (), progressbar, where, options).build()
-
-
 class Rows(NamedTuple):
     """A table of comparisons, or its different rows and how often each occurs, and what is known of its columns."""
 

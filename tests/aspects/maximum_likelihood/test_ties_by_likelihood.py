@@ -77,7 +77,6 @@ def test_answers_know_ties(tmp_path):
     again = th.load(tmp_path / "model.nc")
     assert again.summary().equals(model.summary()) and again.predict_outcomes([("0", "1")]).equals(table.iloc[:1])
     assert model.fit_test(samples=3).samples == 3
-    th.plots.residuals(model)
 
 
 def test_ties_may_be_counted_otherwise():

@@ -298,7 +298,7 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
         index |= {"ended": False, "segments": [], "command": None, "chains": 2}
         index["state"] = {"file": "state-00001.npz", "sha256": ""}
         index["stamp"] = {"kind": "fit", "versions": {}, "models": {"": {"class": "", "parameters": {}}}}
-        index["stamp"] |= {"settings": {}, "data": "", "seed": [], "shard": None}
+        index["stamp"] |= {"settings": {}, "data": "", "seed": []}
         (job / "job.json").write_bytes(sealed(index))
         return children.progress(study, FIT)
 

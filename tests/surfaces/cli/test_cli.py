@@ -39,7 +39,6 @@ EVERYTHING = [
     "n_features.csv",
     "n_features.png",
     "option_similarity.csv",
-    "option_similarity.png",
     "posterior.nc",
     "ranks.csv",
     "ranks.png",

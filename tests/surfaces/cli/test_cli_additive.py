@@ -207,16 +207,11 @@ BAD = {
     "no such model": (["numbers", "--model", "additve"], "Did you mean 'additive'?"),
     "comparisons": (["celebrities", "--model", "additive"], "celebrities holds paired comparisons"),
     "similarities": (["numbers", "--model", "elimination-by-aspects"], "numbers holds similarities"),
-    "one number for the weights": (["numbers", "--weight-prior", "3"], "such as 1,10; got 3"),
     "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
-    "no such estimate": (["numbers", "--estimate", "best"], "map-features"),
     "no such tempering": (["numbers", "--tempering", "hot"], "auto, off"),
-    "temperatures that fall": (["numbers", "--tempering", "4,1"], "rising from 1"),
     "no such features": (["numbers", "--features", "unique"], "must be ibp, a whole number"),
-    "not the mean": (["numbers", "--symmetrize", "max"], "must be mean"),
     "a tree and features": (["numbers", "--features", "3", "--tree", "t.nwk"], "--features; give one of the two"),
     "a leaf length": (["numbers", "--leaf-length", "0.5"], "--tree"),
-    "sigma below 0": (["numbers", "--sigma", "-1"], "finite number above 0"),
     "another feature file": (["alike.csv", "--features", "chosen.csv"], "columns of aspects must hold 0 and 1"),
 }
 

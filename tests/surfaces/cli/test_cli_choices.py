@@ -122,7 +122,7 @@ def test_maximum_likelihood_is_that_of_the_library(done, folder):
     assert {path.name for path in (folder / "out").iterdir()} == {
         *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv", "choice_probabilities.csv"),
         # without aspects that options share there is no tree
-        *("utility_scale.png", "residuals.png", "choice_probabilities.png"),
+        *("utility_scale.png", "choice_probabilities.png"),
         *("model.nc", "command.json"),
     }
 

@@ -348,7 +348,7 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, mon
         (
             "plants.csv",
             [*MAP, "--model", "sparse-logit", "--eta", 5, "--folds", 0],
-            ["coef.csv", "command.json", "model.nc", "path.png"],
+            ["coef.csv", "command.json", "model.nc"],
         ),
     ],
 )
@@ -356,7 +356,8 @@ def test_out_holds_everything_and_nothing_else(done, data, words, files):
     result = done("fit", data, *words, "--seed", 1, "--out", "new/results")
     assert sorted(set(os.listdir("new/results")) - {"job"}) == files
     what = "the posterior" if "posterior.nc" in files else "the model"
-    assert f"wrote {what}, the tables and the pictures" in result.err
+    drawn = any(file.endswith(".png") for file in files)
+    assert f"wrote {what}{', the tables and the pictures' if drawn else ' and the tables'} to" in result.err
     if "posterior.nc" in files:
         tree = store.load("new/results/posterior.nc")
         assert tree["posterior"].sizes["draw"] == 40
@@ -436,15 +437,11 @@ TABLES = {
 BAD = {
     "no target": (["plants.csv", "--model", "plackett-luce"], "has 'len', 'wid', 'sap', 'kind'"),
     "no such target": (["plants.csv", "--target", "kin"], "Did you mean 'kind'?"),
-    "no such file": (["plant.csv", "--target", "kind"], "There is no file"),
     "bundled": (["numbers", "--target", "kind"], "numbers holds similarities"),
     "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs or map or variational"),
     "method of the other": (["plants.csv", "--target", "kind", "--method", "holmes-held"], "gibbs or map"),
     "no such transform": (["plants.csv", "--target", "kind", "--transform", "log"], "exponential-pairs, none"),
     "no such sampler": (["plants.csv", "--target", "kind", "--sampler", "best"], "recommended or paper"),
-    "draws of no draws": (["plants.csv", *MAP, "--a", "1", "--draws", "10"], "--draws belongs to --method gibbs"),
-    "map without a": (["plants.csv", *MAP], "--method map needs a number for --a"),
-    "a below 0": (["plants.csv", *MAP, "--a", "-1"], "finite number above 0"),
     "one fold": (["plants.csv", *MAP, "--a", "1", "--folds", "1"], "2 to 60"),
     "too many folds": (["plants.csv", *MAP, "--a", "1", "--folds", "61"], "2 to 60"),
     "words": (["words.csv", "--target", "kind"], "the column 'name' is not made of numbers (line 2 of 'name' holds"),

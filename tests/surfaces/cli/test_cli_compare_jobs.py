@@ -1,4 +1,4 @@
-"""Comparisons at the command line go on where they were: the same command, `thali resume`, `thali status`, shards."""
+"""Comparisons at the command line go on where they were: the same command, `thali resume`, `thali status`."""
 
 import os
 import signal
@@ -12,7 +12,6 @@ from short_comparisons import stop_after
 
 from thali.comparison import engine
 from thali.inference import jobs
-from thali.inference import threads as workers
 
 pytestmark = pytest.mark.fit
 
@@ -98,42 +97,6 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
     assert run("status", "results").out.startswith("comparison: finished")
 
 
-def test_shards_are_merged(run, folder, monkeypatch, no_fit):
-    whole = run(*COMPARE, "--out", "whole")
-    for k in (1, 2):
-        shard = run(*COMPARE, "--shard", f"{k}/2", "--out", f"s{k}")
-        assert shard.out == f"shard {k}/2: 3 of 3 fits are finished, in s{k}; thali merge joins the shards.\n"
-        assert shard.code == 0 and sorted(os.listdir(f"s{k}")) == ["job"]
-    lines = run("status", "s1").out.splitlines()
-    assert lines[:4] == ["comparison (shard 1/2): finished", "3 of 3 fits (100%)", "  unique: 2 of 2", "  2: 1 of 1"]
-    no_fit()
-    (folder / "laptop").mkdir()
-    for name in ("s1", "s2"):
-        (folder / name).rename(folder / "laptop" / name)
-    monkeypatch.chdir(folder / "laptop")  # without the table
-    merged = run("merge", "s2", "s1", "--out", "all")
-    assert merged.code == 0 and merged.out == whole.out
-    for name in ("comparison.csv", "predictions.csv", "comparison.png"):
-        assert (folder / "laptop" / "all" / name).read_bytes() == (folder / "whole" / name).read_bytes()
-    assert run("resume", "all").out == whole.out
-
-
-@pytest.mark.long
-def test_an_unfinished_shard_makes_an_unfinished_whole(run, monkeypatch):
-    whole = run(*COMPARE)
-    run_all = workers.run_all
-    run(*COMPARE, "--shard", "1/2", "--out", "s1")
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "run_all", lambda f, tasks, cores: run_all(f, tasks[:2], cores))
-        run(*COMPARE, "--shard", "2/2", "--out", "s2")
-    merged = run("merge", "s1", "s2", "--out", "all")
-    assert merged.code == 0 and "(2 of 3 pairs)" in merged.out
-    assert "5 of 6 fits are finished and kept; not run: '2 without milk-juice'" in merged.err
-    assert merged.err.splitlines()[-2].endswith("thali resume runs them.")
-    assert run("status", "all").out.startswith("comparison: stopped\n5 of 6 fits")
-    assert run("resume", "all").out == whole.out
-
-
 OTHERS = {
     "other data": (["compare", "other.csv", *COMPARE[2:], "--out", "results"], "was begun with other data"),
     "draws": (
@@ -149,7 +112,6 @@ OTHERS = {
         "was begun with the model '2', which this comparison has not",
     ),
     "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was begun with another seed"),
-    "shard": ([*COMPARE, "--shard", "1/2", "--out", "results"], "is the whole, and this comparison is shard 1/2"),
     "a fit": (
         ["fit", "tea.csv", *QUICK, "--out", "results"],
         "is a comparison, not a fit",
@@ -170,43 +132,3 @@ def test_another_command_is_refused_unless_it_may_overwrite(run, refused, folder
     for words, _ in (OTHERS["draws"], OTHERS["a fit"]):
         assert run(*words, "--overwrite").code == 0
     assert run("status", "results").out.startswith("EliminationByAspects: finished")
-
-
-BAD = {
-    "no numbers": (["--shard", "half", "--out", "s"], "--shard must be K/N, the K-th of N shards, such as 1/4; got"),
-    "long numbers": (["--shard", f"1/{'1' * 5000}", "--out", "s"], "--shard must be K/N, the K-th of N shards"),
-    "too large": (["--shard", "5/4", "--out", "s"], "--shard: there is no shard 5 of 4."),
-    "zero": (["--shard", "0/4", "--out", "s"], "--shard must be a whole number of 1 or more; got 0."),
-    "no folder": (["--shard", "1/4"], "--shard needs --out, the folder that keeps the fits."),
-    "another folder": (["--out", "thesis"], "is no job: it holds 'chapter.txt'"),
-}
-
-
-@pytest.mark.parametrize(("words", "said"), BAD.values(), ids=BAD)
-def test_bad_shards_and_folders(refused, folder, words, said):
-    (folder / "thesis" / "job").mkdir(parents=True)
-    (folder / "thesis" / "job" / "chapter.txt").write_text("1")
-    assert said in refused(*COMPARE, *words)
-    assert not (folder / "s").exists()
-
-
-def test_a_shard_needs_a_seed(refused):
-    words = [word for word in COMPARE if word not in ("--seed", "3")]
-    assert "--shard needs --seed, the same for all shards." in refused(*words, "--shard", "1/4", "--out", "s")
-
-
-def test_what_cannot_be_merged(run, refused, folder):
-    for k in (1, 2):
-        run(*COMPARE, "--shard", f"{k}/3", "--out", f"s{k}")
-    run(*COMPARE, "--draws", "50", "--shard", "3/3", "--out", "other")
-    run(*COMPARE, "--out", "whole")
-    before = contents(folder)
-    for names, said in {
-        ("s1", "s2"): "Shard 3/3 is missing; give the folder of every shard.",
-        ("s1", "s2", "whole"): "The job 'whole/job' is no shard of a comparison; give the folders of shards.",
-        ("s1", "s2", "other"): "has --draws 50; merge shards of one comparison.",
-        ("s1", "s2", "absent"): "There is no job in 'absent/job'; give the folder of one.",
-    }.items():
-        assert said in refused("merge", *names, "--out", "all")
-        assert contents(folder) == before and not (folder / "all").exists()
-    assert "tea.csv is a file" in refused("merge", "s1", "--out", "tea.csv")

@@ -55,8 +55,6 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
     names = {path.name for path in (tmp_path / "found").iterdir()}
     tables = ("comparison", "temperatures", "sensitivity")
     assert names == {f"{name}.{kind}" for name in tables for kind in ("csv", "md")} | {
-        "evidence.png",
-        "temperatures.png",
         "report.html",
         "job",
     }
@@ -92,26 +90,12 @@ def test_it_is_resumed_reported_and_refused(run, refused, folder, tmp_path):
     assert run(*how, "unique,two=2", "--sensitivity", "--overwrite").code == 0 and len(folder) == 4
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_shards_are_merged(run):
-    how = ("compare", "tea.csv", "--by", "evidence", "--models", "unique,two=2", "--draws", 300, "--seed", 4)
-    whole = run(*how).out
-    first = run(*how, "--shard", "1/2", "--out", "1")
-    assert first.out == "shard 1/2: 1 of 1 models are finished, in 1; thali merge joins the shards.\n"
-    assert run(*how, "--shard", "2/2", "--out", "2").code == 0
-    assert run("merge", "1", "2", "--out", "whole").out == whole
-    assert run("report", "whole").code == 0
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--by", "luck"], "--by must be one of prediction, evidence; got 'luck'"),
         (["--by", "evidence", "--folds", 3], "--folds is for a comparison by prediction"),
         (["--by", "evidence", "--leave-out", "pair"], "--leave-out is for a comparison by prediction"),
-        (["--by", "evidence", "--shard", "1/3", "--seed", 1, "--out", "x"], "so that there are 2 at most; got 3"),
-        (["--by", "evidence", "--shard", "1/2", "--seed", 1], "--shard needs --out, the folder that keeps"),
         (["--sensitivity"], "--sensitivity goes with --by evidence"),
         (["--by", "evidence", "--method", "maximum-likelihood", "--models", "unique"], "whose evidence is not known"),
     ],

@@ -157,7 +157,7 @@ def test_files(done, fake, folder):
     tables = ["attribute_importance", "check", "classes", "level_effects", "people", "summary", "willingness_to_pay"]
     tables += ["individual_importance", "individual_level_effects", "individual_willingness_to_pay"]
     tables += ["utilities", "individual_utilities", "individual_zero_centred"]
-    pictures = ["attribute_importance", "classes", "evidence_path", "level_effects", "willingness_to_pay"]
+    pictures = ["attribute_importance", "classes", "level_effects", "willingness_to_pay"]
     wanted = {"posterior.nc", *(f"{name}.csv" for name in tables), *(f"{name}.png" for name in pictures)}
     assert set(os.listdir(folder / "found")) == {*wanted, "command.json"}  # this made-up fit leaves no job
     model = thali.load(folder / "found" / "posterior.nc")

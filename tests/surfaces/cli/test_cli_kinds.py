@@ -24,7 +24,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     for said in ("Kinds of people, the largest first", "P(occupied)", "kind_agreement", "How similar the kinds are"):
         assert said in result.out
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", "ranks.csv", "same_kind.png"} <= written
+    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", "ranks.csv"} <= written
     assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == ["p0", "p1", "p2", "p3"]
     report = (folder / "report.html").read_text()
     assert "Which kinds of people are there" in report and "Stephens, 2000" in report
@@ -53,7 +53,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
     result = done("fit", table, "--kinds", 2, *words, *RUN, "--out", "found", "--report", "report.html")
     assert said in result.out + (folder / "report.html").read_text() and "kind_agreement" in result.out
     found = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", written, "same_kind.png"} <= found
+    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", written} <= found
     assert "Which kinds of people are there" in (folder / "report.html").read_text()
 
 

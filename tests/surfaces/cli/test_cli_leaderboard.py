@@ -29,7 +29,6 @@ def test_the_table_is_that_of_python(done, folder):
         "order.csv",
         "votes.csv",
         "votes_by_pair.csv",
-        "votes_by_pair.png",
     ]
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"group": str})
     pd.testing.assert_frame_equal(written, pd.DataFrame(board.table))

@@ -24,12 +24,13 @@ def tables(folder):
 def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
-    names = ["attribute_importance", "demand", "elasticities", "level_effects", "market_shares", "willingness_to_pay"]
+    names = ["attribute_importance", "demand", "level_effects", "market_shares", "willingness_to_pay"]
     wanted = {
         "command.json",
         "model.nc",
         "summary.csv",
         "utilities.csv",
+        "elasticities.csv",
         *(f"{name}.{kind}" for name in names for kind in ("csv", "png")),
     }
     assert set(os.listdir("found")) == wanted
@@ -241,8 +242,8 @@ def test_shares_of_today_and_slides(done, refused):
     words = ["fit", "sim.csv", "--model", "MNL", "--linear", "price", "--market", "market.csv"]
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
     result = done(*words, "--actual", "actual.csv", "--out", "found", "--slides", "slides", "--tables", "xlsx")
-    assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 6 slides to slides" in result.err
-    drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand", "elasticities"]
+    assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 5 slides to slides" in result.err
+    drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand"]
     expected = [f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")]
     assert sorted(os.listdir("slides")) == expected
     assert {"summary", "utilities", "demand"} <= set(pd.read_excel("found/tables.xlsx", sheet_name=None))

@@ -1,6 +1,5 @@
 """Jobs whose files were damaged, killed, moved or dated wrongly: a sentence, or the same result to the last digit."""
 
-import json
 import math
 import os
 import shutil
@@ -14,7 +13,6 @@ import pandas as pd
 import pytest
 import rights
 from patience import PATIENCE
-from places import HELPERS
 
 from thali.aspects.models.base import LatentFeatures
 from thali.comparison import engine
@@ -75,23 +73,14 @@ def stopped(run, kind, monkeypatch):
 
 
 def begun(run, kind, monkeypatch):
-    """Folders of jobs, the words that make the result of them, and what the unbroken command prints and writes."""
+    """What the unbroken command prints; its job is in the folder `results`."""
     name = kind.rpartition(" ")[2]
     whole = run(*WORDS[name], "--out", "whole")
     if kind.startswith("stopped"):
         stopped(run, name, monkeypatch)
-        return ["results"], ["resume", "results"], "results", whole.out
-    if kind.startswith("shards"):
-        for k in (1, 2):
-            run(*WORDS[name], "--shard", f"{k}/2", "--out", f"s{k}")
-        return ["s1", "s2"], ["merge", "s1", "s2", "--out", "all"], "all", whole.out
-    if kind.startswith("merged"):
-        for k in (1, 2):
-            run(*WORDS[name], "--shard", f"{k}/2", "--out", f"s{k}")
-        run("merge", "s1", "s2", "--out", "results")
-    else:
-        run(*WORDS[name], "--out", "results")
-    return ["results"], ["resume", "results"], "results", whole.out
+        return whole.out
+    run(*WORDS[name], "--out", "results")
+    return whole.out
 
 
 def damaged(content, how, rng):
@@ -127,27 +116,24 @@ def is_the_same(found, place, whole):
 
 
 def broken(run, folder, kind, monkeypatch, damages):
-    """Damage every file of the jobs in each way; returns how often that was refused, and how often harmless."""
-    places, words, out, whole = begun(run, kind, monkeypatch)
-    shutil.copytree(folder, kept := folder.parent / f"{folder.name} kept")
+    """Damage every file of the job in each way; returns how often that was refused, and how often harmless."""
+    whole, results = begun(run, kind, monkeypatch), folder / "results"
+    shutil.copytree(results, kept := folder.parent / f"{folder.name} kept")
     counts, rng = Counter(), np.random.default_rng(7)
-    for place in places:
-        for file in sorted((kept / place / "job").iterdir()):
-            for how in damages:
-                shutil.rmtree(folder / "all", ignore_errors=True)
-                for each in places:
-                    shutil.rmtree(folder / each)
-                    shutil.copytree(kept / each, folder / each)
-                content, path = damaged(file.read_bytes(), how, rng), folder / place / "job" / file.name
-                path.unlink() if content is None else path.write_bytes(content)
-                for command in ("status", "report"):
-                    found = run(command, place)
-                    assert found.code == 0 or said_in_a_sentence(found)
-                    os.chdir(folder)
-                same = is_the_same(run(*words), folder / out, whole)
+    for file in sorted((kept / "job").iterdir()):
+        for how in damages:
+            shutil.rmtree(results)
+            shutil.copytree(kept, results)
+            content, path = damaged(file.read_bytes(), how, rng), results / "job" / file.name
+            path.unlink() if content is None else path.write_bytes(content)
+            for command in ("status", "report"):
+                found = run(command, "results")
+                assert found.code == 0 or said_in_a_sentence(found)
                 os.chdir(folder)
-                assert same or file.name != jobs.LOCK  # whose content says nothing
-                counts["the same" if same else "refused"] += 1
+            same = is_the_same(run("resume", "results"), results, whole)
+            os.chdir(folder)
+            assert same or file.name != jobs.LOCK  # whose content says nothing
+            counts["the same" if same else "refused"] += 1
     return counts
 
 
@@ -159,16 +145,7 @@ def test_a_job_of_parts_with_a_damaged_file(run, folder, monkeypatch):
 @pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
-    [
-        "comparison",
-        "stopped comparison",
-        "shards of comparison",
-        "merged comparison",
-        "evidence",
-        "stopped evidence",
-        "shards of evidence",
-        "merged evidence",
-    ],
+    ["comparison", "stopped comparison", "evidence", "stopped evidence"],
 )
 def test_jobs_of_parts_with_every_file_damaged(run, folder, monkeypatch, kind):
     damages = ["flip"] * 12 + ["cut"] * 5 + ["zeros"] * 5 + ["extra"] * 3 + ["lost"]
@@ -177,88 +154,15 @@ def test_jobs_of_parts_with_every_file_damaged(run, folder, monkeypatch, kind):
     assert counts["refused"] >= counts["the same"]
 
 
-def test_the_source_of_a_shard_is_written_again(run, refused, folder):
-    """Merge alone asks for it, when the shards may be elsewhere."""
-    for k in (1, 2):
-        run(*WORDS["evidence"], "--shard", f"{k}/2", "--out", f"s{k}")
-    source = folder / "s1" / "job" / "source.npz"
-    content = source.read_bytes()
-    source.write_bytes(b"x" + content)
-    assert "source.npz' of the job is damaged or missing" in refused("merge", "s1", "s2", "--out", "all")
-    assert run("resume", "s1").code == 0 and source.read_bytes() == content
-    assert run("merge", "s1", "s2", "--out", "all").code == 0
-
-
 def test_jobs_of_parts_have_one_writer(run, refused, folder):
-    for k in (1, 2):
-        run(*WORDS["evidence"], "--shard", f"{k}/2", "--out", f"s{k}")
-    run("merge", "s1", "s2", "--out", "results")
-    commands = ["resume", "results"], [*WORDS["evidence"], "--out", "results"], ["merge", "s1", "s2", "--out", "all"]
-    with jobs.locked(folder / "results" / "job"), jobs.locked(folder / "s2" / "job"):
-        assert "running" in run("status", "results").out and "running" in run("status", "s2").out
+    commands = [*WORDS["evidence"], "--out", "results"], ["resume", "results"]
+    run(*commands[0])
+    with jobs.locked(folder / "results" / "job"):
+        assert "running" in run("status", "results").out
         for words in commands:
             assert "is running in another process" in refused(*words)
-    assert not (folder / "all").exists()
     for words in commands:
         assert run(*words).code == 0
-
-
-# A process of its own, which has no threads when it forks: a child is killed just before or after a file of the job is
-# renamed into place, another one goes on with what it left; that one may be killed, too.
-KILLED = """
-import json, os, sys
-sys.path[:0] = json.loads(sys.argv[1])
-words, out, times, seed = json.loads(sys.argv[2])
-import numpy as np
-from stopped_jobs import killed_at_a_rename
-from thali.surfaces.cli import app
-from thali.inference import jobs
-
-rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
-
-def work(told):
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1), os.dup2(null, 2)
-    try:
-        app(told)
-    except SystemExit as end:
-        os._exit(end.code)
-
-def carried_out(told, job, moment=10**9, late=False):
-    return killed_at_a_rename(lambda: work(told), job, moment, late)
-
-killed = fits = 0
-while killed < times:
-    result = f"{out}{fits}"
-    job = os.path.join(result, "job")  # as the job names it
-    told = [*words, "--out", result]
-    while killed < times and carried_out(told, job, int(rng.integers(1, 4)), bool(rng.integers(2))):
-        killed += 1
-    carried_out(told, job)
-    fits += 1
-print(killed, fits)
-"""
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kind", ["comparison", "evidence", "merge"])
-def test_jobs_of_parts_killed_twenty_times_go_on(run, folder, kind):
-    words = WORDS["comparison" if kind == "merge" else kind]
-    words = [*words, "--tune", "10", "--cores", "1"] if kind == "evidence" else words
-    if kind == "merge":
-        for k in (1, 2):
-            run(*words, "--shard", f"{k}/2", "--out", f"s{k}")
-    told = json.dumps([["merge", "s1", "s2"] if kind == "merge" else words, "found", 20, 5])
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), told]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    kills, found = map(int, done.stdout.split())
-    subprocess.run([sys.executable, "-m", "thali", *words, "--out", "whole"], check=True, capture_output=True)
-    whole = (folder / "whole" / "comparison.csv").read_bytes()
-    assert kills >= 20 and all((folder / f"found{k}" / "comparison.csv").read_bytes() == whole for k in range(found))
-    print(f"{kind}: {kills} kills of {found} runs, 0 of which differ from the unbroken one")
 
 
 # dates and places -----------------------------------------------------------------------------------------
@@ -294,10 +198,8 @@ def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch
 @pytest.mark.skipif(not rights.can_be_given_up, reason="whoever runs this may write everywhere")
 def test_read_only_jobs_are_read(run, folder):
     """Nothing is written there; what needs to write says so before anything else."""
-    for k in (1, 2):
-        run(*WORDS["comparison"], "--shard", f"{k}/2", "--out", f"s{k}")
-    (folder / "own").mkdir()
-    read_only = [path for k in (1, 2) for path in (folder / f"s{k}", *(folder / f"s{k}").rglob("*"))]
+    run(*WORDS["comparison"], "--out", "results")
+    read_only = [folder / "results", *(folder / "results").rglob("*")]
     for path in read_only:
         path.chmod(path.stat().st_mode & ~0o222)
 
@@ -306,12 +208,9 @@ def test_read_only_jobs_are_read(run, folder):
         return subprocess.run(command, preexec_fn=rights.given_up, capture_output=True, text=True, timeout=PATIENCE)
 
     try:
-        assert as_somebody("status", "s1").stdout.startswith("comparison (shard 1/2): finished\n")
-        merged = as_somebody("merge", "s1", "s2", "--out", "own/all")
-        assert merged.returncode == 0 and (folder / "own" / "all" / "comparison.csv").exists(), merged.stderr
-        for words in (["resume", "s1"], ["merge", "s1", "s2", "--out", "s1"]):
-            refused = as_somebody(*words)
-            assert refused.returncode == 2 and "you may not write to the folder" in refused.stderr, refused.stderr
+        assert as_somebody("status", "results").stdout.startswith("comparison: finished\n")
+        refused = as_somebody("resume", "results")
+        assert refused.returncode == 2 and "you may not write to the folder" in refused.stderr, refused.stderr
     finally:
         for path in read_only:
             path.chmod(path.stat().st_mode | 0o200)

@@ -37,7 +37,7 @@ def short(monkeypatch):
 def ends(run, tmp_path, record_property):
     """A function of a combination: how it ended, "well" or the sentence by which it was refused."""
 
-    def carry_out(combination, in_shards=False):
+    def carry_out(combination):
         folder = tmp_path / str(combination)
         folder.mkdir()
         with pytest.MonkeyPatch.context() as patch:
@@ -45,7 +45,7 @@ def ends(run, tmp_path, record_property):
             if is_quick_as_python(combination):
                 patch.setattr(jit, "_is_disabled", lambda: True)
             try:
-                Story(run, folder, in_shards).carry_out(combination)
+                Story(run, folder).carry_out(combination)
                 ended = "well"
             except Refused as refused:
                 ended = str(refused)
@@ -76,7 +76,7 @@ def test_every_combination(combinations, ends):
     wrong = {}
     for each in combinations:
         try:
-            ended = ends(each, in_shards=True)
+            ended = ends(each)
         except (Exception, pytest.fail.Exception) as fault:  # of one combination, which costs no other its turn
             ended = f"{type(fault).__name__}: {fault}"
         else:

@@ -23,13 +23,13 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
     assert run(*FIT, "--out", "whole").code == 0
-    monkeypatch.setattr(plots, "residuals", fails)
+    monkeypatch.setattr(plots, "utility_scale", fails)
     found = run(*FIT, "--out", "lacking", "--report", "page.html")
     assert found.code == 0 and "log-likelihood" in found.out.lower()
-    assert found.err.count("the picture residuals.png could not be made (ValueError: too many values)") == 1
+    assert found.err.count("the picture utility_scale.png could not be made (ValueError: too many values)") == 1
     assert "the picture of the report with the caption" in found.err
     whole, lacking = ({path.name for path in (folder / name).iterdir()} for name in ("whole", "lacking"))
-    assert whole - lacking == {"residuals.png"}
+    assert whole - lacking == {"utility_scale.png"}
     assert "</html>" in (folder / "page.html").read_text()
 
 
@@ -68,10 +68,10 @@ def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, monke
 def test_pictures_are_written_in_other_formats(run, done, folder):
     assert run(*FIT, "--out", "found", "--pictures", "svg,PDF", "--tables", "xlsx").code == 0
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"residuals.svg", "residuals.pdf", "utility_scale.pdf", "tables.xlsx"} <= written
+    assert {"utility_scale.svg", "utility_scale.pdf", "tables.xlsx"} <= written
     assert not {name for name in written if name.endswith((".png", ".csv"))}
     done(*FIT, "--out", "again", "--pictures", "svg,pdf")
-    for name in ("residuals.svg", "residuals.pdf"):
+    for name in ("utility_scale.svg", "utility_scale.pdf"):
         assert (folder / "found" / name).read_bytes() == (folder / "again" / name).read_bytes()
     assert "--pictures must be some of png, svg, pdf; got 'jpg'." in run(*FIT, "--out", "x", "--pictures", "jpg").err
     assert "--pictures is about the files of --out DIR" in run(*FIT, "--pictures", "svg").err

@@ -103,6 +103,5 @@ def measured_similarities(tree: "xarray.DataTree") -> "Similarities":
 
 
 def judgements_of(tree: "xarray.DataTree") -> np.ndarray:
-    """Number of judgements that each measured similarity is the mean of; 1 in older files."""
-    seen = Posterior(tree)
-    return np.ones(seen.fixed.sizes["measured_pair"]) if seen.judgements is None else seen.judgements
+    """Return the number of judgements that each measured similarity is the mean of."""
+    return Posterior(tree).judgements

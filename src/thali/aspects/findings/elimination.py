@@ -165,12 +165,10 @@ def option_similarity(model: "EliminationByAspects", settings: Settings) -> Find
     most = table.to_numpy()[rows, columns].argmax()
     a, b = (str(table.index[at[most]]) for at in (rows, columns))
     share = probability(float(table.loc[a, b]))
-    caption = ENGLISH["option_similarity.caption"]
     return Finding(
         phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
         title=ENGLISH["option_similarity.title"],
         table=table.rename_axis("option"),
-        picture=Picture("option_similarity", caption, (table,)),
     )
 
 

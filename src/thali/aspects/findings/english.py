@@ -34,7 +34,6 @@ ENGLISH = {
     " the better predicted.",
     "option_similarity": "{a} and {b} share most: {share} of what they have.",
     "option_similarity.title": "How much of what options have they share, two at a time",
-    "option_similarity.caption": "The shared part of two options, darker for more, in the order of the dendrogram.",
     "covariates": "The factors by which a unit of each covariate multiplies the odds of the first of two options:"
     " {factors}.",
     "covariates.title": "What a unit of each covariate adds to the log odds of the first of two options, and multiplies"
@@ -158,7 +157,6 @@ ENGLISH = {
     "groups.alike": "No option surely ranks higher in one group than in another; likeliest is that {option} does for"
     " {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of the options by the weight of all their aspects, for each group",
-    "groups.ranks.caption": "Rank of each option for each group, 1 the best, and its interval.",
     "groups.kappa": "How similar the groups are, kappa, is {estimate}; weights of one feature differ between groups by"
     " a standard deviation of about one over its root, relative to their mean.",
     "groups.log_likelihood": "Log-likelihood of all groups, no constant left out: {value}.",
@@ -177,7 +175,6 @@ ENGLISH = {
     "kinds.liked": "the best mean ranks have {liked}",
     "kinds.title": "Kinds of people, the largest first: their share of those who answered and of the population, and"
     " how many people most probably are of each",
-    "kinds.same": "The probability that two people are of the same kind.",
     "kinds.ranks": "Rank of the options by the weight of all their aspects, for each kind",
     "kinds.features": "Aspects that some share and others lack, and their weight in each kind",
     "kinds.caption": "Weight of each aspect in each kind.",
@@ -217,7 +214,6 @@ ENGLISH = {
     "ml.choices": "The choices",
     "ml.worst": "{what} that it predicts worst: {worst}.",
     "ml.residuals": "Deviance residuals, the largest first",
-    "ml.residuals.caption": "Residual of each {unit}.",
     "ml.methods.luce": "Choices were modelled by the choice rule of {source}.",
     "ml.methods.elimination": "Choices were modelled as elimination by aspects {source} with given aspects.",
     "ml.methods.covariates": "{names} added to the log odds of a choice.",

@@ -85,7 +85,7 @@ def _most_different(model: Any) -> Text:
 def ranks_finding(
     column: str, found: "dict[Any, pandas.DataFrame]", sentence: Text, title: str, leads: bool | None = None
 ) -> Finding:
-    """The tables of ranks of groups or kinds of people, joined; its picture has up to seven of them."""
+    """The tables of ranks of groups or kinds of people, joined."""
     import pandas as pd
 
     each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]
@@ -93,9 +93,7 @@ def ranks_finding(
     joined.insert(0, column, joined.pop(column))
     joined = joined.set_index([column, "option"])
     shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
-    picture = Picture("group_ranks", str(ENGLISH["groups.ranks.caption"]), (table,))
-    is_drawn = 1 < len(found) <= MAX_GROUPS and len(joined) <= MAX_GROUPS * MAX_RANKED
-    return Finding(sentence, title=title, table=table, shown=shown, picture=picture if is_drawn else None, leads=leads)
+    return Finding(sentence, title=title, table=table, shown=shown, leads=leads)
 
 
 def _features(model: Any, settings: Settings, word: str) -> Finding:

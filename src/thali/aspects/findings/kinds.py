@@ -50,7 +50,6 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
         title=ENGLISH["kinds.title"],
         table=sizes.assign(people=sizes["people"].map("; ".join)),
         shown=sizes.assign(people=sizes["people"].map(len)),
-        picture=Picture("same_kind", ENGLISH["kinds.same"], (model.same_kind(),)),
         notes=tuple(notes),
     )
 

@@ -117,15 +117,7 @@ def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
     of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
     what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
-    caption = str(phrase(ENGLISH, "ml.residuals.caption", unit=model.estimates_.unit))
-    return Finding(
-        sentence,
-        title=ENGLISH["ml.residuals"],
-        table=table,
-        shown=shown,
-        rows=5,
-        picture=Picture("residuals", caption, (table,)),
-    )
+    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown, rows=5)
 
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:

@@ -91,11 +91,6 @@ class EstimatedAspects:
         return self._maximum().log_likelihood
 
     @property
-    def saturated_log_likelihood_(self) -> float:
-        """Of the model in which every compared pair, or set, has probabilities of its own."""
-        return self._maximum().saturated
-
-    @property
     def deviance_(self) -> float:
         """G², twice the log-likelihood ratio of the saturated model, with `df_` degrees of freedom."""
         return self._maximum().deviance

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .aspects import KnownAspects
 
 OUTCOMES = ("a", "tie", "b")
-OF_OPTIONS = ("a", "b", "alternative", "best", "worst")  # columns that hold labels of options
 
 
 def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
@@ -52,18 +51,13 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
     return Table(of_outcomes | {"outcome": np.tile(np.array(OUTCOMES, object), count)} | numbers)
 
 
-def named_row(row: Mapping[Any, Any], shown: Mapping[str, str] | None = None) -> str:
-    """What a row of the table is of in words, with other names for the options if they are given."""
-    names = shown or {}
-
-    def name(column: str) -> str:
-        return str(names.get(row[column], row[column]))
-
+def named_row(row: Mapping[Any, Any]) -> str:
+    """Describe the outcome that a row of the table is about."""
     if "best" in row:
-        return f"{name('best')} best and {name('worst')} worst of {row['offered']}"
+        return f"{row['best']} best and {row['worst']} worst of {row['offered']}"
     if "offered" in row:
-        return f"{name('alternative')} of {row['offered']}"
-    a, b = name("a"), name("b")
+        return f"{row['alternative']} of {row['offered']}"
+    a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]
 
 

@@ -350,7 +350,6 @@ class LatentFeatures(RunByChains):
         -------
         pandas.DataFrame
             Options by options, between 0 (nothing in common) and 1 (everything), and 1 on the diagonal.
-            `thali.plots.option_similarity` draws it beside the dendrogram of its rows.
 
         Raises
         ------

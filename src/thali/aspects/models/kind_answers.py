@@ -30,7 +30,7 @@ class KindAnswers(LatentFeatures):
     def same_kind(self) -> "pandas.DataFrame":
         """The posterior probability that two people are of the same kind.
 
-        It does not depend on what the kinds are called. `thali.plots.same_kind` draws it.
+        It does not depend on what the kinds are called.
 
         Returns
         -------

@@ -170,7 +170,6 @@ ENGLISH = {
     "classes.caption": "Classes of products that people care about.",
     "classes.evidence": "Log evidence of all choices (natural logarithm): {value}, standard error {error}; standard"
     " deviation between groups {sd}.",
-    "classes.path": "The evidence, step by step.",
     "classes.methods": "Choices were modelled by latent classes of products {source}: a person's utility of a product"
     " is the sum of the values of the person's classes to which it belongs, and the product of the highest utility is"
     " chosen, ties being split evenly; with probability {lapse} a choice was made at random.",

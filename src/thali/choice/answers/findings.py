@@ -325,7 +325,7 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
     sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
     title = str(phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price))
-    return Finding(str(sentence), title=title, table=table, rows=None, picture=Picture("elasticities", title, (table,)))
+    return Finding(str(sentence), title=title, table=table, rows=None)
 
 
 def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:

@@ -11,7 +11,6 @@ from thali.model.wording import listed, phrase
 
 from ..answers.english import ENGLISH
 from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check
-from .posterior import trace_of
 from .reports.chooser import MAX_PEOPLE
 from .reports.class_table import STABLE
 
@@ -70,10 +69,7 @@ def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
         return Finding(notes=tuple(model.messages_)) if model.messages_ else None
     numbers = {"value": model.log_evidence_, "error": model.log_evidence_se_, "sd": model.evidence_sd_}
     shown = {name: f"{value:.2f}" for name, value in numbers.items()}
-    path = None
-    if "log_evidence" in trace_of(model.posterior_):
-        path = Picture("evidence_path", ENGLISH["classes.path"], (model,))
-    return Finding(phrase(ENGLISH, "classes.evidence", **shown), picture=path, notes=tuple(model.messages_))
+    return Finding(phrase(ENGLISH, "classes.evidence", **shown), notes=tuple(model.messages_))
 
 
 @finding("people", "Who is like whom?", FILE)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._late import carried_out_by
 from thali.errors import Argument, ArgumentError
 from thali.inference.chains import recorded_of
 from thali.posterior.interval import TAILS
@@ -322,28 +321,6 @@ class CoefficientAnswers:
         table = path_of(model._for_maximum(data, prior), varying_names(model), other_classes(model), eta)
         table.attrs["scale"] = scale_words(model)
         return table
-
-    def plot_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None, *, ax: Any = None) -> Any:
-        """Draw `coefficient_path`: every coefficient against eta, refitted for each of its values.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix (n, d)
-        y : sequence (n,)
-        eta : sequence of float above 0, optional
-        sample_weight : sequence of float (n,), optional
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `thali.plots.coefficient_path`.
-        """
-        return carried_out_by("plot_coefficient_path")(self, X, y, eta, sample_weight, ax=ax)
 
     def coefficients(self, delta: float = 0.1) -> "pandas.DataFrame":
         r"""Every coefficient with its interval, its sign and the probability that it is not small.

@@ -1,4 +1,4 @@
-"""The command line: `thali fit`, `thali compare`, `thali merge`, `thali test`, `thali reproduce` and so on.
+"""The command line: `thali fit`, `thali compare`, `thali test`, `thali reproduce` and so on.
 
 The commands stand in `declared`: what `thali --help` shows and nothing else. Each imports what it needs when it runs,
 so that help stays instant. The options of `thali fit` stand in the specs of the models.
@@ -55,7 +55,6 @@ app.command(cls=SpreadCommand)(declared.fit)
 for _command in (declared.resume, declared.report, declared.status):
     app.command()(_command)
 app.command(cls=SpreadCommand)(declared.compare)
-app.command()(declared.merge)
 app.command(cls=SpreadTest)(declared.test)
 app.command()(declared.design)
 app.command(cls=SpreadCommand)(declared.leaderboard)

@@ -99,7 +99,7 @@ _Job = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        help="The folder that --out of thali fit, compare, merge or reproduce --all named.",
+        help="The folder that --out of thali fit, compare or reproduce --all named.",
         show_default=False,
     ),
 ]
@@ -206,22 +206,13 @@ def compare(
             show_default="no-sensitivity",
         ),
     ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K/N",
-            help="Carry out the K-th of N shares of the fits, or by evidence of the models, for N processes or"
-            " machines; needs --out, one folder a share, and --seed. thali merge joins them.",
-            show_default="all",
-        ),
-    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there. Finished fits lie in"
             " DIR/job: after a crash the same command, or thali resume DIR, goes on from them. By evidence,"
-            " comparison.csv, temperatures.csv, pictures and report.html, and finished models.",
+            " comparison.csv, temperatures.csv and report.html, and finished models.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -234,7 +225,7 @@ def compare(
     from .files import formats_of
 
     with plain_messages() as terminal:
-        own = {"leave_out": leave_out, "folds": folds, "shard": shard, "by": by, "sensitivity": sensitivity}
+        own = {"leave_out": leave_out, "folds": folds, "by": by, "sensitivity": sensitivity}
         run_compare(
             terminal,
             data,
@@ -245,22 +236,6 @@ def compare(
             overwrite,
             formats_of(tables, pictures, out),
         )
-
-
-def merge(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR...", help="The folders of all shards of a comparison.", show_default=False),
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder of the whole, with its results.", show_default=False)
-    ],
-) -> None:
-    """Join the shards of a comparison, and print which model predicts best."""
-    from .commands.compare import run_merge
-
-    with plain_messages() as terminal:
-        run_merge(terminal, folders, out)
 
 
 # The other commands: tests, designs, bundled data, reproductions of tables, the app -----------------------

@@ -1,8 +1,6 @@
 """`thali compare`: leave pairs, choices, tasks or rows out, and say which model predicts them best."""
 
 import contextlib
-import copy
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,6 @@ import typer
 from thali._arguments import one_of
 from thali.data.kinds import EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, SPECS, spec_of_kind
 from thali.errors import Argument, ArgumentError, Setting
-from thali.inference.jobs import read_index
 from thali.model.registry import features_of
 from thali.model.spec import DATA, ModelSpec, Option
 
@@ -23,7 +20,7 @@ from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, given_of_table
 from ..values import value_of
-from .jobs import JOB, OVERWRITE, job_in, noted
+from .jobs import OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +29,7 @@ _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
 # How models are compared, by default.
 _OF_PREDICTION = ("leave_out", "folds")  # what a comparison by evidence has not
-UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))
+UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "by", "sensitivity"))
 _OWN = (
     *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
     Option("job", "", typed="out"),
@@ -53,7 +50,6 @@ def run_compare(
     import thali
     from thali.comparison.by_evidence import EVIDENCE
     from thali.comparison.compare import PREDICTION
-    from thali.comparison.job import ELSEWHERE, checked_shard
     from thali.comparison.ways import SUBJECT, WAYS, as_left_out, kind_of
 
     specs = specs_in(models or "")
@@ -61,7 +57,6 @@ def run_compare(
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
     by_evidence = one_of("by", own["by"] or PREDICTION, (PREDICTION, EVIDENCE)) == EVIDENCE
     (_refuse_prediction if by_evidence else _refuse_sensitivity)(own)
-    shard = checked_shard(_shard(own["shard"]), out, values.get("seed"))
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
@@ -85,7 +80,7 @@ def run_compare(
     else:
         _say_fits(named, data, kind)
         run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
-    run |= {"shard": shard, "random_seed": values.get("seed")}
+    run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
@@ -93,33 +88,14 @@ def run_compare(
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
         table = thali.compare(named, data, progressbar=True, **run)
     fits = table.attrs["fits"]
-    finished = fits - int((table.attrs["missing"]["why"] != ELSEWHERE).sum())
-    done = f"{finished:,} of {fits:,} {'models' if by_evidence else 'fits'} are"
-    if shard is None:
-        _finish(terminal, table, out, formats)
-    elif not table.attrs["interrupted"]:
-        print(f"shard {own['shard']}: {done} finished, in {out}; thali merge joins the shards.")
+    done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by_evidence else 'fits'} are"
+    _finish(terminal, table, out, formats)
     if table.attrs["interrupted"]:
         if out is not None:
             notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
         else:
             notify(f"stopped by Ctrl-C; {done} finished; with --out DIR it could go on.")
         raise typer.Exit(INTERRUPTED)
-
-
-def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
-    """Join the shards of a comparison in these folders and print the answer."""
-    import thali
-
-    terminal.know(_known([]))
-    check_folder(out)
-    first = read_index(folders[0] / JOB)
-    command = copy.deepcopy(first["command"]) if first is not None else None
-    if command is not None:  # the whole goes on by the command of a shard without --shard
-        command["arguments"].get("own", {})["shard"] = None
-    with job_in(out, False, command) as job:
-        table = thali.merge([folder / JOB for folder in folders], job)
-    _finish(terminal, table, out)
 
 
 def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
@@ -131,7 +107,7 @@ def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
         notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
 
 
-def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] = ("csv",)) -> None:
+def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str]) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali.comparison.by_evidence import EVIDENCE
     from thali.comparison.findings import findings_of
@@ -163,15 +139,6 @@ def _refuse_sensitivity(own: dict[str, Any]) -> None:
     """Refuse the option that is for a comparison by evidence."""
     if own["sensitivity"]:
         raise ArgumentError(Argument("sensitivity"), " goes with ", Setting("by", "evidence"), ".")
-
-
-def _shard(text: str | None) -> tuple[int, int] | None:
-    """The shard that was typed."""
-    if text is None:
-        return None
-    if not (found := re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)):
-        raise ArgumentError(Argument("shard"), f" must be K/N, the K-th of N shards, such as 1/4; got {text!r}.")
-    return int(found[1]), int(found[2])
 
 
 def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from thali.errors import DataError
-from thali.inference.jobs import command_noted, is_running, read_index, shard_name
+from thali.inference.jobs import command_noted, is_running, read_index
 from thali.model.spec import Option
 
 from ...slides import is_slide
@@ -145,7 +145,7 @@ def print_status(folder: Path) -> None:
     place, stamp = index["place"], index["stamp"]
     state = "running" if is_running(folder / JOB) else "finished" if index["ended"] else "stopped"
     name = stamp["models"][""]["class"] if stamp["kind"] == "fit" else stamp["kind"]
-    print(f"{name}{f' ({shard_name(shard)})' if (shard := stamp['shard']) else ''}: {state}")
+    print(f"{name}: {state}")
     print(f"{place['done']:,} of {place['total']:,} {place['unit']} ({place['done'] / max(1, place['total']):.0%})")
     for group, (done, total) in place.get("each", {}).items():
         print(f"  {group}: {done:,} of {total:,}")
@@ -160,8 +160,7 @@ def _index(folder: Path) -> dict[str, Any]:
     index = read_index(folder / JOB)
     if index is None:
         raise DataError(
-            f"There is no job in '{folder}'; give the folder that --out of thali fit, compare, merge or reproduce --all"
-            " named."
+            f"There is no job in '{folder}'; give the folder that --out of thali fit, compare or reproduce --all named."
         )
     return index
 

@@ -94,14 +94,14 @@ def write_report(
 
 def _results(results: Path) -> Any:
     """The model, the leaderboard, or the table of a comparison."""
-    from thali.comparison.merge import OF_KIND, table_of_job
+    from thali.comparison.job_table import TABLES, table_of_job
     from thali.inference.jobs import read_index
     from thali.model.saved import load, model_in
 
     if not results.is_dir() or model_in(results) is not None:
         return load(results)
     index = read_index(results / JOB)
-    if index is not None and index["stamp"]["kind"] in OF_KIND:
+    if index is not None and index["stamp"]["kind"] in TABLES:
         return table_of_job(results / JOB)
     raise DataError(
         f"There are no results in '{results}'; give the folder that --out of thali fit, compare or leaderboard named,"
