@@ -13,7 +13,6 @@ from thali.aspects.answers.features import place_in_tree
 from thali.aspects.draws.counts import log_binomial, log_coefficient
 from thali.inference.threads import rectangle
 from thali.plots.blocks import choice_matrix, weighted_features
-from thali.reproduce import catalogue, find
 from thali.trees.newick import parse, write
 
 matplotlib.use("Agg")
@@ -38,12 +37,6 @@ def test_a_newick_text_is_parsed_and_written():
 def test_where_a_feature_lies_in_a_tree():
     tree = th.Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]})
     assert place_in_tree([("tea",), ("tea", "coffee"), ("tea", "milk")], tree) == ["leaf", "clade hot", "across"]
-
-
-def test_reproductions_are_listed_and_found_whatever_the_spelling():
-    names = [entry.name for entry in catalogue()]
-    assert names[:3] == ["paris-rome", "celebrities", "scan-order"] and len(names) == len(set(names)) == 14
-    assert find("paris_rome").name == find("Paris-Rome").name == "paris-rome"
 
 
 @pytest.mark.usefixtures("pictures")

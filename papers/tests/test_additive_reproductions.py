@@ -13,19 +13,19 @@ from real_data import needs_data, real_data
 from scipy import stats
 from stopped_jobs import keep_parts
 
+import papers
 import thali as th
-from thali import reproduce
+from papers import Settings
+from papers import additive_2007 as paper
+from papers import additive_2007_simulation as section_5
+from papers import additive_2007_tables as tables
+from papers.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
 from thali.aspects.models.additive import AdditiveClustering
 from thali.comparison.pairs import mcse
 from thali.data import kinds
 from thali.errors import ArgumentError, DataError
 from thali.inference.parts import read_parts
 from thali.reading.recognise import read
-from thali.reproduce import Settings
-from thali.reproduce import additive_2007 as paper
-from thali.reproduce import additive_2007_simulation as section_5
-from thali.reproduce import additive_2007_tables as tables
-from thali.reproduce.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
 from thali.testing.naive import additive_log_likelihood
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
@@ -109,7 +109,7 @@ def spoilt(name: str) -> pd.DataFrame:
 )
 def test_other_data_are_refused(run, folder, name, messages):
     spoilt(name).to_csv(folder / "given.csv")
-    result = run("reproduce", "additive-countries", "--small", "--data", "given.csv", "--out", "results")
+    result = run("additive-countries", "--small", "--data", "given.csv", "--out", "results")
     assert result.code == 2 and "given.csv: The" in result.err and messages in result.err
     assert result.out == "" and os.listdir(folder) == ["given.csv"]
 
@@ -118,27 +118,27 @@ def test_other_data_are_refused(run, folder, name, messages):
     ("words", "messages"),
     [
         (["additive-letters"], "additive-letters needs a table of the similarities of the letters A to Z"),
-        (["additive-letters"], "with `--data FILE`"),
+        (["additive-letters"], "with `--data PATH`"),
         (["paris-rome", "--data", "given.csv"], "paris-rome takes no data of the user's; leave out `--data`"),
         (["additive-numbers", "--data", "given.csv"], "leave out `--data`"),
         (["additive-letters", "--data", "absent.csv"], "There is no file 'absent.csv'"),
     ],
 )
 def test_data_where_there_should_be_none_or_none_where_there_should_be(run, folder, words, messages):
-    result = run("reproduce", *words, "--small", "--out", "results")
+    result = run(*words, "--small", "--out", "results")
     assert result.code == 2 and messages in result.err and result.out == "" and os.listdir(folder) == []
 
 
 def test_the_library_refuses_as_the_command_line_does():
-    with pytest.raises(ArgumentError, match="--data FILE"):
-        reproduce.find("additive-letters").run(Settings("small"))
+    with pytest.raises(ArgumentError, match="--data PATH"):
+        papers.find("additive-letters").run(Settings("small"))
     with pytest.raises(DataError, match="no file"):
-        reproduce.find("additive-letters").run(Settings("small", data=Path("absent.csv")))
+        papers.find("additive-letters").run(Settings("small", data=Path("absent.csv")))
 
 
 def test_the_list_says_which_need_data(run):
-    listed = run("reproduce").out
-    assert "    needs --data FILE: a table of the similarities of the 16 countries" in listed
+    listed = run().out
+    assert "    needs --data: a table of the similarities of the 16 countries" in listed
     assert listed.count("needs --data") == 2 + 5
 
 
@@ -147,7 +147,7 @@ def test_the_list_says_which_need_data(run):
 
 def test_numbers_from_words_to_files(run, folder, monkeypatch):
     monkeypatch.setattr(paper, "NUMBERS", NUMBERS._replace(draws=(60, 0, 0)))
-    result = run("reproduce", "additive-numbers", "--small", "--out", "results")
+    result = run("additive-numbers", "--small", "--out", "results")
     assert result.code == 0 and (folder / "results" / "additive-numbers.txt").read_text() == result.out
     pictures = [f"additive-numbers-{name}.png" for name in ("figure-4", "features", "overlap", "similarities")]
     written = [f"additive-numbers-{number}.csv" for number in range(1, 7)] + ["additive-numbers.txt", *pictures]
@@ -176,7 +176,7 @@ def test_countries_from_a_file(run, folder, monkeypatch):
     monkeypatch.setattr(paper, "COUNTRIES", COUNTRIES._replace(draws=(40, 0, 0)))
     square = as_printed(COUNTRIES).rename(index=str.upper, columns=str.upper)
     square.iloc[::-1, ::-1].to_csv(folder / "given.csv")
-    result = run("reproduce", "additive-countries", "--small", "--data", "given.csv")
+    result = run("additive-countries", "--small", "--data", "given.csv")
     assert result.code == 0
     for members in list(COUNTRIES.features)[:3]:
         paper_probability, probability = cells(result.out, " ".join(members))[:2]
@@ -274,7 +274,7 @@ def settings(folder=None):
 
 @pytest.mark.long
 def test_simulation_from_words_to_files_and_on_from_them(run, folder, tiny, monkeypatch):
-    first = run("reproduce", "additive-simulation", "--small", "--out", "results")
+    first = run("additive-simulation", "--small", "--out", "results")
     assert first.code == 0 and (folder / "results" / "additive-simulation.txt").read_text() == first.out
     pictures = [f"additive-simulation-{name}.png" for name in ("figure-2", "figure-3a", "figure-3b", "reconstructed")]
     assert set(pictures) <= set(os.listdir("results"))
@@ -286,7 +286,7 @@ def test_simulation_from_words_to_files_and_on_from_them(run, folder, tiny, monk
     keep_parts(job, 2)
     made, fits = section_5._record, []
     monkeypatch.setattr(section_5, "_record", lambda *cell: fits.append(cell) or made(*cell))
-    again = run("reproduce", "additive-simulation", "--small", "--out", "results")
+    again = run("additive-simulation", "--small", "--out", "results")
     assert again.out == first.out and len(fits) == 2
 
 

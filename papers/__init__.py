@@ -10,7 +10,9 @@ plackett_luce_2012_mixing.py  their Table 3: plackett-luce-table3
 plackett_luce_2012_iris.py    their pictures of iris: plackett-luce-fig2, plackett-luce-fig4
 product_classes_2017.py  Daviet & McCausland (2017), a draft: product-classes
 
-`catalogue()` lists the entries and `find(name)` gives one; `thali reproduce NAME` runs it from the command line.
+command.py               `python -m papers`
+
+`catalogue()` lists the entries and `find(name)` gives one.
 """
 
 from importlib import import_module
@@ -36,7 +38,7 @@ _PAPERS = (
 
 def catalogue() -> list[Entry]:
     """Every entry, paper by paper."""
-    return [entry for paper in _PAPERS for entry in import_module(f"thali.reproduce.{paper}").ENTRIES]
+    return [entry for paper in _PAPERS for entry in import_module(f"papers.{paper}").ENTRIES]
 
 
 def find(name: str) -> Entry:

@@ -60,8 +60,6 @@ OF_SPLITS = {"small": 2, "standard": 4, "full": HALVES}  # of colon, which takes
 def table_2(settings: Settings) -> Reproduction:
     """Error rates on six data sets, and on sushi for who has the file."""
     data_sets = [] if settings.data is None else read(settings.data, (*STUDIES, SUSHI))
-    if settings.sushi is not None:
-        data_sets = [*(data for data in data_sets if data.design is not SUSHI), *read(settings.sushi, (SUSHI,))]
     tasks = []
     for data in data_sets:
         tasks.append(Task(data, (*METHODS, OF_GERMAN) if data.design.name == "German" else METHODS))
@@ -256,8 +254,7 @@ ENTRIES = (
         table_2,
         f"a folder with (some of) the {_NEEDED.format(_SIX + ' and, for who has it, sushi')} (UCI repository)",
         partial(read, studies=(*STUDIES, SUSHI)),
-        partial(read, studies=(SUSHI,)),
-        tuple(design.key for design in (*STUDIES, SUSHI)),
+        named=tuple(design.key for design in (*STUDIES, SUSHI)),
     ),
     Entry(
         "plackett-luce-colon",

@@ -18,7 +18,7 @@ import sketches
 from filelock import FileLock
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
-from places import TESTS
+from places import PROJECT
 from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
@@ -41,10 +41,15 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
     "classify/plackett_luce": "fit",
     "choice/product_classes": "fit",
     "classify/sparse_logit": "fit",
+    "papers/tests": "fit",
     "plots": "fit",
-    "reproduce": "fit",
     "testing": "fit",
 }
+
+
+def folder_of(path):
+    """Return the folder of a test, without `tests/` in front."""
+    return path.parent.relative_to(PROJECT).as_posix().removeprefix("tests/")
 
 
 def pytest_configure(config):
@@ -67,7 +72,7 @@ def pytest_collection_modifyitems(items):
             if cases[test] > first.args[0]:
                 item.add_marker("long")
         if not any(item.get_closest_marker(kind) for kind in KINDS):
-            folder = item.path.parent.relative_to(TESTS).as_posix()
+            folder = folder_of(item.path)
             is_quick = not any(map(item.get_closest_marker, ("data", "long", "study")))
             item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
     yield
@@ -189,9 +194,8 @@ def pictures():
 
 @pytest.fixture(autouse=True)
 def sketched(request):
-    """Pictures that the command line, the app and reproductions write are rendered only if a test asks for it."""
-    folder = request.path.parent.relative_to(TESTS).as_posix()
-    if folder not in sketches.FOLDERS or request.node.get_closest_marker("rendered"):
+    """Pictures that the command line, the app and `papers` write are rendered only if a test asks for it."""
+    if folder_of(request.path) not in sketches.FOLDERS or request.node.get_closest_marker("rendered"):
         yield
     else:
         with sketches.instead_of_pictures():

@@ -10,20 +10,20 @@ import pytest
 from real_data import needs_data, real_data
 from stopped_jobs import keep_parts
 
-from thali import reproduce
+import papers
+from papers import Settings
+from papers import plackett_luce_2012 as paper
+from papers import plackett_luce_2012_data as data_files
+from papers import plackett_luce_2012_data as rates
+from papers import plackett_luce_2012_iris as iris
+from papers import plackett_luce_2012_mixing as mixing
+from papers.plackett_luce_2012_data import COLON, GIBBS, IRIS, LOGIT, STUDIES, SUSHI, VARIATIONAL
+from papers.plackett_luce_2012_mixing import logit_chain, plackett_luce_chain
 from thali.classify.plackett_luce.model import PlackettLuceRegression
 from thali.classify.plackett_luce.state import LOG_MASS
 from thali.classify.sparse_logit.model import SparseMultinomialLogit
 from thali.errors import ArgumentError, DataError
 from thali.inference.parts import read_parts
-from thali.reproduce import Settings
-from thali.reproduce import plackett_luce_2012 as paper
-from thali.reproduce import plackett_luce_2012_data as data_files
-from thali.reproduce import plackett_luce_2012_data as rates
-from thali.reproduce import plackett_luce_2012_iris as iris
-from thali.reproduce import plackett_luce_2012_mixing as mixing
-from thali.reproduce.plackett_luce_2012_data import COLON, GIBBS, IRIS, LOGIT, STUDIES, SUSHI, VARIATIONAL
-from thali.reproduce.plackett_luce_2012_mixing import logit_chain, plackett_luce_chain
 
 TINY = rates.Budget(2, 4, 4, 1)
 
@@ -155,7 +155,7 @@ def spoilt(name: str, folder: Path) -> Path:
 def test_other_data_are_refused(run, folder, name, messages):
     path = spoilt(name, folder)
     before = sorted(os.listdir(folder))
-    result = run("reproduce", "plackett-luce-table2", "--small", "--data", path, "--out", "results")
+    result = run("plackett-luce-table2", "--small", "--data", path, "--out", "results")
     assert result.code == 2 and messages in " ".join(result.err.split()) and result.out == ""
     assert sorted(os.listdir(folder)) == before
 
@@ -167,11 +167,11 @@ def test_levels_must_be_positive(folder):
 
 
 def test_data_are_asked_for(run):
-    result = run("reproduce", "plackett-luce-table3", "--small")
+    result = run("plackett-luce-table3", "--small")
     assert result.code == 2 and "plackett-luce-table3 needs a folder" in result.err
     with pytest.raises(ArgumentError, match="table of the irises"):
-        reproduce.find("plackett-luce-fig2").run(Settings("small"))
-    assert run("reproduce").out.count("needs --data FILE") == 2 + 5
+        papers.find("plackett-luce-fig2").run(Settings("small"))
+    assert run().out.count("needs --data") == 2 + 5
 
 
 # splits and scores ----------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_table_2_from_words_to_files_and_on_from_them(run, folder, monkeypatch):
     irises().to_csv(folder / "iris.csv", index=False)
     table(40, ["x", "y", "z"], [1, 2]).to_csv(folder / "german.csv", index=False)
     lenses().to_csv(folder / "lenses.csv", index=False)
-    first = run("reproduce", "plackett-luce-table2", "--small", "--data", ".", "--out", "results")
+    first = run("plackett-luce-table2", "--small", "--data", ".", "--out", "results")
     assert first.code == 0, first.err
     found: Any = pd.read_csv("results/plackett-luce-table2-1.csv").set_index(["data", "method"])
     assert len(found) == 4 + 5 + 4 + 4 and (found["here"] <= 1).all() and np.isfinite(found["log loss"]).all()
@@ -254,7 +254,7 @@ def test_table_2_from_words_to_files_and_on_from_them(run, folder, monkeypatch):
     keep_parts(job, 5)
     made, fits = rates._record, []
     monkeypatch.setattr(rates, "_record", lambda *cell: fits.append(cell) or made(*cell))
-    again = run("reproduce", "plackett-luce-table2", "--small", "--data", ".", "--out", "results")
+    again = run("plackett-luce-table2", "--small", "--data", ".", "--out", "results")
     assert again.out == first.out and len(fits) == 3
 
 
@@ -331,7 +331,7 @@ def test_ctrl_c_keeps_finished_splits(folder, monkeypatch):
 
 def test_colon(run, folder):
     genes().to_csv(folder / "colon.csv", index=False)
-    result = run("reproduce", "plackett-luce-colon", "--small", "--data", "colon.csv", "--out", "results")
+    result = run("plackett-luce-colon", "--small", "--data", "colon.csv", "--out", "results")
     assert result.code == 0, result.err
     shown: Any = pd.read_csv("results/plackett-luce-colon-1.csv").set_index("method")
     assert shown.loc[LOGIT, "paper"] == 0.33 and shown.loc[GIBBS, "paper"] == 0.36 and len(shown) == 5
@@ -432,7 +432,7 @@ def test_ratios_of_table_3():
 def test_table_3_from_files(run, folder):
     irises().to_csv(folder / "iris.csv", index=False)
     lenses().to_csv(folder / "lenses.csv", index=False)
-    words = ["reproduce", "plackett-luce-table3", "--small", "--data", ".", "--out", "results"]
+    words = ["plackett-luce-table3", "--small", "--data", ".", "--out", "results"]
     first = run(*words)
     assert first.code == 0, first.err
     shown: Any = pd.read_csv("results/plackett-luce-table3-1.csv").set_index(["data", "sampler"])
@@ -446,7 +446,7 @@ def test_table_3_from_files(run, folder):
 
 def test_figure_2(run, folder):
     irises(60).to_csv(folder / "iris.csv", index=False)
-    result = run("reproduce", "plackett-luce-fig2", "--small", "--data", "iris.csv", "--out", "results")
+    result = run("plackett-luce-fig2", "--small", "--data", "iris.csv", "--out", "results")
     assert result.code == 0, result.err
     path: Any = pd.read_csv("results/plackett-luce-fig2-1.csv").set_index("a")
     assert (path["above zero"][path.index > 1] == 27).all() and path["above zero"][1.0] < 27
@@ -466,7 +466,7 @@ def test_figure_2(run, folder):
 @pytest.mark.rendered
 def test_figure_4(run, folder):
     irises().to_csv(folder / "iris.csv", index=False)
-    result = run("reproduce", "plackett-luce-fig4", "--small", "--data", "iris.csv", "--out", "results")
+    result = run("plackett-luce-fig4", "--small", "--data", "iris.csv", "--out", "results")
     assert result.code == 0, result.err
     said = " ".join(result.out.split())
     assert "Of petal_length and petal_width alone" in said and "40 rows, 4 covariates" in said

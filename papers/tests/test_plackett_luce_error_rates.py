@@ -3,9 +3,9 @@
 import pytest
 from real_data import needs_data, real_data
 
-from thali.reproduce import Settings
-from thali.reproduce.plackett_luce_2012 import GIBBS, LOGIT, VARIATIONAL
-from thali.reproduce.plackett_luce_2012_data import (
+from papers import Settings
+from papers.plackett_luce_2012 import GIBBS, LOGIT, VARIATIONAL
+from papers.plackett_luce_2012_data import (
     HALVES,
     STUDIES,
     Budget,

@@ -29,8 +29,7 @@ class Settings:
     cores: int | None = None  # None: all
     progressbar: bool = True
     folder: Path | None = None  # of the jobs of a long run; the same run goes on from them
-    data: Path | None = None  # the file of data of an entry whose data do not come with thali
-    sushi: Path | None = None  # the file of the sushi data, for the entry that can use them in addition
+    data: Path | None = None  # the file or the folder of data that do not come with thali
 
     def pick(self, small: int, standard: int, full: int) -> int:
         """The number that belongs to the size."""
@@ -66,7 +65,6 @@ class Entry:
     function: Callable[[Settings], Reproduction]
     needs: str = ""  # what the user's file of data must hold; empty: all data come with thali
     reads: Callable[[Path], Any] | None = None  # raises an error if it does not
-    reads_sushi: Callable[[Path], Any] | None = None  # likewise, if it can use the sushi data
     named: tuple[str, ...] = ()  # how the names of its tables begin in a folder with the data of all entries
 
     def check(self, settings: Settings) -> None:
@@ -74,14 +72,10 @@ class Entry:
         if self.reads is None:
             if settings.data is not None:
                 raise ArgumentError(f"{self.name} takes no data of the user's; leave out `--data`.")
-        elif settings.data is None and settings.sushi is None:
-            raise ArgumentError(f"{self.name} needs {self.needs}; name the file with `--data FILE`.")
-        elif settings.data is not None:
+        elif settings.data is None:
+            raise ArgumentError(f"{self.name} needs {self.needs}; name it, or its folder, with `--data PATH`.")
+        else:
             self.reads(settings.data)
-        if settings.sushi is not None:
-            if self.reads_sushi is None:
-                raise ArgumentError(f"{self.name} takes no sushi data; leave out `--sushi`.")
-            self.reads_sushi(settings.sushi)
 
     def with_data_of(self, settings: Settings) -> Settings | None:
         """The settings with its data out of a folder that holds those of all entries; None if they are not there."""
