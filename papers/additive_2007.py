@@ -24,6 +24,7 @@ from thali.posterior.summary import convergence
 from . import additive_2007_tables as tables
 from .additive_2007_tables import ALPHA, COUNTRIES, LETTERS, LETTERS_CONSTANT, NUMBERS, PAPER, RATE, Design
 from .entry import Entry, Reproduction, Settings
+from .plots.overlap import overlap
 
 
 def numbers(settings: Settings) -> Reproduction:
@@ -120,7 +121,7 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
             "figure-4": lambda: plots.n_features(model),
             "features": lambda: plots.features(model),
             "similarities": lambda: plots.similarity(model),
-            "overlap": lambda: plots.overlap(model),
+            "overlap": lambda: overlap(model),
         },
         interrupted=model.interrupted_,
     )

@@ -18,6 +18,7 @@ from thali.inference.chains import checked_run
 from thali.trees.tree import Tree
 
 from .entry import Entry, Reproduction, Settings
+from .plots.feature_samples import feature_samples
 
 if TYPE_CHECKING:
     import pandas
@@ -115,7 +116,7 @@ def paris_rome(settings: Settings) -> Reproduction:
             "figure-1-features": lambda: plots.features(model),
             "figure-1-number-and-alpha": lambda: plots.n_features(model),
             "figure-1-traces": lambda: plots.trace(model),
-            "figure-2-samples": lambda: plots.feature_samples(model),
+            "figure-2-samples": lambda: feature_samples(model),
         },
         interrupted=model.interrupted_,
     )

@@ -340,7 +340,7 @@ def _remark_on_features(settings: Settings, shown: int, fits: dict[Any, Any]) ->
 
 
 def _score_pictures(scores: "pandas.DataFrame") -> dict[Any, Any]:
-    from thali.plots.blocks import by_level
+    from .plots.blocks import by_level
 
     def draw_scores() -> Any:
         levels = _wide(scores, "score").groupby("comparisons")
@@ -355,7 +355,7 @@ def _score_pictures(scores: "pandas.DataFrame") -> dict[Any, Any]:
 
 
 def _matrix_pictures(settings: Settings, size: Size, shown: int, fits: dict[Any, Any]) -> dict[Any, Any]:
-    from thali.plots.blocks import choice_matrices, features_above_each_other, features_and_choices
+    from .plots.blocks import choice_matrices, features_above_each_other, features_and_choices
 
     truth = made(settings, shown, PICTURED_LEVEL)
     labels, true_features = truth.data.labels, _merged(*_features(truth))

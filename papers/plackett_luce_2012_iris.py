@@ -30,6 +30,7 @@ from .plackett_luce_2012_data import (
     read,
     sparse_logit,
 )
+from .plots.decision import decision
 
 if TYPE_CHECKING:
     import pandas
@@ -62,13 +63,11 @@ def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence
 
 def regions_picture(data: DataSet, methods: Sequence[Method], sampler: dict[Any, Any]) -> "Sequence[Axes]":
     """Fig. 4: a panel for each method, the region of each class and the points of the data; fits the methods."""
-    from thali import plots
-
     axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
         with without_warnings():
             model = method.make(sampler, data.labels).fit(data.covariates, data.labels)
-        plots.decision(model, data.covariates, data.labels, ax=ax)
+        decision(model, data.covariates, data.labels, ax=ax)
         ax.set_title(method.name, fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
     for ax in axes[:-1]:
@@ -157,8 +156,6 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
     """Fits on the grid, how many weights there are, and a table of those above zero at a = 1."""
     import pandas as pd
 
-    from thali.classify.plackett_luce.map_estimate import map_path
-
     design, W, codes, classes = _prepared(data)
     path = map_path(W, codes, len(classes), GRID)
     weights = path[GRID.index(1.0)].weights
@@ -172,6 +169,23 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
         }
     )
     return path, weights.size, support
+
+
+def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
+    """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a downwards."""
+    from thali.classify.plackett_luce.map_estimate import maximise
+    from thali.classify.plackett_luce.row_sums import Rows, distinct_rows
+
+    W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64))
+    data = Rows(W, codes, n_classes, counts)
+    fits: dict[float, Any] = {}
+    start = None
+    for a in sorted({float(a) for a in grid}, reverse=True):
+        if a <= 1.0 and (start is None or (start > 0.0).all()):
+            start = maximise(data, 1.0, start=start).weights if a < 1.0 else start
+        fits[a] = maximise(data, a, start=start)
+        start = fits[a].weights
+    return [fits[float(a)] for a in grid]
 
 
 def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:

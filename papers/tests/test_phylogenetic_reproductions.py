@@ -7,6 +7,7 @@ from stopped_jobs import keep_parts
 
 from papers import Settings
 from papers import phylogenetic_2008 as paper
+from papers.plots.blocks import choice_matrix, weighted_features
 from thali import datasets
 from thali.inference import jobs
 from thali.inference.parts import read_parts
@@ -182,3 +183,11 @@ def test_mean_matrices_of_a_known_model():
     np.testing.assert_allclose(matrix + matrix.T, 1.0, rtol=0, atol=1e-15)
     asked = model.predict_proba([("P+", "R"), ("R+", "P")])
     np.testing.assert_allclose([matrix[0, 2], matrix[3, 1]], asked, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("pictures")
+def test_matrices_are_drawn_with_their_labels():
+    ax = weighted_features(np.array([[1], [1], [0]], bool), np.array([2.0]), np.ones(3), ["a1", "a2", "b1"])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "2.0"]
+    ax = choice_matrix(np.array([[0.5, 0.9], [0.1, 0.5]]), ["tea", "milk"])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea", "milk"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from plackett_luce_data import problem
 from real_data import needs_data, real_data
 from stopped_jobs import keep_parts
 
@@ -479,3 +480,20 @@ def test_figure_4(run, folder):
 def test_petals_without_names_are_the_last_two():
     unnamed = irises().set_axis(["p", "q", "r", "s", "kind"], axis=1)
     assert iris.petals(data_set(unnamed)).covariates.columns.tolist() == ["r", "s"]
+
+
+def test_path_of_iris_is_a_single_jump():
+    """Figure 2: all 27 weights above a = 1, three and the same three from there on."""
+    W, codes, n_classes = problem("iris")
+    grid = [0.01, 0.5, 0.95, 1.0, 1.1, 2.0]
+    fits = iris.map_path(W, codes, n_classes, grid)
+    assert [fit.a for fit in fits] == grid
+    assert [int(fit.support.sum()) for fit in fits] == [3, 3, 3, 3, 27, 27]
+    for fit in fits[:3]:
+        np.testing.assert_allclose(fit.weights, fits[3].weights, atol=1e-6)
+    assert abs(fits[4].objective - -92.0748376646) < 1e-6
+
+
+def test_path_below_one_alone():
+    W, codes, n_classes = problem("iris")
+    assert [int(fit.support.sum()) for fit in iris.map_path(W, codes, n_classes, [0.5, 0.9])] == [3, 3]

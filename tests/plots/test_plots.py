@@ -42,7 +42,6 @@ OTHERS = (
     "calibration",
     "coefficient_path",
     "comparison",
-    "decision",
     "evidence",
     "group_ranks",
     "group_weights",
@@ -56,8 +55,6 @@ OTHERS = (
     "worths_in_time",
     "membership",
     "option_similarity",
-    "overlap",
-    "path",
     "similarity",
     "temperatures",
     "tree",
@@ -226,7 +223,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
 
 
 def test_importing_the_pictures_loads_nothing_heavy():
-    modules = "thali.plots, thali.plots.comparison, thali.plots.feature_samples"
+    modules = "thali.plots, thali.plots.comparison, thali.plots.feature_matrix"
     heavy = {"matplotlib", "pandas", "numba", "scipy", "xarray"}
     code = f"import sys, {modules}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

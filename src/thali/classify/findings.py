@@ -61,7 +61,6 @@ ENGLISH = {
     "sweeps": "Found in {sweeps} sweeps over the data.",
     "bound": "Lower bound of the log evidence: {value}.",
     "path": "How the estimates change with the prior.",
-    "decision": "The most probable class for each pair of values.",
     "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
     "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) for"
     " standardised coefficients, at the maximum of the posterior.",
@@ -349,18 +348,9 @@ def unexpected_rows(model: Any, settings: Settings) -> Finding:
 @finding("path", "How do the estimates change with the prior?", FILE)
 def path(model: Any, settings: Settings) -> Finding | None:
     """The picture of the estimates against the prior, of the rows of the fit."""
-    if settings.rows is None or not (_is_plackett_luce(model) or model._engine.is_point):
+    if settings.rows is None or _is_plackett_luce(model) or not model._engine.is_point:
         return None
-    name = "path" if _is_plackett_luce(model) else "coefficient_path"
-    return Finding(picture=Picture(name, ENGLISH["path"], (model, *settings.rows), file="path"))
-
-
-@finding("decision", "Which class is the most probable where?", FILE)
-def decision(model: Any, settings: Settings) -> Finding | None:
-    """The picture of two covariates and their classes."""
-    if settings.rows is None or np.shape(settings.rows[0])[1] != 2:
-        return None
-    return Finding(picture=Picture("decision", ENGLISH["decision"], (model, *settings.rows)))
+    return Finding(picture=Picture("coefficient_path", ENGLISH["path"], (model, *settings.rows), file="path"))
 
 
 # how a paper says what was done -------------------------------------------------------------------------------
@@ -380,4 +370,4 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, path, decision, methods(modelled), verdict)
+_LAST = (data, path, methods(modelled), verdict)

@@ -6,14 +6,12 @@ from .check import check as check
 from .classes import classes as classes
 from .coefficient_path import coefficient_path as coefficient_path
 from .comparison import comparison as comparison
-from .decision import decision as decision
 from .demand import demand as demand
 from .elasticities import elasticities as elasticities
 from .evidence import evidence as evidence
 from .evidence_path import evidence_path as evidence_path
 from .feature_matrix import features as features
 from .feature_number import n_features as n_features
-from .feature_samples import feature_samples as feature_samples
 from .group_ranks import group_ranks as group_ranks
 from .group_weights import group_weights as group_weights
 from .individuals import individuals as individuals
@@ -23,8 +21,6 @@ from .level_effects import level_effects as level_effects
 from .market_shares import market_shares as market_shares
 from .membership import membership as membership
 from .option_similarity import option_similarity as option_similarity
-from .overlap import overlap as overlap
-from .path import path as path
 from .people import people as people
 from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree

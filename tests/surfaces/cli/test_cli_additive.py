@@ -28,7 +28,6 @@ EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "feature
 EVERYTHING += [
     "n_features.csv",
     "n_features.png",
-    "overlap.png",
     "posterior.nc",
     "similarity.csv",
     "similarity.png",

@@ -10,10 +10,9 @@ from thali.aspects.answers.kind import of_data, sees_weights
 from thali.aspects.draws.columns import Columns, columns_of
 from thali.errors import ArgumentError
 from thali.inference.seeds import streams
-
-from ._draws import posterior_of
-from ._fonts import picture
-from ._style import GRID, label_width, new_axes, shades_of_owners, short
+from thali.plots._draws import posterior_of
+from thali.plots._fonts import picture
+from thali.plots._style import GRID, label_width, new_axes, shades_of_owners, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.aspects.answers.estimate import Estimate
-from thali.aspects.findings.additive import MAX_OBJECTS
 from thali.aspects.models.additive import AdditiveClustering
 from thali.errors import ArgumentError
-
-from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from thali.plots._fonts import picture
+from thali.plots._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MAX_OBJECTS = 30  # more do not stay legible
 _WIDTH, _HEIGHT = 6.2, 5.2  # inches that the objects are spread over
 _LETTER, _LINE = 0.09, 0.15  # inches of a letter across, and of a line up
 _FIRST, _STEP = 0.07, 0.075  # inches from a label to its innermost outline, and from one outline to the next
@@ -79,9 +78,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
         raise ArgumentError(f"`max_features` must be 1 or more; got {max_features}.")
     estimate = model.estimate("expectation") if isinstance(model, AdditiveClustering) else model
     if not isinstance(estimate, Estimate):
-        raise ArgumentError(
-            f"plots.overlap needs an AdditiveClustering or one of its estimates; got {type(model).__name__}."
-        )
+        raise ArgumentError(f"overlap needs an AdditiveClustering or one of its estimates; got {type(model).__name__}.")
     labels = estimate.similarity.index.tolist()
     if len(labels) > MAX_OBJECTS:
         raise ArgumentError(

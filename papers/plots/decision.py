@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError, DataError
-
-from ._fonts import picture
-from ._style import COLOURS, new_axes, short
+from thali.plots._fonts import picture
+from thali.plots._style import COLOURS, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
