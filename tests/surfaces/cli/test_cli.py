@@ -365,7 +365,7 @@ def heed_interrupts():
     ("data", "answer", "files"),
     [
         ("celebrities", "number of latent aspects", EVERYTHING),
-        ("numbers", "number of features with two owners or more", ["estimate.csv", "overlap.png", "posterior.nc"]),
+        ("numbers", "number of features with two owners or more", ["estimate.csv", "posterior.nc", "similarity.png"]),
     ],
 )
 def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):

@@ -377,15 +377,6 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
 
 @pytest.mark.long
 @pytest.mark.fit
-def test_outlines_are_drawn_up_to_thirty_objects(run, fake, folder):
-    for n in (30, 31):
-        similarities(n).to_frame().to_csv(f"{n}.csv")
-        assert run("fit", f"{n}.csv", "--draws", 10, "--out", f"out{n}").code == 0
-        assert (folder / f"out{n}" / "overlap.png").exists() == (n == 30)
-
-
-@pytest.mark.long
-@pytest.mark.fit
 def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     fake.interrupted_ = True
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
