@@ -25,6 +25,7 @@ from . import additive_2007_tables as tables
 from .additive_2007_tables import ALPHA, COUNTRIES, LETTERS, LETTERS_CONSTANT, NUMBERS, PAPER, RATE, Design
 from .entry import Entry, Reproduction, Settings
 from .plots.overlap import overlap
+from .samplers import use_published_sampler
 
 
 def numbers(settings: Settings) -> Reproduction:
@@ -138,8 +139,8 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
     return found
 
 
-def _model(design: Design, sampler: str | None = None) -> AdditiveClustering:
-    return AdditiveClustering(sigma=design.sigma, alpha=ALPHA, weight_prior=(1.0, RATE), sampler=sampler)
+def _model(design: Design) -> AdditiveClustering:
+    return AdditiveClustering(sigma=design.sigma, alpha=ALPHA, weight_prior=(1.0, RATE))
 
 
 def _repeats(settings: Any, design: Any, data: Any, members: Any, protocol: Any) -> tuple[list[dict[Any, Any]], bool]:
@@ -151,7 +152,7 @@ def _repeats(settings: Any, design: Any, data: Any, members: Any, protocol: Any)
         warnings.simplefilter("ignore", InterruptedWarning)
         try:
             for run in range(number):
-                model = _model(design, sampler="paper")
+                model = use_published_sampler(_model(design))
                 seed = np.random.SeedSequence(settings.random_seed, spawn_key=(1, run))
                 budget = protocol | {"thin": 10, "chains": 10, "cores": settings.cores}
                 model.fit(data, **budget, random_seed=seed, progressbar=False)

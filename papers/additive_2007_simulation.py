@@ -18,6 +18,7 @@ from thali.plots._style import COLOURS, new_axes
 
 from .additive_2007_tables import ESTIMATORS, PAPER
 from .entry import Entry, Reproduction, Settings, finished_parts
+from .samplers import use_published_sampler
 
 if TYPE_CHECKING:
     import pandas
@@ -161,8 +162,8 @@ def _all_records(settings: Settings, size: Size) -> tuple[list[dict[Any, Any]], 
     cells = [(rate, n, number) for rate in size.rates for n, count in size.data_sets.items() for number in range(count)]
 
     def start(progress: Progress) -> None:
-        for sampler, budget in ((None, size.tempered), ("paper", size.single)):
-            _model(RATE, sampler).prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
+        for model, budget in ((_model(RATE), size.tempered), (use_published_sampler(_model(RATE)), size.single)):
+            model.prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
 
     parts = {" ".join(map(str, cell)): partial(_record, settings, size, *cell) for cell in cells}
     with warnings.catch_warnings():
@@ -172,8 +173,8 @@ def _all_records(settings: Settings, size: Size) -> tuple[list[dict[Any, Any]], 
         return finished_parts(settings, "data-sets", determined_by, None, parts, ("fitting", "data sets"), start)
 
 
-def _model(rate: float, sampler: str | None = None) -> AdditiveClustering:
-    return AdditiveClustering(alpha=ALPHA, weight_prior=(1.0, rate), sampler=sampler)  # sigma is that of the data
+def _model(rate: float) -> AdditiveClustering:
+    return AdditiveClustering(alpha=ALPHA, weight_prior=(1.0, rate))  # sigma is that of the data
 
 
 def _record(settings: Settings, size: Size, rate: float, n: int, number: int) -> dict[Any, Any] | None:
@@ -201,7 +202,7 @@ def _record(settings: Settings, size: Size, rate: float, n: int, number: int) ->
     }
     if rate != RATE:
         return found
-    single = _model(rate, "paper").fit(made.data, **size.single, random_seed=seeds[2], **shared)
+    single = use_published_sampler(_model(rate)).fit(made.data, **size.single, random_seed=seeds[2], **shared)
     if single.interrupted_:
         return None
     traces, tempered = log_posterior(single, rate), log_posterior(model, rate)

@@ -1,6 +1,5 @@
 """Görür, Jäkel & Rasmussen (2006), A choice model with infinitely many latent features."""
 
-import dataclasses
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -250,13 +249,14 @@ def scan_order(settings: Settings) -> Reproduction:
     """The effect of visiting columns in storage order on the number of features."""
     import pandas as pd
 
-    from thali.aspects.samplers import paper, recommended
     from thali.data.pairs import PairedComparisons
 
+    from .samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed
+
     samplers = {
-        "recommended": recommended.infinite,
-        "published, fresh random order for every row": paper.algorithm_1,
-        "published, storage order as printed": paper.algorithm_1_as_printed,
+        "recommended": None,
+        "published, fresh random order for every row": algorithm_1,
+        "published, storage order as printed": algorithm_1_as_printed,
     }
     two, nine = PairedComparisons([[0, 30], [30, 0]], ("a", "b")), datasets.celebrities()
     long, longer = settings.pick(500, 3_000, 30_000), settings.pick(2_000, 20_000, 200_000)
@@ -265,13 +265,11 @@ def scan_order(settings: Settings) -> Reproduction:
         "celebrities: aspects without the unique ones": (nine, None, np.nan, long, 25, lambda chain: chain.n_features),
     }
     rows, interrupted = [], False
-    for (what, (data, alpha, exact, draws, thin, count)), (name, kernel) in product(cases.items(), samplers.items()):
-        published = None if kernel is recommended.infinite else "paper"
+    for (what, (data, alpha, exact, draws, thin, count)), (name, sweep) in product(cases.items(), samplers.items()):
         budget = {"draws": draws, "tune": draws // 2, "thin": thin}
         task = build_task(
-            IndianBuffet(), Elimination(), data, weight_prior=(1.0, 1.0), alpha=alpha, sampler=published, **budget
+            IndianBuffet(), Elimination(), data, weight_prior=(1.0, 1.0), alpha=alpha, sweep=sweep, **budget
         )
-        task = dataclasses.replace(task, kernel=kernel)
         how = 4, thin, settings.cores, settings.random_seed, settings.progressbar
         chains, interrupted = run(task, checked_run(draws, draws // 2, *how, thin))
         if interrupted:

@@ -28,6 +28,7 @@ from .plackett_luce_2012_data import (
     of_majority,
     of_method,
     plackett_luce,
+    published_plackett_luce,
     rate_table,
     rates_of,
     read,
@@ -49,7 +50,7 @@ OF_GERMAN = plackett_luce(COLLAPSED, VARIATIONAL, method="variational", a=34.0)
 OF_COLON = (
     sparse_logit(LOGIT),
     plackett_luce(GIBBS, GIBBS),
-    plackett_luce(PUBLISHED, GIBBS, sampler="paper"),
+    published_plackett_luce(PUBLISHED, GIBBS),
     plackett_luce(VARIATIONAL, method="variational"),
     plackett_luce(MAXIMUM, method="map", a=1.0),
 )
@@ -234,8 +235,8 @@ def _times(data: DataSet, settings: Settings) -> dict[str, float]:
     count = settings.pick(5, 100, 300)
     X, seed = data.covariates.to_numpy(), settings.random_seed
     made = {
-        PUBLISHED: partial(plackett_luce_chain, X, data.labels, "paper", seed=seed),
-        GIBBS: partial(plackett_luce_chain, X, data.labels, "recommended", seed=seed),
+        PUBLISHED: partial(plackett_luce_chain, X, data.labels, is_published=True, seed=seed),
+        GIBBS: partial(plackett_luce_chain, X, data.labels, is_published=False, seed=seed),
         LOGIT: partial(logit_chain, X, data.labels, "polya-gamma", seed=seed),
     }
     found = {name: seconds(make, count) for name, make in made.items()}

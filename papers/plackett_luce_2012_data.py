@@ -215,6 +215,22 @@ def plackett_luce(name: str, paper: str | None = None, **arguments: Any) -> Meth
     return Method(name, make, paper)
 
 
+def published_plackett_luce(name: str, paper: str | None = None) -> Method:
+    """Plackett–Luce regression by the published sampler."""
+
+    def make(sampler: dict[Any, Any], labels: Any) -> Any:
+        from thali.classify.plackett_luce.engines import sampling_of
+        from thali.classify.plackett_luce.model import PlackettLuceRegression
+
+        from .samplers.plackett_luce_2012 import published
+
+        model = PlackettLuceRegression(**sampler)
+        model._sampling = lambda source, run: sampling_of(model, source, run, published)
+        return model
+
+    return Method(name, make, paper)
+
+
 def sparse_logit(name: str, **arguments: Any) -> Method:
     """The sparse logit, its reference the last class as in the paper."""
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from thali.posterior.summary import convergence
 
 from .entry import Entry, Reproduction, Settings, finished_parts
 from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, digest, read, split
+from .samplers.plackett_luce_2012 import published
 
 if TYPE_CHECKING:
     import pandas
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plackett_luce_chain(
-    X: Any, labels: Any, sampler: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
+    X: Any, labels: Any, *, is_published: bool, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
     from thali.classify.plackett_luce.design import Design
@@ -32,7 +34,9 @@ def plackett_luce_chain(
     data = merged(X, codes)
     design = Design.fit(data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts)
     W, codes = copies_of(data._replace(matrix=design.apply(data.matrix)))
-    settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, sampler, draws, tune, 1, 1)
+    settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
+    if is_published:
+        settings = replace(settings, sampler="exchange", sweep=published)
     return Chain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
 
 
@@ -130,13 +134,13 @@ def table_3(settings: Settings) -> Reproduction:
 def samplers_of(data: DataSet) -> dict[str, Callable[..., Any]]:
     """By name, functions of covariates and labels that make a chain."""
     found: dict[str, Callable[..., Any]] = {
-        PUBLISHED: partial(plackett_luce_chain, sampler="paper"),
-        RECOMMENDED: partial(plackett_luce_chain, sampler="recommended"),
+        PUBLISHED: partial(plackett_luce_chain, is_published=True),
+        RECOMMENDED: partial(plackett_luce_chain, is_published=False),
         HOLMES_HELD: partial(logit_chain, method="holmes-held"),
         POLYA_GAMMA: partial(logit_chain, method="polya-gamma"),
     }
     if data.design.name == "Lenses":
-        found[FIXED] = partial(plackett_luce_chain, sampler="paper", a=1.0)
+        found[FIXED] = partial(plackett_luce_chain, is_published=True, a=1.0)
     return found
 
 

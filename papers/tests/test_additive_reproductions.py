@@ -242,8 +242,8 @@ def test_ctrl_c_between_repeats_keeps_the_rest(monkeypatch):
     fit, fits = AdditiveClustering.fit, []
 
     def stopped(self, *arguments, **named):
-        fits.append(self.sampler)
-        if fits.count("paper") == 2:
+        fits.append("_parts" in vars(self))  # the published sampler
+        if fits.count(True) == 2:
             raise KeyboardInterrupt
         return fit(self, *arguments, **named)
 

@@ -401,7 +401,7 @@ def test_chains_are_those_of_the_classifiers():
     with pytest.warns(UserWarning):
         fitted = PlackettLuceRegression(draws=5, tune=5, thin=1, chains=1, random_seed=5).fit(X, y)
     likelihoods = fitted.posterior_["posterior"].dataset["log_likelihood"].values[0]
-    chain = plackett_luce_chain(X, y, "recommended", draws=5, tune=5, seed=seed.spawn(1)[0])
+    chain = plackett_luce_chain(X, y, is_published=False, draws=5, tune=5, seed=seed.spawn(1)[0])
     chain.run_to(10)
     np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)
     run = {"draws": 5, "tune": 5, "thin": 1, "chains": 1, "random_seed": 5}

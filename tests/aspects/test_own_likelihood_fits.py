@@ -163,7 +163,7 @@ def all_changes(rng, model, c, b, rounds):
     return total
 
 
-SETTINGS = {"weight_prior": (1.0, 10.0), "alpha": None, "sampler": None, "draws": 1, "tune": 0, "thin": 10**9}
+SETTINGS = {"weight_prior": (1.0, 10.0), "alpha": None, "draws": 1, "tune": 0, "thin": 10**9}
 
 
 def tasks():

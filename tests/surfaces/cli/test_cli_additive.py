@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from additive_fits import MadeUp, made_up, similarities
+from additive_fits import MadeUp, made_up
 from remembering import remembering
 
 import thali
@@ -98,7 +98,6 @@ def test_options_reach_the_model(done, fake):
         "alpha": 0.5,
         "weight_prior": (2.0, 4.0),
         "constant": False,
-        "sampler": None,
         "tempering": 12,
         "method": "mcmc",
         "link": "exp",
@@ -333,7 +332,7 @@ def test_the_advice_for_chains_apart_is_about_tempering():
     verdict = apart(()).verdict()
     sentence = str(verdict)
     assert not verdict.agrees and "R-hat of shared_features[0, 3] is" in sentence
-    assert "fit again with tempering (sampler=None and tempering=None)" in sentence and "unique" not in sentence
+    assert "fit again with tempering (tempering=None)" in sentence and "unique" not in sentence
     verdict = apart((0.3,) * 9).verdict()
     sentence = str(verdict)
     assert (
@@ -347,9 +346,9 @@ def test_the_advice_for_chains_apart_is_about_tempering():
 def test_the_advice_is_told_in_words_to_type():
     untempered, tempered = reported(apart(())), reported(apart((0.3,) * 9))
     assert "WARNING: The 4 chains do not agree" in untempered
-    assert "(--sampler recommended and --tempering auto)" in untempered
+    assert "(--tempering auto)" in untempered
     assert "--tempering 20 (now 10 temperatures) and --draws 10000 (now 1000), and raise --tune likewise." in tempered
-    assert not re.search(r"(?<!-)(tempering|draws|sampler)=", untempered + tempered)
+    assert not re.search(r"(?<!-)(tempering|draws)=", untempered + tempered)
 
 
 # what fit writes ------------------------------------------------------------------------------------------
@@ -384,11 +383,6 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     assert "thali: stopped early; kept 4 chains of 50 draws; thali resume out goes on." in result.err
     assert "of the variance of the data" in result.out
     assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
-
-
-def test_the_published_sampler_comes_with_a_remark(run, fake):
-    result = run("fit", "alike.csv", "--sampler", "paper", "--draws", 20)
-    assert "the published sampler is not tempered" in result.err
 
 
 @pytest.mark.long

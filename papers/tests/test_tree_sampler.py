@@ -11,9 +11,9 @@ from problems import FIXED_UNIQUE, build, contents, make_state, random_compariso
 from scipy import integrate, stats
 
 import thali as th
+from papers.samplers import algorithm_1, tree_2008, use_published_sampler
 from thali.aspects.priors import PhylogeneticBuffet
 from thali.aspects.priors.phylogenetic_rates import Kinship
-from thali.aspects.samplers import paper, paper_tree
 from thali.aspects.samplers.chains import Chain
 from thali.aspects.samplers.task import build_task
 from thali.aspects.state import COLUMNS, remove_column, resized
@@ -34,7 +34,7 @@ def at_random(seed, columns, n=7):
     weights = rng.exponential(size=columns)
     state, _ = make_state(model, make, matrix, weights, rng.exponential(size=n))
     state.pi[:columns] = rng.random(columns)
-    paper_tree.begin(model.prior, state)
+    tree_2008.begin(model.prior, state)
     return tree, model, state
 
 
@@ -64,12 +64,12 @@ def test_probability_of_a_column_and_of_each_toggle(seed):
     for k in range(12):
         owners, pi = state.Z[k, :7].astype(bool), state.pi[k]
         expected = log_probability(tree, owners, pi)
-        assert paper_tree.log_probability(model.prior, state, k, k, pi) == pytest.approx(expected, abs=1e-11)
+        assert tree_2008.log_probability(model.prior, state, k, k, pi) == pytest.approx(expected, abs=1e-11)
         for i in range(7):
             with_i, without_i = owners.copy(), owners.copy()
             with_i[i], without_i[i] = True, False
             expected = log_probability(tree, with_i, pi) - log_probability(tree, without_i, pi)
-            assert paper_tree.log_odds_of_owning(model.prior, state, k, i) == pytest.approx(expected, abs=1e-11)
+            assert tree_2008.log_odds_of_owning(model.prior, state, k, i) == pytest.approx(expected, abs=1e-11)
 
 
 @pytest.mark.parametrize("i", [0, 2])
@@ -78,7 +78,7 @@ def test_row_pass_given_the_probabilities(i):
     model, make = build(data, PhylogeneticBuffet(tree), unique=FIXED_UNIQUE, lo=1, hi=3)
     start = make_state(model, make, [[1, 0, 1], [1, 1, 0], [0, 1, 0]], [0.7, 1.3, 0.4], [0.5, 1.0, 0.8])
     start[0].pi[:3] = [0.15, 0.6, 0.9]
-    paper_tree.begin(model.prior, start[0])
+    tree_2008.begin(model.prior, start[0])
 
     def key(pair):
         matrix, weights, _ = contents(pair[0])
@@ -90,7 +90,7 @@ def test_row_pass_given_the_probabilities(i):
         return total + sum(map(log_probability, [tree] * 3, matrix.T, pair[0].pi))
 
     def step(rng, pair):
-        paper_tree.update_row(rng, model, pair[1], pair[0], i)
+        tree_2008.update_row(rng, model, pair[1], pair[0], i)
 
     assert invariance_error(step, start, key, log_target) < 1e-12
 
@@ -102,10 +102,10 @@ def test_walk_of_a_probability(owners):
     model, make = build(three_options(), PhylogeneticBuffet(tree), unique=FIXED_UNIQUE, lo=1, hi=3)
     column = np.isin(np.arange(3), owners)
     state, _ = make_state(model, make, column[:, None], [1.0], [1.0, 1.0, 1.0])
-    paper_tree.begin(model.prior, state)
+    tree_2008.begin(model.prior, state)
     drawn = np.empty(50_000)
     for t in range(drawn.size):
-        paper_tree.update_probability(rng, model.prior, state, 0)
+        tree_2008.update_probability(rng, model.prior, state, 0)
         drawn[t] = state.pi[0]
     kinship = Kinship.of(tree, 400)
     density = np.exp(kinship.base + kinship.gains_of(column, tree.parents))
@@ -134,10 +134,10 @@ def test_walk_is_in_detailed_balance(pi, new):
     def flow(pi, new):
         spread = math.sqrt(0.06 * pi * (1.0 - pi) + 0.08)
         state.pi[0] = pi
-        paper_tree.begin(model.prior, state)
+        tree_2008.begin(model.prior, state)
 
         def step(rng, after):
-            paper_tree.update_probability(Proposing(rng, (new - pi) / spread), model.prior, after, 0)
+            tree_2008.update_probability(Proposing(rng, (new - pi) / spread), model.prior, after, 0)
 
         found: list[tuple[float, Any]] = outcomes(step, state)
         accepted = sum(share for share, after in found if after.pi[0] != pi)
@@ -152,7 +152,7 @@ def test_walk_is_in_detailed_balance(pi, new):
 def test_probability_of_a_new_column(leaf_length):
     tree, rng = th.Tree.from_groups({"a": ["1", "2"], "b": ["3"]}, leaf_length), np.random.default_rng(9)
     prior = PhylogeneticBuffet(tree).compiled(3)
-    drawn = [paper_tree.draw_probability_alone(rng, prior, 0) for _ in range(4_000)]
+    drawn = [tree_2008.draw_probability_alone(rng, prior, 0) for _ in range(4_000)]
     rest = tree.total_length - leaf_length
 
     def density(pi):  # eq. 8
@@ -170,7 +170,9 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
     tree = random_tree(6, 2)
     data = th.PairedComparisons(random_comparisons(6, 3).counts, tree.labels)
     settings = {"weight_prior": (1.0, 1.0), "alpha": 3.0, "draws": 1, "tune": 0, "thin": 10**9}
-    task = build_task(PhylogeneticBuffet(tree), th.likelihoods.Elimination(), data, sampler="paper", **settings)
+    task = build_task(
+        PhylogeneticBuffet(tree), th.likelihoods.Elimination(), data, sweep=tree_2008.published, **settings
+    )
     chain = Chain(task, np.random.default_rng(1))
     for until in range(1, 60):
         chain.run_to(until)
@@ -178,7 +180,7 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
         for k in range(state.whole[COLUMNS]):
             assert 0.0 < state.pi[k] < 1.0
             owners = state.Z[k, :6].astype(bool)
-            found = paper_tree.log_probability(task.model.prior, state, k, k, state.pi[k])
+            found = tree_2008.log_probability(task.model.prior, state, k, k, state.pi[k])
             assert found == pytest.approx(log_probability(tree, owners, state.pi[k]), abs=1e-9)
 
 
@@ -189,12 +191,12 @@ def test_a_probability_moves_with_its_column():
     assert (state.pi[1], state.w[1]) == (last, weight)
     state.m[0] = 0
     kept = list(zip(state.w[1:3], state.pi[1:3], strict=True))
-    paper.drop_empty(state)
+    algorithm_1.drop_empty(state)
     assert list(zip(state.w[:2], state.pi[:2], strict=True)) == kept
 
 
 def fit(tree, alpha, draws):
-    model = th.EliminationByAspects(aspects=tree, alpha=alpha, sampler="paper")
+    model = use_published_sampler(th.EliminationByAspects(aspects=tree, alpha=alpha))
     model.fit(three_options(), draws=draws, tune=300, thin=10, random_seed=2008, progressbar=False)
     return model.posterior_["posterior"]
 

@@ -10,14 +10,11 @@ depends on its owners, and it finds far too many features.
 import math
 from typing import Any
 
-from thali.compile.jit import kernel, scalar
-from thali.inference.numerics.decisions import accept, draw_code, poisson
-
-from ..likelihoods.residuals import CONSTANT, VARIANCE, draw_variance, outer_shift, outer_sum
-from ..moves.births import append
-from ..moves.concentration import draw_concentration
-from ..moves.tuning import SHARED, tuning_at
-from ..operations import (
+from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, draw_variance, outer_shift, outer_sum
+from thali.aspects.moves.births import append
+from thali.aspects.moves.concentration import draw_concentration
+from thali.aspects.moves.tuning import SHARED, tuning_at
+from thali.aspects.operations import (
     apply_member,
     apply_own,
     apply_weight,
@@ -28,7 +25,8 @@ from ..operations import (
     log_rate_flipped,
     rate_single,
 )
-from ..state import (
+from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali.aspects.state import (
     ALPHA,
     COLUMNS,
     NO_UNIQUE,
@@ -39,8 +37,9 @@ from ..state import (
     remove_column,
     shuffle_columns,
 )
-from ..weight_priors import log_density_ratio, weight
-from .loop import GO_ON, after_sweep, before_round, on_level
+from thali.aspects.weight_priors import log_density_ratio, weight
+from thali.compile.jit import kernel, scalar
+from thali.inference.numerics.decisions import accept, draw_code, poisson
 
 CANDIDATES = 5  # K*
 

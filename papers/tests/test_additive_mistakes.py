@@ -11,13 +11,13 @@ import pytest
 from additive_cases import case_named, far_off, found_by_name
 from additive_runs import fit
 
+from papers.samplers import algorithm_1, use_published_sampler
+from papers.samplers.algorithm_1 import update_row
 from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
 from thali.aspects.moves.births import append
 from thali.aspects.moves.tuning import tuning_at
 from thali.aspects.operations import cache_at, rate_single
-from thali.aspects.samplers import paper
 from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
-from thali.aspects.samplers.paper import update_row
 from thali.aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
 from thali.aspects.weight_priors import weight
 from thali.compile.jit import kernel, scalar
@@ -44,9 +44,9 @@ def run(rng, model, caches, states, tunings, steps, out, until, tune, thin, shuf
             else:
                 close_up(b, i)
                 draw_singles(rng, model, b, i, rows)
-        paper.walk_weights(rng, model, c, b, tuning)
+        algorithm_1.walk_weights(rng, model, c, b, tuning)
         if knows_prior:
-            paper.walk_constant(rng, model, c, b)
+            algorithm_1.walk_constant(rng, model, c, b)
         else:
             walk_constant(rng, model, c, b)
         after_sweep(b, tuning, tune)
@@ -81,7 +81,7 @@ def draw_singles(rng, model, b, i, rows):
 
 @scalar
 def walk_constant(rng, model, c, b):
-    d = paper.STEP * rng.standard_normal()
+    d = algorithm_1.STEP * rng.standard_normal()
     if c.real[CONSTANT] + d > 0.0:
         gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.pairs) / c.real[VARIANCE]
         if accept(rng, gain):
@@ -135,8 +135,8 @@ def test_every_pair_counted_twice():
 )
 def test_a_planted_mistake(mistaken, figures, monkeypatch):
     case = case_named("E4b")
-    monkeypatch.setattr(paper, "published", mistaken)
-    tree = fit(case, 60, sampler="paper")
+    monkeypatch.setattr(algorithm_1, "published", mistaken)
+    tree = fit(case, 60, change=use_published_sampler)
     assert far_off(tree, case, errors=5.0)
     check_figures(tree, case, figures)
 
@@ -144,5 +144,5 @@ def test_a_planted_mistake(mistaken, figures, monkeypatch):
 @pytest.mark.long
 def test_the_sampler_that_the_mistakes_are_planted_in(monkeypatch):
     case = case_named("E4b")
-    monkeypatch.setattr(paper, "published", without_mistake)
-    assert far_off(fit(case, 60, sampler="paper"), case) == {}
+    monkeypatch.setattr(algorithm_1, "published", without_mistake)
+    assert far_off(fit(case, 60, change=use_published_sampler), case) == {}

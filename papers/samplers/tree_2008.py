@@ -1,7 +1,7 @@
 """The published sampler for features on a tree: section 3 of Miller, Griffiths & Jordan (2008).
 
 For reproduction only. Every column k has its own probability pi_k, which follows a random walk. Features that
-only one option owns are removed and redrawn from K* = 5 candidates, as in `samplers.paper`: each is owned with odds
+only one option owns are removed and redrawn from K* = 5 candidates, as in `algorithm_1`: each is owned with odds
 alpha lambda_i / K*, and all 2^K* combinations are weighed, which leaves the posterior of that truncated prior
 invariant. It biases the number of features downwards: three options on a tree, which have 3.60 features on average,
 get 3.26. The paper only says that it treats new weights like the earlier one; a Poisson number of them up to K*, which
@@ -20,15 +20,15 @@ path from the option to the root. b.log_rate, which integrates pi out, is not us
 import math
 from typing import Any
 
+from thali.aspects.moves.concentration import draw_concentration
+from thali.aspects.moves.tuning import SHARED, tuning_at
+from thali.aspects.operations import apply_member, cache_at, delta_member
+from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali.aspects.state import COLUMNS, SWEEPS, scratch, shuffle_columns
 from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.decisions import accept
 
-from ..moves.concentration import draw_concentration
-from ..moves.tuning import SHARED, tuning_at
-from ..operations import apply_member, cache_at, delta_member
-from ..state import COLUMNS, SWEEPS, scratch, shuffle_columns
-from .loop import GO_ON, after_sweep, before_round, on_level
-from .paper import update_unique_features, update_weights
+from .algorithm_1 import update_unique_features, update_weights
 
 SLOPE, MIN_SCALE = 0.06, 0.08  # c and delta of the random walk on pi
 
