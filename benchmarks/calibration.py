@@ -186,12 +186,6 @@ def cases():
             labelled(12, 3),
             CHAIN,
         ),
-        (
-            "sparse logit: Holmes-Held",
-            th.SparseMultinomialLogit(method="holmes-held", shape=2.0, reference="b", fit_intercept=False),
-            labelled(12, 3),
-            CHAIN,
-        ),
         ("hierarchical logit", th.HierarchicalLogit(linear="price", mean_sd=1.0), experiment(), CHAIN),
         (
             "hierarchical logit: willingness-to-pay space",

@@ -237,10 +237,10 @@ def _times(data: DataSet, settings: Settings) -> dict[str, float]:
     made = {
         PUBLISHED: partial(plackett_luce_chain, X, data.labels, is_published=True, seed=seed),
         GIBBS: partial(plackett_luce_chain, X, data.labels, is_published=False, seed=seed),
-        LOGIT: partial(logit_chain, X, data.labels, "polya-gamma", seed=seed),
+        LOGIT: partial(logit_chain, X, data.labels, seed=seed),
     }
     found = {name: seconds(make, count) for name, make in made.items()}
-    of_genes = partial(logit_chain, X, data.labels, "polya-gamma", seed=seed, wide=False)
+    of_genes = partial(logit_chain, X, data.labels, seed=seed, wide=False)
     return found | {f"{LOGIT}, a row for each gene": seconds(of_genes, settings.pick(1, 1, 3))}
 
 

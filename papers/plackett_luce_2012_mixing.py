@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali.classify.sparse_logit.chain import Chain
 from thali.posterior.summary import convergence
 
 from .entry import Entry, Reproduction, Settings, finished_parts
 from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, digest, read, split
+from .samplers.holmes_held_2006 import HolmesHeldChain
 from .samplers.plackett_luce_2012 import published
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ def plackett_luce_chain(
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
     from thali.classify.plackett_luce.design import Design
-    from thali.classify.plackett_luce.gibbs import Chain, settings_of
+    from thali.classify.plackett_luce.gibbs import Chain as PlackettLuceChain
+    from thali.classify.plackett_luce.gibbs import settings_of
     from thali.classify.plackett_luce.state import class_rows, copies_of
     from thali.data.rows import merged
 
@@ -37,23 +40,23 @@ def plackett_luce_chain(
     settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
     if is_published:
         settings = replace(settings, sampler="exchange", sweep=published)
-    return Chain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
+    return PlackettLuceChain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
 
 
 def logit_chain(
-    X: Any, labels: Any, method: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: bool | None = None
+    X: Any, labels: Any, kind: type[Chain] = Chain, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: Any = None
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
     from thali.classify.input import standard_of
-    from thali.classify.sparse_logit.chain import Chain, Prior, problem_of
+    from thali.classify.sparse_logit.chain import Prior, problem_of
     from thali.data.rows import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = Prior(None, 1.0, 1.0, True)
     data = merged(X, codes)
     z = standard_of(data.matrix, counts=data.counts).apply(data.matrix)
-    problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, method, wide, data.counts)
-    return Chain(problem, None, np.random.default_rng(seed), draws, tune, 1)
+    problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
+    return kind(problem, None, np.random.default_rng(seed), draws, tune, 1)
 
 
 def seconds(make: Callable[..., Any], sweeps: int) -> float:
@@ -136,8 +139,8 @@ def samplers_of(data: DataSet) -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {
         PUBLISHED: partial(plackett_luce_chain, is_published=True),
         RECOMMENDED: partial(plackett_luce_chain, is_published=False),
-        HOLMES_HELD: partial(logit_chain, method="holmes-held"),
-        POLYA_GAMMA: partial(logit_chain, method="polya-gamma"),
+        HOLMES_HELD: partial(logit_chain, kind=HolmesHeldChain),
+        POLYA_GAMMA: logit_chain,
     }
     if data.design.name == "Lenses":
         found[FIXED] = partial(plackett_luce_chain, is_published=True, a=1.0)

@@ -19,7 +19,7 @@ from papers import plackett_luce_2012_data as rates
 from papers import plackett_luce_2012_iris as iris
 from papers import plackett_luce_2012_mixing as mixing
 from papers.plackett_luce_2012_data import COLON, GIBBS, IRIS, LOGIT, STUDIES, SUSHI, VARIATIONAL
-from papers.plackett_luce_2012_mixing import logit_chain, plackett_luce_chain
+from papers.plackett_luce_2012_mixing import plackett_luce_chain
 from thali.classify.plackett_luce.model import PlackettLuceRegression
 from thali.classify.plackett_luce.state import LOG_MASS
 from thali.classify.sparse_logit.model import SparseMultinomialLogit
@@ -403,13 +403,6 @@ def test_chains_are_those_of_the_classifiers():
     likelihoods = fitted.posterior_["posterior"].dataset["log_likelihood"].values[0]
     chain = plackett_luce_chain(X, y, is_published=False, draws=5, tune=5, seed=seed.spawn(1)[0])
     chain.run_to(10)
-    np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)
-    run = {"draws": 5, "tune": 5, "thin": 1, "chains": 1, "random_seed": 5}
-    with pytest.warns(UserWarning):
-        logit = SparseMultinomialLogit("holmes-held", reference="c", **run).fit(X, y)
-    chain = logit_chain(X, y, "holmes-held", draws=5, tune=5, seed=np.random.SeedSequence(5).spawn(1)[0])
-    chain.run_to(10)
-    likelihoods = logit.posterior_["posterior"].dataset["log_likelihood"].values[0]
     np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)
 
 

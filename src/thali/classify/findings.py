@@ -364,8 +364,7 @@ def modelled(model: Any) -> tuple[Text, ...]:
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
     if law := model._used.law:
         return (phrase(ENGLISH, "methods.normal", kind=law),)
-    by = {"polya-gamma": Cite("polson2013", inside=True), "holmes-held": Cite("holmes2006", inside=True)}
-    facts = {"prior": Cite("piironen2017", inside=True), "source": by[model.method_]}
+    facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 
 

@@ -391,11 +391,11 @@ def test_a_target_is_enough_to_choose_the_model(run, asked):
 def test_options_reach_the_model(run, asked):
     words = "--a 0.2 --transform none --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
     run("fit", "plants.csv", "--target", "kind", *words.split())
-    run("fit", "plants.csv", "--target", "kind", "--model", "sparse-logit", "--method", "holmes-held", "--seed", 0)
+    run("fit", "plants.csv", "--target", "kind", "--model", "sparse-logit", "--method", "polya-gamma", "--seed", 0)
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     own = {"a": 0.2, "transform": None}
     assert asked[0][1] == own | budget
-    assert asked[1][1] == {"method": "holmes-held", "progressbar": True, "random_seed": 0}
+    assert asked[1][1] == {"method": "polya-gamma", "progressbar": True, "random_seed": 0}
 
 
 @pytest.mark.first(40)
@@ -439,7 +439,7 @@ BAD = {
     "no such file": (["plant.csv", "--target", "kind"], "There is no file"),
     "bundled": (["numbers", "--target", "kind"], "numbers holds similarities"),
     "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs or map or variational"),
-    "method of the other": (["plants.csv", "--target", "kind", "--method", "holmes-held"], "gibbs or map"),
+    "method of the other": (["plants.csv", "--target", "kind", "--method", "polya-gamma"], "gibbs or map"),
     "no such transform": (["plants.csv", "--target", "kind", "--transform", "log"], "exponential-pairs, none"),
     "draws of no draws": (["plants.csv", *MAP, "--a", "1", "--draws", "10"], "--draws belongs to --method gibbs"),
     "map without a": (["plants.csv", *MAP], "--method map needs a number for --a"),

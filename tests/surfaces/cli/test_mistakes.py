@@ -267,7 +267,7 @@ MISTAKES = [
         "no such method of the logit",
         "plants.csv --target kind --model sparse-logit --method gibbs",
         lambda: classify(th.SparseMultinomialLogit, method="gibbs"),
-        "holmes-held",
+        "polya-gamma",
     ),
     # choice experiments
     (
