@@ -33,7 +33,6 @@ from thali.aspects.state import (
     capacity,
     clear_row,
     copy_column,
-    copy_nodes,
     remove_column,
     shuffle_columns,
 )
@@ -193,6 +192,14 @@ def drop_empty(b: Any) -> None:
                 copy_nodes(b, k, kept)
             kept += 1
     b.whole[COLUMNS] = kept
+
+
+@scalar
+def copy_nodes(b: Any, source: Any, target: Any) -> None:
+    """Copy the node arrays of a column on a tree."""
+    for v in range(b.owning.shape[1]):
+        b.owning[target, v] = b.owning[source, v]
+        b.log_one[target, v] = b.log_one[source, v]
 
 
 @scalar
