@@ -111,7 +111,7 @@ def run_numpyro(X, codes, classes, chains, warm_up, draws):
 
 
 def run_thali(X, codes, classes, chains, tune, draws, thin):
-    problem = problem_of(X, codes, classes, classes - 1, Prior(None, 1.0, 1.0, True), "polya-gamma", trajectories=2)
+    problem = problem_of(X, codes, classes, classes - 1, Prior(None, 1.0, 1.0, True), trajectories=2)
     Chain(problem, None, np.random.default_rng(0), 1, 1, 1).run_to(1)  # compiles
     found, spent = [], 0.0
     for seed in range(chains):

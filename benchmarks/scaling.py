@@ -51,7 +51,7 @@ def sweep(options, pairs, prior, alpha, seconds):
     """CPU seconds of a sweep, the least of several slices, and the mean number of shared features in them."""
     rng = np.random.default_rng(1)
     data = random_data(options, pairs, rng)
-    settings = {"weight_prior": (1.0, 1.0), "sampler": None, "draws": 1, "tune": 10**8, "thin": 1}
+    settings = {"weight_prior": (1.0, 1.0), "draws": 1, "tune": 10**8, "thin": 1}
     chain = Chain(build_task(prior(options, rng), Elimination(), data, alpha=alpha, **settings), rng)
     begin = time.process_time()
     chain.run_to(1)  # compiles

@@ -10,15 +10,18 @@ from thali.aspects.samplers.chains import Chain
 from thali.aspects.samplers.task import build_task
 
 
-def run(prior, likelihood, data, sampler, draws, tune, thin, chains, seed):
-    """The posterior, and the CPU seconds of the sweeps after tuning; one thread, compiling not counted."""
+def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):
+    """The posterior, and the CPU seconds of the sweeps after tuning; one thread, compiling not counted.
+
+    `sweep` are the sweeps of a published sampler, or None.
+    """
     task = build_task(
         prior,
         likelihood,
         data,
         weight_prior=(1.0, 1.0),
         alpha=None,
-        sampler=sampler,
+        sweep=sweep,
         draws=draws,
         tune=max(1, tune // thin),
         thin=thin,

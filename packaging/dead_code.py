@@ -24,6 +24,7 @@ CALLED_BY_OTHERS = {
     "load_overload": "Numba",
     "save_overload": "Numba",
     "set_env": "Numba",
+    "define_pipelines": "Numba",
     "get_metadata_routing": "scikit-learn",
     "writable": "zipfile",
 }

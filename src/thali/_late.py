@@ -8,8 +8,6 @@ HOMES = {
     "Classifier.cross_validate": "thali.comparison.rows:cross_validate",
     "Classifier.check_folds": "thali.comparison.rows:check_folds",
     "Tree.plot": "thali.plots.tree:tree",
-    "plot_path": "thali.plots.path:path",
-    "plot_decision": "thali.plots.decision:decision",
     "plot_calibration": "thali.plots.calibration:calibration",
 }
 

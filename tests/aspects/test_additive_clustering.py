@@ -103,8 +103,6 @@ def test_names_of_features_survive_a_file(tmp_path):
         ({"tempering": (2.0, 3.0)}, "tempering must be None"),
         ({"tempering": True}, "tempering must be None"),
         ({"tempering": 1000}, "up to 64"),
-        ({"tempering": 4, "sampler": "paper"}, "not tempered"),
-        ({"features": 3, "sampler": "paper"}, "for the Indian buffet process"),
     ],
 )
 def test_bad_arguments(settings, messages):
@@ -135,7 +133,7 @@ def test_one_chain_settles_nothing():
 def test_parameters_as_in_scikit_learn():
     model = th.AdditiveClustering(features=3, sigma=0.1)
     parameters = model.get_params()
-    names = ["features", "sigma", "alpha", "weight_prior", "constant", "sampler", "tempering", "method"]
+    names = ["features", "sigma", "alpha", "weight_prior", "constant", "tempering", "method"]
     names += ["link", "lapse", "weights", "people", "respondents", "spread"]
     assert list(parameters) == names
     assert repr(type(model)(**parameters)) == repr(model) == "AdditiveClustering(features=3, sigma=0.1)"

@@ -37,13 +37,12 @@ def test_units_do_not_matter(sigma, shape):
         assert np.array_equal(4.0 * a.extra[name], b.extra[name])
 
 
-@pytest.mark.parametrize("sampler, tempering", [(None, 3), ("paper", None)])
-def test_the_diagonal_does_not_matter(sampler, tempering):
+def test_the_diagonal_does_not_matter():
     matrix = square(random_similarities(5, 5))
     runs = []
     for diagonal in (0.0, 1.0, -50.0, np.nan, np.arange(5.0)):
         np.fill_diagonal(matrix, diagonal)
-        runs.append(one_run(task(th.Similarities(matrix), sampler=sampler, tempering=tempering)))
+        runs.append(one_run(task(th.Similarities(matrix))))
     assert all(same(runs[0], run) for run in runs[1:])
 
 
@@ -81,16 +80,13 @@ def features_by_size(draws, n):
     return by_size, alone
 
 
-@pytest.mark.parametrize(
-    "sampler, thin", [("conjugate", 4), ("published", 8), pytest.param("infinite", 4, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("sampler, thin", [("conjugate", 4), pytest.param("infinite", 4, marks=pytest.mark.long)])
 @pytest.mark.parametrize("n, alpha", [(5, 1.5)])
 def test_data_that_say_nothing_leave_the_prior(sampler, thin, n, alpha, monkeypatch):
     """With sigma = 1e6: Poisson(alpha H_n) columns, Poisson(alpha / m) of m owners, Poisson(alpha / n) of i alone."""
     if sampler == "infinite":
         monkeypatch.setattr(recommended, "conjugate", recommended.infinite)
-    settings = {"sampler": "paper"} if sampler == "published" else {}
-    one = task(alternating_similarities(n, 1.0), 1e6, alpha, None if settings else 2, 40_000, 100, thin, **settings)
+    one = task(alternating_similarities(n, 1.0), 1e6, alpha, 2, 40_000, 100, thin)
     draws = one_run(one)
     by_size, alone = features_by_size(draws, n)
     means = {"columns": (draws.n_features, alpha * sum(1.0 / m for m in range(1, n + 1)))}

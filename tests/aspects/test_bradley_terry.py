@@ -210,7 +210,6 @@ def test_a_longer_fit_equals_one_that_went_on():
         ({"aspects": "ibp"}, {}, "method='laplace' is for aspects='unique' alone"),
         ({"aspects": 2}, {}, "method='laplace' is for aspects='unique' alone"),
         ({"aspects": "unique", "tempering": 4}, {}, "tempering belongs to method='mcmc'"),
-        ({"aspects": "unique", "sampler": "paper"}, {}, "sampler"),
         ({"aspects": "unique", "alpha": 1.0}, {}, "alpha"),
         ({"aspects": "unique"}, {"thin": 3}, "thin belongs to method='mcmc'"),
     ],

@@ -50,15 +50,12 @@ BARE = {
 RARE = {"four free aspects"}  # which need a kernel of their own
 
 
-@pytest.mark.parametrize("sampler", [None, pytest.param("paper", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "counts, settings",
     [pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE else []) for name in BARE],
 )
-def test_pairs_without_unique_aspects(counts, settings, sampler):
-    if sampler == "paper" and "aspects" in settings:
-        pytest.skip("that sampler is for the Indian buffet process")
-    model = th.EliminationByAspects(unique=False, sampler=sampler, tempering=None if sampler else 2, **settings)
+def test_pairs_without_unique_aspects(counts, settings):
+    model = th.EliminationByAspects(unique=False, tempering=2, **settings)
     watch(model, th.PairedComparisons(counts), draws=1000)
 
 
@@ -73,10 +70,7 @@ def test_sets(unique):
     watch(th.EliminationByAspects(unique=unique, alpha=1.5, tempering=False), data, draws=100)
 
 
-@pytest.mark.parametrize("sampler", [None, "paper"])
 @pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in ADDITIVE])
-def test_similarities(case, sampler):
-    if sampler == "paper" and "features" in case["model"]:
-        pytest.skip("that sampler is for the Indian buffet process")
-    model = th.AdditiveClustering(**case["model"], sampler=sampler, tempering=None if sampler else 2)
+def test_similarities(case):
+    model = th.AdditiveClustering(**case["model"], tempering=2)
     watch(model, th.Similarities(case["similarities"]), draws=100)

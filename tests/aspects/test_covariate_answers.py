@@ -120,8 +120,6 @@ def test_worths_hold_what_covariates_of_options_do(uncompiled):
 
 
 def test_what_does_not_go_with_covariates():
-    with pytest.raises(ArgumentError, match="sampler='paper' is for"):
-        th.EliminationByAspects(sampler="paper").fit(DATA)
     with pytest.raises(DataError, match=r"have the covariates 'order', 'longer', the likelihood none; set Elimination"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()).fit(DATA)
     likelihood = th.likelihoods.Elimination(covariates=("order", "longer"))

@@ -510,11 +510,6 @@ REFUSED = {
     "other weights": (comparisons, {"people": "random", "weights": "free"}, "means weights='similar' of people"),
     "kinds": (comparisons, {"people": "random", "kinds": 2}, "kinds are a model of people"),
     "kinds, adjusted": (comparisons, {"people": "adjusted", "kinds": 2}, "kinds are a model of people"),
-    "published sampler": (
-        comparisons,
-        {"people": "adjusted", "sampler": "paper", "aspects": "ibp"},
-        "knows no power of the likelihood",
-    ),
     "laplace, random": (
         comparisons,
         {"people": "random", "method": "laplace"},

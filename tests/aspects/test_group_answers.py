@@ -180,7 +180,6 @@ def test_a_few_groups_are_tempered(groups, levels, data):
     ("settings", "said"),
     [
         ({"weights": "x"}, "'free', 'common' or 'similar'; got 'x'"),
-        ({"sampler": "paper"}, "knows no groups"),
         ({"aspects": "unique", "method": "laplace"}, "is for one group of people"),
     ],
 )

@@ -247,7 +247,6 @@ def test_compared_by_people_left_out(data):
         ({"kinds": 21}, "kinds must be 20 at most; got 21"),
         ({"kinds": 2, "weights": "common"}, "weights='common' knows no kinds"),
         ({"kinds": 2, "weights": "x"}, "must be 'free', 'common' or 'similar'; got 'x'"),
-        ({"kinds": 2, "sampler": "paper"}, "sampler='paper' knows no kinds of people"),
         ({"kinds": 2, "aspects": "unique", "method": "laplace"}, "is for one group of people"),
     ],
 )

@@ -11,7 +11,6 @@ OF_ALL = (
     "least_shape",
     "tempers",
     "parameters",
-    "has_published_sampler",
     "approximate",
 )
 LIKELIHOODS = (
@@ -28,8 +27,6 @@ def test_every_likelihood_says(likelihood, name):
     assert name in dir(likelihood)
 
 
-def test_only_triplets_have_an_approximation_and_only_papers_a_sampler():
+def test_only_triplets_have_an_approximation():
     approximate = [each.approximate for each in LIKELIHOODS]
     assert approximate == [None, None, second_order, None]
-    assert [each.has_published_sampler for each in LIKELIHOODS] == [True, True, False, False]
-    assert not th.likelihoods.Elimination(ties=True).has_published_sampler

@@ -85,7 +85,7 @@ ALIKE = Custom(shared_only, of_pair=lambda data, i, j, shared: -squared(data.ali
 
 def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     """A chain whose kernel runs as Python."""
-    settings = {"weight_prior": weight_prior, "alpha": None, "sampler": None, "draws": 1, "tune": 0, "thin": 10**9}
+    settings = {"weight_prior": weight_prior, "alpha": None, "draws": 1, "tune": 0, "thin": 10**9}
     task = build_task(prior or th.priors.IndianBuffet(), likelihood, likelihood.observed(tastes()), **settings)
     task.kernel = task.kernel.python
     chain = Chain(task, np.random.default_rng(4))
@@ -330,8 +330,6 @@ def test_data_that_cannot_be_used(data, message):
 
 
 def test_what_is_not_for_a_likelihood_of_ones_own():
-    with pytest.raises(ArgumentError, match="sampler='paper' is for the published likelihoods"):
-        fit(TASTE, sampler="paper")
     with pytest.raises(ArgumentError, match="check is for a likelihood of your own, .*; got Elimination"):
         check(th.likelihoods.Elimination(), tastes())
     with pytest.raises(ArgumentError, match="two options or more"):
@@ -346,7 +344,7 @@ def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypat
             th.priors.IndianBuffet(),
             th.likelihoods.Elimination(0.05, unique=False),
             th.datasets.paris_rome(expected=True),
-            **{"weight_prior": (1.0, 1.0), "alpha": None, "sampler": None, "draws": 1, "tune": 0, "thin": 10**9},
+            **{"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 0, "thin": 10**9},
             tempering=False,
         )
         assert task.kernel is recommended.infinite_without_unique

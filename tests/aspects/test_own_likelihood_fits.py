@@ -163,7 +163,7 @@ def all_changes(rng, model, c, b, rounds):
     return total
 
 
-SETTINGS = {"weight_prior": (1.0, 10.0), "alpha": None, "sampler": None, "draws": 1, "tune": 0, "thin": 10**9}
+SETTINGS = {"weight_prior": (1.0, 10.0), "alpha": None, "draws": 1, "tune": 0, "thin": 10**9}
 
 
 def tasks():
@@ -253,6 +253,6 @@ def test_weights_that_a_likelihood_ignores_are_not_shown(log_likelihood, has_wei
         for table in (found.features(), found.features(similar=0.5)):
             assert len(table) and {"members", "probability"} <= set(table)
             assert len({"weight", "weight_low", "weight_high"}.intersection(table)) == 3 * has_weights
-    drawn = th.plots.features(model), th.plots.membership(model), th.plots.feature_samples(model, draws=1)[0]
+    drawn = th.plots.features(model), th.plots.membership(model)
     said = [each.get_ylabel() + each.get_xlabel() for ax in drawn for each in ax.figure.axes]
     assert any("weight" in words for words in said) == has_weights

@@ -97,9 +97,8 @@ def test_its_log_likelihood_and_file(tmp_path):
 
 
 def test_arguments_of_chains_are_refused():
-    for settings in ({"sampler": "paper"}, {"tempering": 4}):
-        with pytest.raises(ArgumentError, match="belongs to method='mcmc'"):
-            th.AdditiveClustering(sigma=0.1, method="map", **settings).fit(S4, progressbar=False)
+    with pytest.raises(ArgumentError, match="tempering belongs to method='mcmc'"):
+        th.AdditiveClustering(sigma=0.1, method="map", tempering=4).fit(S4, progressbar=False)
     with pytest.raises(ArgumentError, match="method must be one of"):
         th.AdditiveClustering(sigma=0.1, method="mode").fit(S4, progressbar=False)
 

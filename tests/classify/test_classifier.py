@@ -253,7 +253,7 @@ def test_scikit_learn_is_not_needed():
 @pytest.mark.parametrize(
     "small, grid",
     [
-        (small, {"eta": [0.5, 500.0], "method": ["polya-gamma", "holmes-held"]}),
+        (small, {"eta": [0.5, 500.0], "method": ["polya-gamma", "auto"]}),
         (plackett_luce, {"a": [0.05, 50.0], "method": ["gibbs", "map", "variational"]}),
     ],
     ids=["SparseMultinomialLogit", "PlackettLuceRegression"],
@@ -288,7 +288,6 @@ CHECKED = {
     "auto": small(method="auto"),
     "horseshoe": small(prior="horseshoe"),
     "laplace": small(method="laplace", thin=None),
-    "holmes-held": small(method="holmes-held", thin=None),
 }
 
 

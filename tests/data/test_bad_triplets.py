@@ -95,7 +95,6 @@ REFUSED = [
         DATA,
         "lapse is the probability of naming a pair at random and must be in [0, 1)",
     ),
-    (th.AdditiveClustering(sampler="paper"), DATA, "sampler='paper'"),
     (th.AdditiveClustering(weight_prior=(0.1, 1)), DATA, "The shape in weight_prior must be 0.5 or more"),
 ]
 

@@ -242,7 +242,7 @@ def test_a_side_without_its_number():
 
 @pytest.mark.fit
 @pytest.mark.parametrize("sigma", [0.25, None])
-@pytest.mark.parametrize("missing, settings", [(0.0, {}), (0.3, {}), (0.3, {"sampler": "paper", "tempering": None})])
+@pytest.mark.parametrize("missing, settings", [(0.0, {}), (0.3, {})])
 def test_equal_numbers_are_a_smaller_sigma(missing, settings, sigma):
     """Four judgements each, and none known with half the sigma: the same draws up to rounding."""
     data = random_similarities(6, 6, missing)

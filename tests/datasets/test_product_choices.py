@@ -1,10 +1,9 @@
-"""The simulated choice experiment whose classes are known, and its reproduction."""
+"""The simulated choice experiment whose classes are known."""
 
 import numpy as np
 import pytest
 
 import thali as th
-from thali import reproduce
 from thali.errors import ArgumentError
 
 
@@ -29,10 +28,3 @@ def test_people_choose_by_the_classes_they_own():
     held = chosen["price"].isin(kind.levels["price"]).groupby(chosen["respondent"], sort=False).mean().to_numpy()
     owns = made.owners[:, list(made.classes).index(name)]
     assert held[owns].mean() > 0.7 and held[~owns].mean() < 0.65  # cheap products are half of all
-
-
-@pytest.mark.long
-def test_the_reproduction_runs_small(pictures):
-    found = reproduce.find("product-classes").run(reproduce.Settings("small", 1, 1, False))
-    assert len(found.tables) == 2 and not found.interrupted
-    assert all(draw() is not None for draw in found.pictures.values())

@@ -12,13 +12,13 @@ from thali.aspects.samplers.chains import Chain
 from thali.aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
 
-SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}, "published": {"sampler": "paper"}}
+SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}}
 
 
-def fit(case, thin, draws=8_000, **settings):
+def fit(case, thin, draws=8_000, change=lambda model: model, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
-        model = th.AdditiveClustering(**case["model"], **settings)
+        model = change(th.AdditiveClustering(**case["model"], **settings))
         data = th.Similarities(case["similarities"], judgements=case.get("judgements"))
         model.fit(data, draws=draws, tune=200, thin=thin, random_seed=31, progressbar=False)
     return model.posterior_
@@ -47,10 +47,10 @@ def task(
     draws=40,
     tune=80,
     thin=3,
-    sampler=None,
+    sweep=None,
     weight_prior=WEIGHT_PRIOR,
 ):
-    settings = {"weight_prior": weight_prior, "alpha": alpha, "sampler": sampler, "draws": draws, "tune": tune}
+    settings = {"weight_prior": weight_prior, "alpha": alpha, "sweep": sweep, "draws": draws, "tune": tune}
     return build_task(IndianBuffet(), Additive(sigma), data, thin=thin, tempering=tempering, **settings)
 
 

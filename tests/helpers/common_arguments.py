@@ -113,7 +113,7 @@ OWN = {
     ("PlackettLuceRegression", "draws"): _OF_GIBBS,
     ("PlackettLuceRegression", "tune"): _OF_GIBBS,
     ("PlackettLuceRegression", "thin"): Own(
-        'None means 10, and 1 for "hamiltonian" or if W has more than a million entries.'
+        "None means 10, and 1 for a fixed a of .5 or more or if W has more than a million entries."
     ),
     ("PlackettLuceRegression", "cores"): Own(
         instead="Threads; None means as many as there are processors. Has no influence on the results."

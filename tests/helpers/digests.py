@@ -135,9 +135,6 @@ _MORE = {
         smallest._CHAINS,
         smallest._first_pair,
     ),
-    f"{_EBA}, paper": Smallest(
-        partial(th.EliminationByAspects, sampler="paper"), smallest._pairs, smallest._CHAINS, smallest._first_pair
-    ),
     f"{_EBA}, number, choices": Smallest(
         partial(th.EliminationByAspects, aspects=2), smallest._sets, smallest._CHAINS, smallest._first_set
     ),
@@ -200,9 +197,6 @@ _MORE = {
             ("best and worst", "unique", smallest._best_and_worst, smallest._first_set),
         )
     },
-    f"{_ADDITIVE}, paper": Smallest(
-        partial(th.AdditiveClustering, sampler="paper"), smallest._similarities, smallest._CHAINS, smallest._similarity
-    ),
     f"{_ADDITIVE}, learned sigma, no constant": Smallest(
         partial(th.AdditiveClustering, sigma="learned", constant=False),
         smallest._similarities,
@@ -236,13 +230,6 @@ _MORE = {
     ),
     "latent-class-logit, none": Smallest(
         partial(th.LatentClassLogit, classes=2), _with_none, smallest._ONCE, _first_column
-    ),
-    "plackett-luce, paper": Smallest(
-        partial(th.PlackettLuceRegression, sampler="paper"),
-        smallest._rows,
-        smallest._CHAINS,
-        smallest._first_rows,
-        is_run_made=True,
     ),
     **{
         f"sparse-logit, {name}": Smallest(

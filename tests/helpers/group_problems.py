@@ -33,7 +33,6 @@ def task(
         "likelihood": likelihood or th.likelihoods.Elimination(0.01),
         "weight_prior": (1.0, 1.0),
         "alpha": alpha,
-        "sampler": None,
         "tempering": False,
     }
     made = build_group_task(groups, draws, tune, thin, weights, **parts | more)

@@ -29,7 +29,7 @@ def joint_distribution_test(
     rounds: int,
     weight_prior: Any = (1.0, 1.0),
     alpha: float | None = None,
-    sampler: str | None = None,
+    sweep: Any = None,
     random_seed: int = 77,
     temperatures: tuple[float, ...] = (1.0,),
     sweeps: int = 1,
@@ -58,8 +58,10 @@ def joint_distribution_test(
         (1 / sigma^2), "log variance", "error" (sum of squared residuals, each divided by its variance). Of
         triplets with the link "ratio" also "constant" and "constant^2".
     rounds : int
-    weight_prior, alpha, sampler
+    weight_prior, alpha
         As in `LatentFeatureModel`.
+    sweep : kernel, optional
+        Sweeps that replace those of the prior and the likelihood.
     random_seed : int
     temperatures : sequence of float, optional
         Of the replicas of a tempered chain. The data of a round come from the replica at the first temperature, so
@@ -92,7 +94,7 @@ def joint_distribution_test(
     from thali.aspects.samplers.task import build_task
     from thali.aspects.state import SWEEPS
 
-    settings = {"weight_prior": weight_prior, "alpha": alpha, "sampler": sampler, "tempering": False}
+    settings = {"weight_prior": weight_prior, "alpha": alpha, "sweep": sweep, "tempering": False}
     task = build_task(prior, likelihood, data, draws=1, tune=0, thin=10**9, **settings)
     task.temperatures = temperatures
     rng = np.random.default_rng(random_seed)

@@ -175,7 +175,6 @@ def task(
         "likelihood": likelihood or th.likelihoods.Elimination(0.01),
         "weight_prior": weight_prior,
         "alpha": alpha,
-        "sampler": None,
         "tempering": tempering,
     }
     return build_kind_task(data, kinds, draws, tune, thin, weights, **parts)

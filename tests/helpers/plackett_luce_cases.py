@@ -18,7 +18,7 @@ from thali.classify.plackett_luce.state import (
     empty_draws,
     state_from,
 )
-from thali.classify.plackett_luce.sweep import published, recommended
+from thali.classify.plackett_luce.sweep import recommended
 
 COUNTS = np.array([[7, 2, 0, 5], [1, 9, 3, 5], [2, 2, 6, 4]])  # class × feature, check A1
 
@@ -76,7 +76,7 @@ def _new_data(rng, W, weights, rows):
         rows.W[k, :, : len(members)] = members.T
 
 
-def joint_scores(W, n_classes: int, sampler: str, a, rounds: int, seed: int) -> dict[str, float]:
+def joint_scores(W, n_classes: int, sampler: str, a, rounds: int, seed: int, sweep=recommended) -> dict[str, float]:
     """(mean − prior mean)/error of functions of a and the weights, alternating sweeps and new data.
 
     `a` is a number or the range of the prior 1/a.
@@ -96,7 +96,7 @@ def joint_scores(W, n_classes: int, sampler: str, a, rounds: int, seed: int) -> 
         if sampler == "hamiltonian":
             hamiltonian(rng, rows, prior, state, motion, nothing, 1, 0, 1)
         else:
-            (published if sampler == "paper" else recommended)(rng, rows, prior, state, nothing, 1, 0, 1)
+            sweep(rng, rows, prior, state, nothing, 1, 0, 1)
         log_a[place], log_mass[place], logs[place] = state.real[LOG_A], state.real[LOG_MASS], state.log_weights
     shape, weights, cells = np.exp(log_a), np.exp(logs), n_classes * p
 

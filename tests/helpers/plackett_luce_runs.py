@@ -1,5 +1,6 @@
 """Chains of Plackett–Luce regression run to their end, without a model around them."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,7 @@ def fit_gibbs(
     a_range=(1e-3, 1e2),
     b=1.0,
     sampler=None,
+    sweep=None,
     draws=1000,
     tune=1000,
     chains=4,
@@ -30,7 +32,11 @@ def fit_gibbs(
     random_seed=None,
 ):
     """The draws of all chains, stacked, and their statistics."""
-    settings = settings_of(W.size, a, a_range, b, sampler, draws, tune, chains, thin)
+    settings = settings_of(W.size, a, a_range, b, draws, tune, chains, thin)
+    if sampler is not None:
+        settings = replace(settings, sampler=sampler)
+    if sweep is not None:
+        settings = replace(settings, sampler="exchange", sweep=sweep)
     made = chains_of(settings, W, codes, n_classes, random_seed)
     run_chains(made, cores, Quiet())
     parts = [chain.drawn(0, draws) for chain in made]

@@ -5,15 +5,14 @@ from arviz_stats.base.array import array_stats
 
 from thali.classify.sparse_logit.chain import Chain, Prior, problem_of
 
-METHODS = ["polya-gamma", "holmes-held"]
-WAYS = [("polya-gamma", 0), ("holmes-held", 0), ("polya-gamma", 2)]  # methods and trajectories in a sweep
+TRAJECTORIES = [0, 2]  # in a sweep
 WIDE = [False, True]
 
 
-def chains_of(X, y, classes, reference, prior, method, draws, wide=None, tune=1000, count=2, trajectories=0):
+def chains_of(X, y, classes, reference, prior, draws, wide=None, tune=1000, count=2, trajectories=0, kind=Chain):
     """Chains that have run, with every sweep recorded."""
-    problem = problem_of(X, y, classes, reference, prior, method, wide, trajectories=trajectories)
-    made = [Chain(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1) for seed in range(count)]
+    problem = problem_of(X, y, classes, reference, prior, wide, trajectories=trajectories)
+    made = [kind(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1) for seed in range(count)]
     for chain in made:
         chain.run_to(chain.total)
     return made
@@ -32,4 +31,4 @@ def three_classes(n=40):
     return X, scores.argmax(axis=1)
 
 
-__all__ = ["METHODS", "WAYS", "WIDE", "Chain", "Prior", "chains_of", "mcse", "problem_of", "three_classes"]
+__all__ = ["TRAJECTORIES", "WIDE", "Chain", "Prior", "chains_of", "mcse", "problem_of", "three_classes"]

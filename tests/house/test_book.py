@@ -27,7 +27,7 @@ def test_every_option_stands_on_the_page_of_the_command_line(command_line):
     sections = dict(
         re.findall(r"^## (thali [^\n]+)\n(.*?)(?=^## |\Z)", command_line.listing(), re.MULTILINE | re.DOTALL)
     )
-    assert {"thali fit", "thali reproduce", "thali field make", "thali cache build"} <= sections.keys()
+    assert {"thali fit", "thali field make", "thali cache build"} <= sections.keys()
     for typed, command in command_line.commands():
         for parameter in command.params:
             for name in [*parameter.opts, *parameter.secondary_opts]:

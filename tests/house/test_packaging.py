@@ -16,8 +16,8 @@ from packaging.version import Version
 from places import PROJECT
 
 import thali
+from papers import find
 from thali.model.registry import SPECS
-from thali.reproduce import find
 
 SOURCES = PROJECT / "src" / "thali"
 NEEDED = {
@@ -48,7 +48,8 @@ def test_the_source_archive_holds_sources_alone(tmp_path):
         "LICENSE",
         "SECURITY.md",
         "docs/conf.py",
-        "tests/conftest.py",
+        "conftest.py",
+        "papers/README.md",
     } <= names
     assert not {name for name in names if name.endswith((".whl", ".nbi", ".nbc", ".pyc"))}
     assert archive.stat().st_size < 4_000_000
@@ -133,10 +134,10 @@ def test_two_builds_are_the_same_to_the_byte(tmp_path):
 def test_the_commands_of_the_paper_exist():
     """Each row of figures names a command of thali, and a file that this command writes."""
     text = (PROJECT / "paper" / "paper.md").read_text("utf-8")
-    rows = re.findall(r"`thali (fit|reproduce) ([\w-]+)[^`]*--out results` \| `results/([\w-]+)\.\w+`", text)
-    assert len(rows) == text.count("`thali fit ") + text.count("`thali reproduce ") >= 4
+    rows = re.findall(r"`(thali fit|python -m papers) ([\w-]+)[^`]*--out results` \| `results/([\w-]+)\.\w+`", text)
+    assert len(rows) == text.count("`thali fit ") + text.count("`python -m papers ") >= 4
     for command, name, file in rows:
-        if command == "fit":
+        if command == "thali fit":
             assert name in {record.name for record in thali.datasets.catalogue()}
             assert file in next(spec for spec in SPECS if spec.name == "elimination-by-aspects").pictures
         else:

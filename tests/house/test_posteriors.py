@@ -10,8 +10,6 @@ import pytest
 from places import PROJECT
 from scipy.stats import norm, t
 
-import thali as th
-
 FOLDER = PROJECT / "posteriors"
 README = (FOLDER / "README.md").read_text("utf-8")
 LIMIT = norm.isf(1e-5 / 2)  # of one standardised difference
@@ -146,14 +144,3 @@ def test_a_fresh_run_agrees(program, name):
 def test_a_fresh_run_of_each_agrees(program, name):
     z, limit = program("check").differences(name)
     assert max(map(abs, z.values())) < limit, z
-
-
-@pytest.mark.long
-def test_another_sampler_of_the_sparse_logit_agrees(program):
-    make, data = program("make"), json_of("data/data/three_classes.json")
-    known = make.reference("three_classes-sparse_logit")
-    run = {"chains": 10, "draws": 2000, "tune": 1000, "random_seed": 3, "cores": 1, "progressbar": False}
-    model = th.SparseMultinomialLogit(method="holmes-held", **run).fit(np.array(data["X"]), data["y"])
-    summary = model.summary().loc[known["names"]]
-    errors = np.hypot(summary["mcse_mean"], known["mcse_mean"])
-    assert (np.abs(summary["mean"] - known["mean"]) / errors).max() < LIMIT + 1.0  # several functionals

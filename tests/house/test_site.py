@@ -11,8 +11,9 @@ import pytest
 from patience import PATIENCE
 from places import PROJECT
 
+import papers
 import thali
-from thali import plots, reproduce
+from thali import plots
 
 DOCS = PROJECT / "docs"
 MADE = {"_build", "pictures", "generated", "jupyter_execute"}
@@ -48,8 +49,8 @@ def test_no_other_python_of_a_page_is_left_unexecuted():
 
 def test_every_reproduction_is_printed_on_a_page():
     text = "".join(page.read_text("utf-8") for page in (DOCS / "papers").glob("*.md"))
-    for entry in reproduce.catalogue():
-        assert f"\nthali reproduce {entry.name}" in text and f"results/{entry.name}.txt" in text, entry.name
+    for entry in papers.catalogue():
+        assert f"\npython -m papers {entry.name}" in text and f"results/{entry.name}.txt" in text, entry.name
 
 
 def test_equations_have_single_backslashes():

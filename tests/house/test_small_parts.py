@@ -12,8 +12,6 @@ import thali as th
 from thali.aspects.answers.features import place_in_tree
 from thali.aspects.draws.counts import log_binomial, log_coefficient
 from thali.inference.threads import rectangle
-from thali.plots.blocks import choice_matrix, weighted_features
-from thali.reproduce import catalogue, find
 from thali.trees.newick import parse, write
 
 matplotlib.use("Agg")
@@ -38,20 +36,6 @@ def test_a_newick_text_is_parsed_and_written():
 def test_where_a_feature_lies_in_a_tree():
     tree = th.Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]})
     assert place_in_tree([("tea",), ("tea", "coffee"), ("tea", "milk")], tree) == ["leaf", "clade hot", "across"]
-
-
-def test_reproductions_are_listed_and_found_whatever_the_spelling():
-    names = [entry.name for entry in catalogue()]
-    assert names[:3] == ["paris-rome", "celebrities", "scan-order"] and len(names) == len(set(names)) == 14
-    assert find("paris_rome").name == find("Paris-Rome").name == "paris-rome"
-
-
-@pytest.mark.usefixtures("pictures")
-def test_matrices_are_drawn_with_their_labels():
-    ax = weighted_features(np.array([[1], [1], [0]], bool), np.array([2.0]), np.ones(3), ["a1", "a2", "b1"])
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "2.0"]
-    ax = choice_matrix(np.array([[0.5, 0.9], [0.1, 0.5]]), ["tea", "milk"])
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea", "milk"]
 
 
 def test_private_functions_have_a_docstring_of_one_line():

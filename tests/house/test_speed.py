@@ -71,7 +71,7 @@ def test_a_likelihood_term_takes_less_than_half_of_what_it_takes_with_the_librar
 @pytest.mark.long
 def test_the_compiled_sweep_counts_no_references():
     data = random_comparisons(3, 1)
-    settings = {"weight_prior": (1.0, 1.0), "alpha": None, "sampler": None, "draws": 1, "tune": 1, "thin": 1}
+    settings = {"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 1, "thin": 1}
     task = build_task(IndianBuffet(), Elimination(), data, **settings)
     Chain(task, np.random.default_rng(1)).run_to(1)
     used = recommended.infinite.dispatcher(task.model)

@@ -141,7 +141,7 @@ def test_predictions_follow_the_order_of_the_pair(data):
 def test_parameters_as_in_scikit_learn():
     model = th.EliminationByAspects(aspects=3, lapse=0.02)
     parameters = model.get_params()
-    expected = ["aspects", "unique", "lapse", "alpha", "method", "sampler", "tempering", "ties", "best_worst"]
+    expected = ["aspects", "unique", "lapse", "alpha", "method", "tempering", "ties", "best_worst"]
     expected += ["covariates", "weights", "kinds", "people", "respondents", "spread"]
     assert list(parameters) == expected
     assert parameters["aspects"] == 3
@@ -178,8 +178,6 @@ def test_parameters_as_in_scikit_learn():
         ({"unique": 3}, "unique must be one of True, False; got 3"),
         ({"unique": False, "lapse": 0.0}, "lapse must be above 0 with unique=False"),
         ({"method": "guess"}, "method must be one of 'mcmc', 'laplace', 'maximum-likelihood'; got 'guess'"),
-        ({"sampler": "fast"}, "sampler must be one of 'recommended', 'paper'; got 'fast'"),
-        ({"sampler": "paper", "aspects": 3}, "published sampler for the Indian buffet process"),
     ],
 )
 def test_bad_arguments(data, arguments, sentence):

@@ -9,7 +9,7 @@ from drawn_pictures import LONG, MULTIMODAL, assert_readable
 
 from thali import plots
 
-PICTURES = ("features", "n_features", "trace", "feature_samples")
+PICTURES = ("features", "n_features", "trace")
 SPLIT = {0: (1, 2, 3)}  # a feature that one chain always has and the others never
 CASES = {
     "forty long names": lambda: made_up(40, LONG, draws=40, common=((0, 1, 2),), kept_by=SPLIT),
@@ -85,19 +85,3 @@ def test_traces_of_sigma_and_constant_where_they_vary(settings, beside):
         np.testing.assert_array_equal(
             [line.get_ydata() for line in axes[-1].lines], model.posterior_["posterior"][name]
         )
-
-
-def test_samples_show_shared_features_on_one_scale_of_weight():
-    model = made_up(4, draws=3, chains=1, beside=4.0)
-    posterior = model.posterior_["posterior"]
-    owned = posterior["features"].values[0].sum(-1)
-    weights = np.where(owned > 1, posterior["weights"].values[0], 0.0)
-    axes = plots.feature_samples(model, draws=3)
-    for draw, ax in enumerate(axes):
-        count = int((owned[draw] > 1).sum())
-        assert ax.get_title(loc="left") == f"draw {draw} of chain 0: {count} shared feature{'s' * (count != 1)}"
-        cells = np.ma.asarray(ax.collections[0].get_array()).filled(0.0)
-        assert cells.size == 4 * count
-        assert cells.max() == pytest.approx(weights[draw].max() / weights.max())
-    bar = axes[0].figure.axes[-1]
-    assert bar.get_ylabel() == "weight" and bar.get_ylim() == pytest.approx((0, weights.max()))

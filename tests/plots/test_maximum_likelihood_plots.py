@@ -24,7 +24,7 @@ def test_choice_probabilities_of_a_fit_without_draws(tree):
     assert ax.get_xlabel() == "predicted probability (maximum likelihood)"
 
 
-@pytest.mark.parametrize("picture", ["features", "n_features", "feature_samples", "ranks", "trace"])
+@pytest.mark.parametrize("picture", ["features", "n_features", "ranks", "trace"])
 def test_pictures_of_draws_name_those_of_a_fit_without(tree, picture):
     with pytest.raises(NotFittedError, match="has no draws; it is drawn by plots.utility_scale, pref"):
         getattr(plots, picture)(tree)

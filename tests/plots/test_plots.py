@@ -40,7 +40,6 @@ OF_EXPERIMENTS += ("attention", "people", "segments", "willingness_to_pay")
 OTHERS = (
     "calibration",
     "comparison",
-    "decision",
     "group_weights",
     "individuals",
     "reach",
@@ -49,8 +48,6 @@ OTHERS = (
     "leaderboard",
     "worths_in_time",
     "membership",
-    "overlap",
-    "path",
     "similarity",
     "tree",
     *OF_MAXIMA,
@@ -218,7 +215,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
 
 
 def test_importing_the_pictures_loads_nothing_heavy():
-    modules = "thali.plots, thali.plots.comparison, thali.plots.feature_samples"
+    modules = "thali.plots, thali.plots.comparison, thali.plots.feature_matrix"
     heavy = {"matplotlib", "pandas", "numba", "scipy", "xarray"}
     code = f"import sys, {modules}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

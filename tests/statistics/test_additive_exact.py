@@ -9,11 +9,10 @@ from thali.aspects.samplers import recommended
 LEARNED = [case["name"] for case in CASES if "features" not in case["model"]]
 GIVEN = [case["name"] for case in CASES if "features" in case["model"]]
 THIN = {"tempered": 6, "untempered": 16, "general": 20}
-PUBLISHED = {2: 150, 3: 80, 4: 40}  # slow where few similarities tell a weight from the constant
 # what is not left to long runs
 MOST = [name for name in LEARNED if "alpha 4" not in name]
 SOME = ["two objects, similarity 0.6, alpha 1, Gamma(2, 4)", "E3c"]
-BRIEF = {"tempered": MOST, "untempered": [*SOME, "E4b"], "published": SOME, "general": SOME}
+BRIEF = {"tempered": MOST, "untempered": [*SOME, "E4b"], "general": SOME}
 
 
 def combinations_of(samplers):
@@ -26,8 +25,7 @@ def combinations_of(samplers):
 @pytest.mark.parametrize("name, sampler", list(combinations_of(SAMPLERS)))
 def test_known_posteriors(name, sampler):
     case = case_named(name)
-    thin = PUBLISHED[len(case["similarities"])] if sampler == "published" else THIN[sampler]
-    check(fit(case, thin, **SAMPLERS[sampler]), case)
+    check(fit(case, THIN[sampler], **SAMPLERS[sampler]), case)
 
 
 @pytest.mark.long

@@ -93,7 +93,7 @@ def learned_of_given(*judgements):
     return case, given_features_unknown_sigma(SIMILARITIES, (2.0, 4.0), scale, *judgements)
 
 
-TEMPERED, PUBLISHED = (SAMPLERS[name] for name in ("tempered", "published"))
+TEMPERED = SAMPLERS["tempered"]
 BY_DEFAULT = {
     "means, gap": (partial(judged, WITHOUT), 6, TEMPERED),
     "no constant": (no_constant, 6, TEMPERED),
@@ -102,18 +102,12 @@ BY_DEFAULT = {
 }
 LONG = {  # some of these priors with this likelihood need kernels of their own
     "gap, shape 1": (partial(gap, (1.0, 10.0)), 6, TEMPERED),
-    "gap, shape 1, published": (partial(gap, (1.0, 10.0)), 80, PUBLISHED),
     "gap, shape 2": (partial(gap, (2.0, 4.0)), 6, TEMPERED),
-    "gap, shape 2, published": (partial(gap, (2.0, 4.0)), 80, PUBLISHED),
-    "means, gap, published": (partial(judged, WITHOUT), 240, PUBLISHED),
     "means": (partial(judged, SIMILARITIES), 6, TEMPERED),
-    "means, published": (partial(judged, SIMILARITIES), 240, PUBLISHED),
-    "no constant, published": (no_constant, 80, PUBLISHED),
     "tree": (partial(on_tree, SIMILARITIES), 4, {}),
     "tree, gap": (partial(on_tree, WITHOUT), 4, {}),
     "two columns, shape 1": (partial(of_two_columns, (1.0, 1.0)), 6, {}),
     "two columns, shape 2": (partial(of_two_columns, (2.0, 4.0)), 6, {}),
-    "sigma of two, published": (learned_of_two, 200, PUBLISHED),
     "sigma of given features, tempered": (learned_of_given, 6, {"tempering": 3}),
     "sigma of given features, means": (partial(learned_of_given, JUDGEMENTS), 10, {}),
 }

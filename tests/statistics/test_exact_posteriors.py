@@ -63,14 +63,3 @@ def hold_against(case, greatest_error, **more):
         mean, error = mean_and_error(copies(model.posterior_["posterior"], [int(i) for i in owners.split(",")]))
         assert error <= 4.0 * greatest_error * expected, owners
         assert abs(mean - expected) <= 4.0 * error + 6e-6, (owners, mean, expected, error)
-
-
-@pytest.mark.long
-def test_the_published_sampler_is_biased_by_its_truncation():
-    """Three options, alpha learned: 2.21 features, of which K* = 5 finds 1.67."""
-    case = next(c for c in CASES if c["name"] == "three options, alpha learned")
-    model = fit(case, sampler="paper")
-    mean, _ = mean_and_error(quantity(model, "n_features"))
-    assert 1.60 < mean < 1.73
-    mean, _ = mean_and_error(quantity(model, "alpha"))
-    assert 0.92 < mean < 0.96

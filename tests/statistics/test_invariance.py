@@ -16,7 +16,6 @@ from thali.aspects.moves import births, flips, joint_rows, mass_transfer, split_
 from thali.aspects.operations import open_members
 from thali.aspects.priors import phylogenetic
 from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers import paper
 from thali.priors import FiniteFeatures, PhylogeneticBuffet
 from thali.testing.exact import invariance_error
 
@@ -46,10 +45,6 @@ def flip(k, i):
 def skip(k):
     """What the buffet uses for more than twelve options."""
     return lambda rng, model, c, b: flips.flip_at_random(rng, model, c, b, k)
-
-
-def row_of_the_published_sampler(i):
-    return lambda rng, model, c, b: paper.update_row(rng, model, c, b, i, True)
 
 
 def together(i, but=None):
@@ -129,7 +124,6 @@ def rows():
     matrix, four = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]], {"data": random_comparisons(4, seed=7), "prior": FIVE}
     finite = {"matrix": matrix, "weights": [0.31, 0.93, 0.52], "unique": [0.5, 1.0, 0.8, 0.2], "lo": 0, "hi": 4}
     yield "pairs, transfer, finite", four | finite | {"kind": FIXED_UNIQUE}, transfer
-    yield "pairs, published", of_three(), row_of_the_published_sampler(1)
     for name, marks in {"tabled": (), "pattern by pattern": (pytest.mark.long,)}.items():
         yield f"pairs, pass, tree, {name}", of_three(prior=tree(), **ON_TREE), passed
         yield f"pairs, compensated, tree, {name}", of_three(prior=tree(), **LIGHT), compensated, *marks
@@ -152,8 +146,6 @@ def rows():
     blocks = {"matrix": [[1, 1, 0], [1, 1, 1], [0, 1, 1]], "weights": [0.31, 0.17, 0.4], "beta": 0.3}
     for name, data in SIMILARITIES.items():
         yield f"similarities, pass, {name}", {"data": data} | one, passed
-        for i in (0, 1):
-            yield f"similarities, published {i}, {name}", {"data": data} | two, row_of_the_published_sampler(i)
         for beta in (1.0, 0.2):
             for shape, rate in [(1.0, 10.0), (2.0, 4.0)]:
                 settings = {"matrix": [[1, 1], [1, 1], [1, 0]], "weights": [0.13, 0.38], "shape": shape, "rate": rate}

@@ -185,12 +185,6 @@ TABLE = {  # rounds by default, if any, and of long runs
     "pairs, finite": (partial(pairs_of_finite, True), 4_000, None),
     "pairs, finite, none unique": (partial(pairs_of_finite, False), None, 4_000),
     "pairs, given": (partial(pairs, prior=GIVEN, expected=GIVEN_MEANS), 4_000, None),
-    # its truncation biases the columns, but not the prior of the fixed unique weights
-    "pairs, published": (
-        partial(pairs, expected={"unique weight": 4.0, "light unique": LIGHT}, sampler="paper"),
-        None,
-        40_000,
-    ),
     "ties": (partial(ties, True), 4_000, None),
     "ties, none unique": (partial(ties, False), None, 4_000),
     "covariates": (partial(covariates, True, False), 6_000, 250_000),
@@ -210,17 +204,6 @@ TABLE = {  # rounds by default, if any, and of long runs
     "similarities of 9, tempered": (partial(tempered, 9, (1.0, 1.0)), None, 200_000),
     # given the rest, data under the likelihood's power 1/2 are Normal(mu, 2 sigma^2), and sigma^2 gains sigma^(P/2)
     "similarities, hot": (partial(similarities, 4, missing=True, tilt=0.25, temperatures=(2.0,)), None, 200_000),
-    # its steps of .05 want weights of that size; precise data would hold the constant where it is
-    "similarities of 9, published": (
-        partial(similarities, 9, (1.0, 20.0), variance=5.0, sampler="paper"),
-        None,
-        200_000,
-    ),
-    "similarities, published": (
-        partial(similarities, 5, (2.0, 30.0), variance=5.0, missing=True, sampler="paper"),
-        None,
-        200_000,
-    ),
     "similarities on a tree": (lambda: similarities(prior=on_tree(5)), None, 200_000),
     "similarities, finite": (partial(similarities, 5, (2.0, 3.0), FiniteFeatures(3)), None, 200_000),
     "triplets, exp": (partial(triplets, "exp"), 3_000, 100_000),

@@ -80,9 +80,6 @@ def test_what_is_tempered_by_default(tempering):
         ):
             model = th.EliminationByAspects(aspects, unique=unique, tempering=tempering)
             assert temperatures(data, **model._parts(data)) == (8 if learned and not unique else 1)
-            model = th.EliminationByAspects(aspects, unique=unique, sampler="paper", tempering=tempering)
-            if aspects in ("ibp", tree):
-                assert temperatures(data, **model._parts(data)) == 1
     for off in (False, "off", 1):
         model = th.EliminationByAspects(unique=False, tempering=off)
         assert temperatures(data, **model._parts(data)) == 1

@@ -655,9 +655,8 @@ def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
         raise ArgumentError(
             Setting("method", "laplace"), " is for ", Setting("aspects", "unique"), " alone; set ", by_mcmc, "."
         )
-    for name in ("sampler", "tempering"):
-        if parts[name] is not None:
-            raise ArgumentError(Argument(name), " belongs to ", by_mcmc, "; leave it out.")
+    if parts["tempering"] is not None:
+        raise ArgumentError(Argument("tempering"), " belongs to ", by_mcmc, "; leave it out.")
     data = as_pairs(source, parts["likelihood"].best_worst)
     if not isinstance(data, PairedComparisons):
         raise DataError(

@@ -26,7 +26,6 @@ from thali.model.options import (
     PEOPLE_MODEL,
     RESPONDENT,
     RUN,
-    SAMPLER,
     SEED,
     SEGMENTS,
     SIMILAR,
@@ -43,7 +42,7 @@ from thali.model.options import (
 from thali.model.spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
 _DRAWN, _CHAINS = ("mcmc",), ("mcmc", "laplace")
-_PRIOR = (ALPHA, SAMPLER, TEMPERING)
+_PRIOR = (ALPHA, TEMPERING)
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
 _ON_WHICH_WEIGHTS_DEPEND = (
@@ -104,7 +103,6 @@ ELIMINATION = ModelSpec(
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
     methods_mean={"maximum-likelihood": {"aspects": "unique"}, "laplace": {"aspects": "unique"}},
-    paper="finds too few aspects, because it truncates new ones",
 )
 ADDITIVE = ModelSpec(
     name="additive-clustering",
@@ -185,11 +183,10 @@ ADDITIVE = ModelSpec(
         SPREAD_OF_PEOPLE.but(methods=_DRAWN),
         TREE,
         LEAF_LENGTH,
-        *(each.but(methods=_DRAWN) if each in (SAMPLER, TEMPERING) else each for each in _PRIOR),
+        *(each.but(methods=_DRAWN) if each is TEMPERING else each for each in _PRIOR),
         *(each.but(methods=_DRAWN) if each in (TUNE, THIN, DRAWS) else each for each in RUN),
         SEED,
     ),
-    paper="is not tempered, and stays in one family of features where data have several",
 )
 OPEN = ModelSpec(
     name="latent-feature-model",

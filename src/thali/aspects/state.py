@@ -222,13 +222,6 @@ def copy_column(b: Any, source: Any, target: Any) -> None:
 
 
 @scalar
-def copy_nodes(b: Any, source: Any, target: Any) -> None:
-    for v in range(b.owning.shape[1]):
-        b.owning[target, v] = b.owning[source, v]
-        b.log_one[target, v] = b.log_one[source, v]
-
-
-@scalar
 def least_unique(b: Any, k: Any) -> Any:
     """The smallest unique weight among the owners of pattern k."""
     least = np.inf

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._late import carried_out_by
 from thali.model.common_findings import asked, data, methods, summary, verdict
-from thali.model.finding import FILE, MISSES, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali.model.finding import MISSES, SHOWN, STATISTICS, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.registry import spec_of
 from thali.model.settings import Settings
@@ -61,7 +61,6 @@ ENGLISH = {
     "sweeps": "Found in {sweeps} sweeps over the data.",
     "bound": "Lower bound of the log evidence: {value}.",
     "path": "How the estimates change with the prior.",
-    "decision": "The most probable class for each pair of values.",
     "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
     "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) for"
     " standardised coefficients, at the maximum of the posterior.",
@@ -346,22 +345,6 @@ def unexpected_rows(model: Any, settings: Settings) -> Finding:
     return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
 
 
-@finding("path", "How do the estimates change with the prior?", FILE)
-def path(model: Any, settings: Settings) -> Finding | None:
-    """The picture of the estimates against the prior, of the rows of the fit."""
-    if settings.rows is None or not _is_plackett_luce(model):
-        return None
-    return Finding(picture=Picture("path", ENGLISH["path"], (model, *settings.rows)))
-
-
-@finding("decision", "Which class is the most probable where?", FILE)
-def decision(model: Any, settings: Settings) -> Finding | None:
-    """The picture of two covariates and their classes."""
-    if settings.rows is None or np.shape(settings.rows[0])[1] != 2:
-        return None
-    return Finding(picture=Picture("decision", ENGLISH["decision"], (model, *settings.rows)))
-
-
 # how a paper says what was done -------------------------------------------------------------------------------
 
 
@@ -373,10 +356,9 @@ def modelled(model: Any) -> tuple[Text, ...]:
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
     if law := model._used.law:
         return (phrase(ENGLISH, "methods.normal", kind=law),)
-    by = {"polya-gamma": Cite("polson2013", inside=True), "holmes-held": Cite("holmes2006", inside=True)}
-    facts = {"prior": Cite("piironen2017", inside=True), "source": by[model.method_]}
+    facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 
 
 _FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, path, decision, methods(modelled), verdict)
+_LAST = (data, methods(modelled), verdict)

@@ -225,28 +225,6 @@ class Predictions(ScikitLearn):
             np.average(predicted == labels.reshape(len(predicted)), weights=weights_of(sample_weight, len(predicted)))
         )
 
-    def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
-        """Draw which class is the most probable one where, for a model of two covariates.
-
-        Parameters
-        ----------
-        X : array or data frame (n, 2)
-            Rows that the picture should hold.
-        y : sequence (n,), optional
-            Their classes; without them no points are drawn.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `thali.plots.decision`.
-        """
-        return carried_out_by("plot_decision")(self, X, y, ax=ax)
-
     def calibration(self, X: Any, y: Any, bins: int = 10, random_seed: Any = 0) -> "pandas.DataFrame":
         r"""The frequency of each class among rows for which its predicted probability is about the same.
 

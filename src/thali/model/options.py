@@ -62,12 +62,6 @@ ALPHA = Option(
     default="learned",
     check=partial(positive, meaning="the concentration of the prior"),
 )
-SAMPLER = Option(
-    "sampler",
-    "paper: the published one, for comparison only.",
-    default="recommended",
-    words={"recommended": None, "paper": "paper"},
-)
 TEMPERING = Option(
     "tempering",
     "Replicas at several temperatures, so that chains change between families of features. auto: on for similarities,"

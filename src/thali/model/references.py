@@ -70,12 +70,6 @@ REFERENCES = {
         "just don't care very much: confounding between attribute non-attendance and taste heterogeneity. "
         "Transportation, 40, 583–607.",
     ),
-    "holmes2006": Reference(
-        "Holmes & Held",
-        2006,
-        "Holmes, C. C., & Held, L. (2006). Bayesian auxiliary variable models for binary and multinomial "
-        "regression. Bayesian Analysis, 1, 145–168.",
-    ),
     "hubert1985": Reference(
         "Hubert & Arabie",
         1985,

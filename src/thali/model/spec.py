@@ -132,8 +132,6 @@ class ModelSpec:
         Arguments that name the model, because only its data have them.
     papers : tuple of str
         The works that introduced it: keys of `surfaces/references.bib`, which `thali cite` prints.
-    paper : str
-        What `sampler="paper"` does wrong; "" if there is no such sampler, or nothing is wrong with it.
     """
 
     name: str
@@ -150,7 +148,6 @@ class ModelSpec:
     methods_mean: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     implied_by: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
-    paper: str = ""
 
     def options_of(self, method: str) -> tuple[Option, ...]:
         """The options that the model has with that method."""

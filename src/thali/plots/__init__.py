@@ -4,7 +4,6 @@ Matplotlib is loaded by the first call, not before.
 
 features               the owners and weights of the most probable features
 membership             who owns the features that were matched across draws
-feature_samples        the features of single draws
 n_features             the number of features, and the concentration alpha
 trace                  the paths of the chains
 choice_probabilities   predicted against observed proportions
@@ -15,16 +14,13 @@ judges                 how sharply each judge sees the worths of options
 worths_in_time         the ratings of options in each period
 ranks                  the probability of each rank of each option
 similarity             observed against fitted similarities
-overlap                objects on a plane, outlines around those that share a feature
 individuals            what each person prefers, beside the population
 reach                  the sets of options that reach most people
 group_weights          the weight of each aspect in each group of people
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights
 utility_scale          utilities with error bars
-path                   weights of Plackett-Luce regression against the shape of their prior
 calibration            the frequency of each class against its predicted probability
-decision               the most probable class over the plane of two covariates
 classes                classes of products: the share of owners and the importance of each
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute

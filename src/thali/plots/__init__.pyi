@@ -4,11 +4,9 @@ from .calibration import calibration as calibration
 from .check import check as check
 from .classes import classes as classes
 from .comparison import comparison as comparison
-from .decision import decision as decision
 from .demand import demand as demand
 from .feature_matrix import features as features
 from .feature_number import n_features as n_features
-from .feature_samples import feature_samples as feature_samples
 from .group_weights import group_weights as group_weights
 from .individuals import individuals as individuals
 from .judges import judges as judges
@@ -16,8 +14,6 @@ from .leaderboard import leaderboard as leaderboard
 from .level_effects import level_effects as level_effects
 from .market_shares import market_shares as market_shares
 from .membership import membership as membership
-from .overlap import overlap as overlap
-from .path import path as path
 from .people import people as people
 from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree

@@ -43,7 +43,7 @@ def restart_scores(
     prior: Any, likelihood: Any, observed: Any, rounds: int, weight_prior: Any, random_seed: int
 ) -> dict[Any, Any]:
     """Means of some quantities before and after the sweeps, and the z-scores of their differences."""
-    settings = {"weight_prior": weight_prior, "alpha": None, "sampler": None, "tempering": False}
+    settings = {"weight_prior": weight_prior, "alpha": None, "tempering": False}
     task = build_task(prior, likelihood, observed, draws=1, tune=0, thin=10**9, **settings)
     rng = np.random.default_rng(random_seed)
     chain = Chain(task, rng)

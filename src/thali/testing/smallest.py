@@ -377,9 +377,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     "sparse-logit": Smallest(
         partial(th.SparseMultinomialLogit, method="polya-gamma"), _rows, _CHAINS, _first_rows, is_run_made=True
     ),
-    "sparse-logit, holmes-held": Smallest(
-        partial(th.SparseMultinomialLogit, method="holmes-held"), _rows, _CHAINS, _first_rows, is_run_made=True
-    ),
     "sparse-logit, laplace": Smallest(
         partial(th.SparseMultinomialLogit, method="laplace"), _rows, _DRAWS, _first_rows, is_run_made=True
     ),

@@ -244,7 +244,6 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
         ({"aspects": "unique", "unique": False}, "No option has any aspect"),
         ({"aspects": {**TREE, "LBJ": ["HW"]}}, "'HW' names an aspect and an option"),
         ({"alpha": 1.0}, "alpha belongs to method='mcmc'"),
-        ({"sampler": "paper"}, "sampler belongs to method='mcmc'"),
         ({"lapse": 1.0}, "lapse is the probability"),
         ({"method": "map"}, "method must be one of 'mcmc', 'laplace', 'maximum-likelihood'; got 'map'"),
     ],
@@ -380,7 +379,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, left_out_of_tree, tmp_pa
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"alpha": 1.0}, {"sampler": "paper"}, {"tempering": [1, 2]}, {"weights": "similar"}],
+    [{"alpha": 1.0}, {"tempering": [1, 2]}, {"weights": "similar"}],
 )
 def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):

@@ -63,7 +63,7 @@ A2 = {
 
 
 @pytest.mark.parametrize(
-    "a, sampler", [(1.0, "hamiltonian"), (1.0, "exchange"), (0.3, "exchange"), (0.3, "hamiltonian"), (0.3, "paper")]
+    "a, sampler", [(1.0, "hamiltonian"), (1.0, "exchange"), (0.3, "exchange"), (0.3, "hamiltonian")]
 )
 def test_a2_tiny_quadrature(a, sampler):
     W, codes, K = tiny()
@@ -129,9 +129,6 @@ RAW_HEART = [  # arguments, E log-likelihood, what it may differ by, where a is 
     ({}, -184.8, 0.5, {"thin": 3}),
     ({"a": 1.0}, -184.05, 0.1, {}),
     ({"a": 1.0, "sampler": "exchange"}, -184.05, 0.1, {}),
-    ({"a": 1.0, "sampler": "paper"}, -184.05, 0.1, {}),
-    # with a learned it may stay near a = .04 for a hundred thousand sweeps
-    pytest.param({"sampler": "paper"}, -184.8, 0.5, {"thin": 100, "chains": 16}, marks=pytest.mark.long),
 ]
 
 
@@ -153,7 +150,7 @@ def test_dead_columns_and_large_scales():
     W = Design.fit(X.to_numpy() * 1000, list(X.columns), standardize=False).apply(X.to_numpy() * 1000)
     assert (W.max(axis=0) == 0).sum() == 7
     codes = np.unique(y, return_inverse=True)[1]
-    for settings in ({}, {"a": 1.0}, {"a": 1e-3}, {"sampler": "paper"}):
+    for settings in ({}, {"a": 1.0}, {"a": 1e-3}):
         draws = fit_gibbs(W, codes, 3, draws=200, tune=200, thin=1, random_seed=1, **settings)
         assert np.isfinite(draws.log_likelihood).all()
         assert np.isfinite(draws.weights).all()
@@ -185,14 +182,6 @@ def test_a7_mixing(name):
         assert ess.min() >= 50
 
 
-def test_paper_sampler_mixes_worse():
-    W, codes, K = problem("iris")
-    settings = {"draws": 1500, "tune": 500, "thin": 1, "random_seed": 3}
-    paper = judged(fit_gibbs(W, codes, K, sampler="paper", **settings), "iris")
-    ours = judged(fit_gibbs(W, codes, K, **settings), "iris")
-    assert ess_per_1000(ours).min() > 10 * ess_per_1000(paper).min()
-
-
 # Joint-distribution tests
 
 JOINT = {
@@ -200,7 +189,6 @@ JOINT = {
     "recommended, three classes": (3, "exchange", (0.05, 3.0)),
     "recommended, a = .1": (2, "exchange", 0.1),
     "Hamiltonian, a = 1": (2, "hamiltonian", 1.0),
-    "published, a learned": (2, "paper", (0.05, 3.0)),
 }
 
 
@@ -224,7 +212,7 @@ def test_joint_distribution(which, rounds, seed):
 # The same draws for any number of threads
 
 
-@pytest.mark.parametrize("settings", [{}, {"a": 1.0}, {"sampler": "paper"}])
+@pytest.mark.parametrize("settings", [{}, {"a": 1.0}])
 def test_same_seed_same_draws(settings):
     W, codes, K = problem("iris")
     settings = {"draws": 60, "tune": 40, "thin": 2, "random_seed": 5, **settings}
@@ -275,10 +263,8 @@ def test_classifier_predicts_the_mean_over_draws():
 def test_convergence_warning_and_errors():
     X, y = frame("iris")
     with pytest.warns(ConvergenceWarning, match="has not converged"):
-        th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1, sampler="paper").fit(X, y)
+        th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1).fit(X, y)
     for settings, sentence in [
-        ({"sampler": "nuts"}, "sampler must be one of"),
-        ({"sampler": "hamiltonian"}, "needs a fixed a"),
         ({"a_range": (1.0, 0.1)}, "a_range must rise"),
         ({"a_range": 3.0}, "must be the pair"),
         ({"a": 1e9}, "a must lie between"),

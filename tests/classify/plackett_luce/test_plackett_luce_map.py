@@ -12,7 +12,6 @@ from thali.classify.plackett_luce.map_estimate import (
     _near,
     fit_map,
     fixed_point,
-    map_path,
     sparse_maximum,
 )
 from thali.classify.plackett_luce.row_sums import Rows
@@ -206,23 +205,6 @@ def test_many_rows_start_from_a_part_of_them():
     assert fit.converged
     assert np.abs(0.1 + fit.weights * (R - s) - 0.1 * 18 * fit.weights).max() <= 1e-8 * len(W)
     assert fit_map(W, codes, 3, a=1.0).log_likelihood > fit.log_likelihood
-
-
-def test_path_of_iris_is_a_single_jump():
-    """Figure 2: all 27 weights above a = 1, three and the same three from there on."""
-    W, codes, n_classes = problem("iris")
-    grid = [0.01, 0.5, 0.95, 1.0, 1.1, 2.0]
-    fits = map_path(W, codes, n_classes, grid)
-    assert [fit.a for fit in fits] == grid
-    assert [int(fit.support.sum()) for fit in fits] == [3, 3, 3, 3, 27, 27]
-    for fit in fits[:3]:
-        np.testing.assert_allclose(fit.weights, fits[3].weights, atol=1e-6)
-    assert abs(fits[4].objective - EXPECTED["iris"][0]) < 1e-6
-
-
-def test_path_below_one_alone():
-    W, codes, n_classes = problem("iris")
-    assert [int(fit.support.sum()) for fit in map_path(W, codes, n_classes, [0.5, 0.9])] == [3, 3]
 
 
 @pytest.mark.parametrize("argument", ["a", "b"])

@@ -15,7 +15,6 @@ EXTREME = np.vstack([POSITIVE, [[LARGEST, -LARGEST], [0.0, 0.0], [-LARGEST, -LAR
 FACTORS = [1.0, 1e300, 1e-300, 4e307]
 METHODS = {
     "gibbs": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "random_seed": 1},
-    "gibbs, paper": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "random_seed": 1, "sampler": "paper"},
     "gibbs, a = 1": {"draws": 50, "tune": 50, "chains": 2, "a": 1.0, "random_seed": 1},
     "map, a = 1.1": {"a": 1.1},
     "map, a = 1": {"a": 1.0},

@@ -1,19 +1,15 @@
-"""The draws that the sparse logit is made of: Polya-Gamma, Holmes and Held's variables, Normal vectors."""
+"""The draws that the sparse logit is made of: Polya-Gamma variables, Normal vectors."""
 
 import math
 
 import numpy as np
 import pytest
 from scipy import stats
-from sparse_logit_runs import METHODS, WIDE, Chain, Prior, problem_of, three_classes
+from sparse_logit_runs import WIDE, Chain, Prior, problem_of, three_classes
 
 from thali.classify.sparse_logit.sweep import (
-    _is_in_lower_series,
-    _is_in_upper_series,
     draw_class,
     draw_reference,
-    mixing_variance,
-    positive_logistic,
 )
 from thali.compile.jit import compiled
 from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma, polya_gamma_of_shape
@@ -35,18 +31,6 @@ def many_polya_gamma(rng, c, out):
 def many_of_shape(rng, shape, c, out):
     for i in range(out.size):
         out[i] = polya_gamma_of_shape(rng, shape, c)
-
-
-@compiled
-def many_variances(rng, r, out):
-    for i in range(out.size):
-        out[i] = mixing_variance(rng, r[i])
-
-
-@compiled
-def many_logistics(rng, mean, out):
-    for i in range(out.size):
-        out[i] = positive_logistic(rng, mean)
 
 
 @compiled
@@ -116,35 +100,6 @@ def test_a9_polya_gamma_agrees_with_the_package_of_that_name(c):
     assert stats.ks_2samp(drawn(many_polya_gamma, c), expected).pvalue > FALSE_ALARM
 
 
-def test_a9_mixing_variances_have_the_kolmogorov_law():
-    residuals = np.abs(np.random.default_rng(2).logistic(size=N))
-    variances = drawn(many_variances, residuals)
-    assert abs(variances.mean() - math.pi**2 / 3) < ERRORS * variances.std() / math.sqrt(N)
-    assert stats.kstest(np.sqrt(variances) / 2, stats.kstwobign.cdf).pvalue > FALSE_ALARM
-
-
-@pytest.mark.parametrize("variance", [0.9, 4 / 3, 2.0])
-def test_the_two_series_of_the_mixing_law_are_one_function(variance):
-    u = (np.arange(2000) + 0.5) / 2000
-    assert [_is_in_lower_series(variance, x) for x in u] == [_is_in_upper_series(variance, x) for x in u]
-
-
-@pytest.mark.parametrize("r", [0.0, 0.7, 5.0, 60.0])
-def test_mixing_variances_of_one_residual_are_sums_of_two_polya_gammas_inverted(r):
-    # N(r; 0, v) mixed over v and exp(-w r²/2) mixed over PG(2, 0) are the same logistic density, so w = 1/v given r
-    two = drawn(many_polya_gamma, r, 3) + drawn(many_polya_gamma, r, 4)
-    assert stats.ks_2samp(1 / drawn(many_variances, np.full(N, r)), two).pvalue > FALSE_ALARM
-
-
-@pytest.mark.parametrize("mean", [-800.0, -3.0, -1e-3, 0.0, 2.0])
-def test_truncated_logistics(mean):
-    draws = drawn(many_logistics, mean)
-    assert draws.min() > 0
-    # far out what is left of a logistic is exponential
-    left = np.exp(-draws) if mean < -700 else stats.logistic.sf(draws, mean) / stats.logistic.sf(0, mean)
-    assert stats.kstest(left, "uniform").pvalue > FALSE_ALARM
-
-
 @pytest.mark.parametrize("r", [0.0, 1e-8, 0.5, 3.0, 50.0])
 def test_scales_are_generalised_inverse_gaussian(r):
     prior = stats.geninvgauss(0.5, r, scale=r) if r > 1e-3 else stats.chi2(1)
@@ -154,7 +109,7 @@ def test_scales_are_generalised_inverse_gaussian(r):
 def fixed_conditional(wide, n=5, d=8, seed=3):
     """A chain's state with weights, pulls and variances that no longer change, and the exact conditional they give."""
     rng = np.random.default_rng(seed)
-    problem = problem_of(rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, Prior(1.0, 1, 1, True), METHODS[0], wide)
+    problem = problem_of(rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, Prior(1.0, 1, 1, True), wide)
     state = Chain(problem, 1.0, rng, 1, 0, 1).state
     state.weights[:] = rng.gamma(2.0, size=n)
     state.pull[:] = rng.normal(size=n)
@@ -185,7 +140,7 @@ def test_both_factorisations_draw_the_same_normal_vector(wide):
 @pytest.mark.parametrize("wide", WIDE)
 def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
     rng, rounds = np.random.default_rng(6), 4_000
-    problem = problem_of(np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, Prior(1.0, 1, 1, False), METHODS[0], wide)
+    problem = problem_of(np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, Prior(1.0, 1, 1, False), wide)
     state = Chain(problem, 1.0, rng, 1, 0, 1).state
     coef = np.array([[3.0, -1.0], [0.0, 0.0], [1.0, 2.0]])
     state.variance[:] = [[2.0, 0.1], [9.0, 9.0], [0.5, 0.3]]
@@ -214,6 +169,6 @@ def test_variances_of_any_size_are_survived(wide, most):
 
 def test_the_number_of_rows_decides_how_to_factor():
     X, y = three_classes(3)
-    assert problem_of(X, y, 3, 0, Prior(None, 1, 1, False), METHODS[0]).covariates.shape == (2, 3)
-    wide = problem_of(np.hstack([X, X]), y, 3, 0, Prior(None, 1, 1, False), METHODS[0])
+    assert problem_of(X, y, 3, 0, Prior(None, 1, 1, False)).covariates.shape == (2, 3)
+    wide = problem_of(np.hstack([X, X]), y, 3, 0, Prior(None, 1, 1, False))
     assert wide.wide and wide.covariates.shape == (3, 4)

@@ -51,7 +51,7 @@ def test_the_expansion_of_sparse_rows_is_that_of_dense_ones(blocks):
     counts, m = rng.integers(1, 4, len(Y)).astype(float), int(standard.varies.sum()) + 1
     root = rng.normal(size=(2 * m, 2 * m))
     at = rng.normal(size=(2, m)), root @ root.T / m
-    how = Y, 3, 0, prior, "polya-gamma", False, counts
+    how = Y, 3, 0, prior, False, counts
     dense = problem_of(standard.varying(X), *how)
     columns = sparse_columns(sparse.csr_array(X), standard, True).by_rows()
     found = problem_of(columns, *how)

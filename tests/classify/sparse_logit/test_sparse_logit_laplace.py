@@ -21,7 +21,7 @@ LEARNED = Prior(None, 1, 1, True)
 
 
 def of(reference=1, prior=LEARNED, X=X, y=Y, classes=3, counts=None):
-    return problem_of(X, y, classes, reference, prior, "polya-gamma", False, counts)
+    return problem_of(X, y, classes, reference, prior, False, counts)
 
 
 def naive(coef, counts, reference=1):

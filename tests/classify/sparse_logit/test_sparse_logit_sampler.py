@@ -9,7 +9,7 @@ import pytest
 from arviz_stats.base.array import array_stats
 from scipy import special, stats
 from scipy.integrate import quad
-from sparse_logit_runs import METHODS, WAYS, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
+from sparse_logit_runs import TRAJECTORIES, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 
 import thali as th
 from thali.classify.sparse_logit.arguments import usual_thin
@@ -27,18 +27,18 @@ def far(draws, expected):
     return abs(np.mean(draws) - expected) / mcse(draws)
 
 
-@pytest.mark.parametrize("method, trajectories", WAYS)
-def test_a9_eta_fixed(method, trajectories):
-    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), method, 40_000, trajectories=trajectories)
+@pytest.mark.parametrize("trajectories", TRAJECTORIES)
+def test_a9_eta_fixed(trajectories):
+    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), 40_000, trajectories=trajectories)
     beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
     assert mcse(beta) < 0.004
     assert far(beta, 0.536084) < FOUR
     assert far((beta - 0.536084) ** 2, 0.446652) < FOUR
 
 
-@pytest.mark.parametrize("method, trajectories", WAYS)
-def test_a9_eta_learned(method, trajectories):
-    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 40_000, trajectories=trajectories)
+@pytest.mark.parametrize("trajectories", TRAJECTORIES)
+def test_a9_eta_learned(trajectories):
+    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), 40_000, trajectories=trajectories)
     beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
@@ -48,9 +48,9 @@ def test_a9_eta_learned(method, trajectories):
 
 def test_a9_the_samplers_agree_on_three_classes():
     found = []
-    for method, trajectories in WAYS:
+    for trajectories in TRAJECTORIES:
         prior = Prior(None, 2, 1, True)
-        chains = chains_of(*three_classes(), 3, 0, prior, method, 6_000, trajectories=trajectories)
+        chains = chains_of(*three_classes(), 3, 0, prior, 6_000, trajectories=trajectories)
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
         others = [np.stack([c.record.log_likelihood for c in chains]), np.log([c.record.scales[:, 0] for c in chains])]
@@ -62,7 +62,7 @@ def test_a9_the_samplers_agree_on_three_classes():
 
 def test_the_recorded_likelihood_is_that_of_the_recorded_coefficients():
     data, labels = three_classes()
-    (chain,) = chains_of(data, labels, 3, 1, Prior(None, 1, 1, True), METHODS[0], 50, count=1)
+    (chain,) = chains_of(data, labels, 3, 1, Prior(None, 1, 1, True), 50, count=1)
     linear = np.einsum("nd,rkd->rkn", np.column_stack([data, np.ones(len(data))]), chain.record.coef)
     own = linear[:, labels, np.arange(len(data))]
     expected = (own - np.log(np.exp(linear).sum(axis=1))).sum(axis=1)
@@ -76,14 +76,14 @@ def shape_three(function):
 
 @pytest.mark.first(3)
 @pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("wide, method, trajectories", [*((w, m, 0) for w in WIDE for m in METHODS), (False, *WAYS[2])])
+@pytest.mark.parametrize("wide, trajectories", [*((wide, 0) for wide in WIDE), (False, 2)])
 @pytest.mark.parametrize("learned", [True, False])
-def test_joint_distribution(method, learned, wide, trajectories, rounds):
+def test_joint_distribution(learned, wide, trajectories, rounds):
     """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
     rng, n = np.random.default_rng(11), 4
     covariates = rng.normal(size=(n, 2))
     prior = Prior(None if learned else 1.5, 3, 2, True)
-    problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, method, wide, trajectories=trajectories)
+    problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, wide, trajectories=trajectories)
     chain = Chain(problem, prior.eta, rng, 1, 0, 1)
     if trajectories:
         see_curvature(problem, chain.state, chain.motion)
@@ -145,7 +145,7 @@ def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
     mean, square = mean / whole, square / whole
     # ln tau and ln lambda are exchangeable given their sum ln sqrt(u)
     log_tau = 0.5 * over_spreads(lambda x, c: np.log(x) * mean_of(moments[0])(x, c)) / whole
-    chains = chains_of(X, Y, 2, 1, HORSESHOE, METHODS[0], 60_000)
+    chains = chains_of(X, Y, 2, 1, HORSESHOE, 60_000)
     drawn = np.stack([c.record.coef[:, 0, 0] for c in chains])
     assert far(drawn, mean) < FOUR and far(drawn**2, square) < FOUR
     assert far(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
@@ -157,7 +157,7 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     """Geweke (2004), as above."""
     rng, n = np.random.default_rng(12), 4
     rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
-    problem = problem_of(*rows, HORSESHOE, METHODS[0], wide, trajectories=trajectories)
+    problem = problem_of(*rows, HORSESHOE, wide, trajectories=trajectories)
     chain = Chain(problem, None, rng, 1, 0, 1)
     if trajectories:
         see_curvature(problem, chain.state, chain.motion)
@@ -187,8 +187,8 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
 
 
 def test_the_usual_draws_of_the_horseshoe():
-    assert [usual_thin(*size, "polya-gamma", "horseshoe") for size in ((90, 13, 3), (50, 301, 2))] == [3, 64]
-    assert [usual_thin(*size, "polya-gamma") for size in ((90, 13, 3), (50, 301, 2), (50, 301, 3))] == [1, 4, 10]
+    assert [usual_thin(*size, "horseshoe") for size in ((90, 13, 3), (50, 301, 2))] == [3, 64]
+    assert [usual_thin(*size) for size in ((90, 13, 3), (50, 301, 2), (50, 301, 3))] == [1, 4, 10]
 
 
 @pytest.mark.long
@@ -209,7 +209,7 @@ def test_a9_more_covariates_than_rows_cost_no_more_than_rows():
     data, labels = rng.normal(size=(50, 2000)), np.arange(50) % 2
 
     def seconds(wide, sweeps):
-        problem = problem_of(data, labels, 2, 0, Prior(None, 1, 1, True), "polya-gamma", wide)
+        problem = problem_of(data, labels, 2, 0, Prior(None, 1, 1, True), wide)
         chain = Chain(problem, None, np.random.default_rng(1), sweeps, 0, 1)
         chain.run_to(0)
         began = time.thread_time()

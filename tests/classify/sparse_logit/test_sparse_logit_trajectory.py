@@ -27,7 +27,7 @@ def chain(request):
     X, y = three_classes()
     rng = np.random.default_rng(3)
     prior, counts = Prior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
-    problem = problem_of(X, y % classes, classes, reference, prior, "polya-gamma", False, counts, trajectories=2)
+    problem = problem_of(X, y % classes, classes, reference, prior, False, counts, trajectories=2)
     made = Chain(problem, None, rng, 1, 20, 1)
     made.run_to(20)
     made.motion.coef[:] = rng.normal(size=made.motion.coef.size)

@@ -58,7 +58,7 @@ def test_columns_of_people_are_asked_where_there_are_any():
 
 def test_what_is_entered_is_as_typed():
     spec = ALL["elimination-by-aspects"]
-    form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tree": FILE, "sampler": ""}
+    form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tree": FILE, "tempering": ""}
     assert entered(spec, form, {"tree": "for-tree.csv"}) == {
         **{"draws": 2000, "unique": False, "lapse": 0.05, "aspects": "3"},
         "tree": Path("for-tree.csv"),

@@ -110,10 +110,10 @@ def test_defaults_are_those_of_the_model(run, fake):
 
 
 def test_options_reach_the_model(done, fake):
-    words = "--aspects 3 --no-unique --lapse 0.05 --alpha 2 --sampler paper --model EliminationByAspects"
+    words = "--aspects 3 --no-unique --lapse 0.05 --alpha 2 --model EliminationByAspects"
     words += " --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
     done("fit", "tea.csv", *words.split())
-    typed = {"aspects": 3, "unique": False, "lapse": 0.05, "alpha": 2.0, "sampler": "paper"}
+    typed = {"aspects": 3, "unique": False, "lapse": 0.05, "alpha": 2.0}
     assert fake.asked == thali.EliminationByAspects().get_params() | typed
     assert fake.budget == {
         "draws": 30,
@@ -364,7 +364,7 @@ def heed_interrupts():
     ("data", "answer", "files"),
     [
         ("celebrities", "number of latent aspects", EVERYTHING),
-        ("numbers", "number of features with two owners or more", ["estimate.csv", "overlap.png", "posterior.nc"]),
+        ("numbers", "number of features with two owners or more", ["estimate.csv", "posterior.nc", "similarity.png"]),
     ],
 )
 def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):

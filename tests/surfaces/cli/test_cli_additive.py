@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from additive_fits import MadeUp, made_up, similarities
+from additive_fits import MadeUp, made_up
 from remembering import remembering
 
 import thali
@@ -28,7 +28,6 @@ EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "feature
 EVERYTHING += [
     "n_features.csv",
     "n_features.png",
-    "overlap.png",
     "posterior.nc",
     "similarity.csv",
     "similarity.png",
@@ -99,7 +98,6 @@ def test_options_reach_the_model(done, fake):
         "alpha": 0.5,
         "weight_prior": (2.0, 4.0),
         "constant": False,
-        "sampler": None,
         "tempering": 12,
         "method": "mcmc",
         "link": "exp",
@@ -329,7 +327,7 @@ def test_the_advice_for_chains_apart_is_about_tempering():
     verdict = apart(()).verdict()
     sentence = str(verdict)
     assert not verdict.agrees and "R-hat of shared_features[0, 3] is" in sentence
-    assert "fit again with tempering (sampler=None and tempering=None)" in sentence and "unique" not in sentence
+    assert "fit again with tempering (tempering=None)" in sentence and "unique" not in sentence
     verdict = apart((0.3,) * 9).verdict()
     sentence = str(verdict)
     assert (
@@ -343,9 +341,9 @@ def test_the_advice_for_chains_apart_is_about_tempering():
 def test_the_advice_is_told_in_words_to_type():
     untempered, tempered = reported(apart(())), reported(apart((0.3,) * 9))
     assert "WARNING: The 4 chains do not agree" in untempered
-    assert "(--sampler recommended and --tempering auto)" in untempered
+    assert "(--tempering auto)" in untempered
     assert "--tempering 20 (now 10 temperatures) and --draws 10000 (now 1000), and raise --tune likewise." in tempered
-    assert not re.search(r"(?<!-)(tempering|draws|sampler)=", untempered + tempered)
+    assert not re.search(r"(?<!-)(tempering|draws)=", untempered + tempered)
 
 
 # what fit writes ------------------------------------------------------------------------------------------
@@ -373,15 +371,6 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
 
 @pytest.mark.long
 @pytest.mark.fit
-def test_outlines_are_drawn_up_to_thirty_objects(run, fake, folder):
-    for n in (30, 31):
-        similarities(n).to_frame().to_csv(f"{n}.csv")
-        assert run("fit", f"{n}.csv", "--draws", 10, "--out", f"out{n}").code == 0
-        assert (folder / f"out{n}" / "overlap.png").exists() == (n == 30)
-
-
-@pytest.mark.long
-@pytest.mark.fit
 def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     fake.interrupted_ = True
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
@@ -389,11 +378,6 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     assert "thali: stopped early; kept 4 chains of 50 draws; thali resume out goes on." in result.err
     assert "of the variance of the data" in result.out
     assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
-
-
-def test_the_published_sampler_comes_with_a_remark(run, fake):
-    result = run("fit", "alike.csv", "--sampler", "paper", "--draws", 20)
-    assert "the published sampler is not tempered" in result.err
 
 
 @pytest.mark.long

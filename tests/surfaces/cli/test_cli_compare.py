@@ -1,24 +1,17 @@
-"""`thali compare` and `thali reproduce`, from words on the command line to files."""
+"""`thali compare`, from words on the command line to files."""
 
 import os
 import warnings
-from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from short_comparisons import stop_after
 
 import thali as th
-from thali import reproduce
 from thali.data.kinds import CHOICES, PAIRS
 from thali.errors import ArgumentError, ThaliWarning
 from thali.model.options import DRAWS, TUNE
-from thali.reproduce import Entry, Reproduction, Settings
-from thali.reproduce import elimination_2006 as paper
-from thali.reproduce.entry import finished_parts
 from thali.surfaces.cli.boundary import OptionWords
-from thali.surfaces.cli.commands.reproduce import _key
 from thali.surfaces.text import text_of
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
@@ -185,192 +178,3 @@ BAD = {
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
 def test_bad_input(refused, words, messages):
     assert messages in refused("compare", "tea.csv", *words)
-
-
-# reproduce ------------------------------------------------------------------------------------------------
-
-
-def test_everything_that_can_be_reproduced_is_listed(done):
-    for words in (["reproduce"], ["reproduce", "--list"]):
-        result = done(*words)
-        for entry in reproduce.catalogue():
-            assert f"{entry.name}\n    {entry.shows}" in result.out and entry.paper in result.out
-
-
-@pytest.mark.parametrize(
-    ("words", "messages"),
-    [
-        (["tokyo"], "'tokyo'; there are 'paris-rome'"),
-        (["paris-rome", "--small", "--full"], "--small or --full"),
-        (["--all"], "name a folder with --out DIR"),
-        (["paris-rome", "--all", "--out", "results"], "--all takes no name; leave out 'paris-rome' or --all"),
-        (["--all", "--out", "results", "--sushi", "tea.csv"], "in a table named sushi"),
-        (
-            ["--all", "--out", "results", "--data", "tea.csv"],
-            "is a folder with the tables of all entries; 'tea.csv' is none",
-        ),
-    ],
-)
-def test_reproduce_bad_input(refused, words, messages):
-    assert messages in refused("reproduce", *words)
-
-
-def made_up(interrupted=False):
-    def draw():
-        from matplotlib import pyplot
-
-        return pyplot.subplots()[1]
-
-    table = pd.DataFrame({"what": ["a", "b"], "paper": [0.5, np.nan], "here": [0.51, 1.0], "error": [0.001, 0.0]})
-    found = Reproduction({"Table 9: numbers": table}, ["They agree.", 40 * "So-so. "], {"figure-9": draw}, interrupted)
-    return Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time"}, lambda settings: found)
-
-
-def test_reproduce_prints_and_writes(done, folder, monkeypatch):
-    monkeypatch.setattr(reproduce, "find", lambda name: made_up())
-    result = done("reproduce", "made-up", "--small", "--out", "results")
-    assert "what  paper   here   error\na     0.500  0.510  0.0010\nb         -  1.000  0.0000" in result.out
-    assert "They agree.\nSo-so. So-so." in result.out and max(map(len, result.out.splitlines())) <= 110
-    assert sorted(os.listdir(folder / "results")) == ["made-up-1.csv", "made-up-figure-9.png", "made-up.txt"]
-    assert (folder / "results" / "made-up.txt").read_text() == result.out
-
-
-def test_a_reproduction_goes_on_from_its_job(run, refused, folder, monkeypatch):
-    computed = []
-
-    def parts(settings):
-        made = {name: lambda name=name: computed.append(name) or {"x": settings.random_seed} for name in "abc"}
-        records, interrupted = finished_parts(settings, "parts", {"draws": 5}, None, made, ("adding", "parts"))
-        return Reproduction({"Table 9": pd.DataFrame(records)}, ["They agree."], interrupted=interrupted)
-
-    entry = Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time", "full": "none"}, parts)
-    monkeypatch.setattr(reproduce, "find", lambda name: entry)
-    words = ["reproduce", "made-up", "--out", "results"]
-    first = run(*words, "--small")
-    assert first.code == 0 and run(*words, "--small").out == first.out and computed == list("abc")
-    assert run(*words, "--full").code == 0 and computed == 2 * list("abc")  # another job
-    error = refused(*words, "--small", "--seed", 2)
-    assert computed == 2 * list("abc")
-    assert error.endswith("was begun with another seed; choose another folder, or give --overwrite.\n")
-    again = run(*words, "--small", "--seed", 2, "--overwrite")
-    assert again.code == 0 and again.out != first.out and computed == 3 * list("abc")
-
-
-@pytest.fixture
-def computed(monkeypatch):
-    """What was computed of three made-up entries, one of which needs data."""
-    names = []
-
-    def entry(name, **needs):
-        def function(settings):
-            names.append(name)
-            data = "none" if settings.data is None else settings.data.read_text()
-            table = pd.DataFrame({"seed": [settings.random_seed], "data": [data]})
-            return Reproduction({"Table 9": table}, ["They agree."], interrupted=names == ["first", "second"])
-
-        takes = dict.fromkeys(("small", "standard"), "no time")
-        return Entry(name, "Nobody (1900)", f"Table {name}", takes, function, **needs)
-
-    third = entry("third", needs="a table", reads=Path.read_text, named=("teas",))
-    monkeypatch.setattr(reproduce, "catalogue", lambda: [entry("first"), entry("second"), third])
-    return names
-
-
-def test_all_is_reproduced_as_one_job_that_goes_on(run, done, refused, folder, computed):
-    (folder / "data").mkdir()
-    (folder / "data" / "teas.csv").write_text("green")
-    words = ["reproduce", "--all", "--data", "data", "--out", "results"]
-    stopped = run(*words)
-    assert stopped.code == 130 and "thali resume results goes on with it" in stopped.err
-    assert "1 of 3 reproductions (33%)" in done("status", "results").out
-    done("resume", "results")
-    assert computed == ["first", "second", "second", "third"]
-    names = {f"{name}{end}" for name in ("first", "second", "third") for end in (".txt", "-1.csv")}
-    assert set(os.listdir(folder / "results")) == names | {"job"}
-    assert "green" in (folder / "results" / "third.txt").read_text()
-    assert "reproduction: finished" in done("status", "results").out
-    done(*words)
-    assert len(computed) == 4  # nothing is done twice
-    (folder / "data" / "teas.csv").write_text("black")
-    (folder / "results" / "first.txt").unlink()
-    done(*words)
-    assert computed[4:] == ["first", "third"] and "black" in (folder / "results" / "third.txt").read_text()
-    assert "was begun with" in refused(*words, "--small") and "another seed" in refused(*words, "--seed", 2)
-    done(*words, "--seed", 2, "--overwrite")
-    assert computed[6:] == ["first", "second", "third"]
-
-
-def test_what_lacks_its_data_is_named_and_left_out(run, folder, computed):
-    result = run("reproduce", "--all", "--out", "results")
-    assert "third is left out: it needs teas.csv in the folder of --data." in result.err
-    assert "2 reproductions: first, second." in result.err
-
-
-def test_a_list_runs_nothing(run, computed):
-    assert run("reproduce", "--all", "--list", "--out", "results").code == 0 and computed == []
-
-
-def test_sushi_is_data_of_the_table(tmp_path):
-    (tmp_path / "sushi.csv").write_text("age")
-    table = reproduce.find("plackett-luce-table2")
-    assert [file.name for file in table.files_in(tmp_path)] == ["sushi.csv"]
-    settings = table.with_data_of(Settings(data=tmp_path))
-    before = _key(table, settings)
-    (tmp_path / "sushi.csv").write_text("sex")
-    assert _key(table, settings) != before
-
-
-def test_reproduce_stopped_early(run, monkeypatch):
-    monkeypatch.setattr(reproduce, "find", lambda name: made_up(interrupted=True))
-    result = run("reproduce", "made-up", "--small")
-    assert result.code == 130 and "They agree." in result.out and "stopped by Ctrl-C" in result.err
-
-
-@pytest.mark.usefixtures("pictures")
-@pytest.mark.fit
-def test_paris_rome():
-    found = paper.paris_rome(Settings("small", 1, progressbar=False))
-    choices, inferred = found.tables.values()
-    choices = choices.set_index("choice")
-    assert choices.loc["P+ over R", "exact"] == pytest.approx(1.01 / 2.01)
-    reference = {"P+ over P": 0.9848, "P+ over R": 0.5603, "P+ over R+": 0.5, "P over R+": 0.4397, "R over R+": 0.0151}
-    for choice, value in reference.items():
-        row = choices.loc[choice]
-        assert abs(row["posterior mean"] - value) < 4.5 * row["error"] + 5e-5
-    inferred = inferred.set_index("quantity")
-    for name, value in {"alpha": 1.387, "aspects shared by P+ and P alone": 1.150}.items():
-        assert abs(inferred.loc[name, "mean"] - value) < 4.5 * inferred.loc[name, "error"] + 1e-3
-    assert all(draw() is not None for draw in found.pictures.values())
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("pictures")
-@pytest.mark.fit
-def test_celebrities_in_miniature(monkeypatch, folder):
-    """All of it but the length: three options of the nine, so that three pairs are left out."""
-    few = th.datasets.celebrities().subset(["LBJ", "JU", "BB"])
-    monkeypatch.setattr(paper.datasets, "celebrities", lambda: few)
-    trio = {"LBJ": ["politician"], "JU": ["athlete"], "BB": ["star"]}
-    monkeypatch.setattr(paper, "professions", lambda: trio)
-    monkeypatch.setattr(paper, "PROFESSIONS", {"politician": ["LBJ"], "others": ["JU", "BB"]})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThaliWarning)
-        found = paper.celebrities(Settings("small", 1, 1, False, folder))
-    (table,) = found.tables.values()
-    assert list(table["model"]) == ["BASE", "BTL", "EBA12", "EBA15", "tEBA", "iEBA", "tree .1", "tree .5", "EMP"]
-    assert table["NLL, paper"].dropna().tolist() == [17.57, 4.66, 4.50, 4.31, 3.95, 3.92, 2.89]
-    assert {each.name for each in folder.iterdir()} >= {"compare", "iEBA", "tEBA"}
-    assert any(remark.startswith("Fig. 4: tEBA predicts") for remark in found.remarks)
-    assert set(found.pictures) == {"figure-3", "figure-4", "aspects-inferred"}
-    assert all(draw() is not None for draw in found.pictures.values())
-
-
-@pytest.mark.fit
-@pytest.mark.long
-def test_scan_order():
-    found = paper.scan_order(Settings("small", 1, progressbar=False))
-    (table,) = found.tables.values()
-    recommended, published, printed = table["mean"][3:]
-    assert abs(recommended - 10.74) < 4.5 * table["error"][3]
-    assert published < recommended < printed - 10
-    assert abs(table["mean"][0] - 2.5) < 4.5 * table["error"][0]

@@ -62,7 +62,6 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
         ),
         (["nobody.csv", "--group", "trial"], "Column 'trial' has another value in every row"),
         (["people.csv", "--weights", "free"], "these data are of one; name the column of groups by --group, or leave"),
-        (["people.csv", "--group", "sex", "--sampler", "paper"], "--sampler paper knows no groups"),
         (["celebrities", "--group", "sex"], "--group is about a file"),
     ],
 )

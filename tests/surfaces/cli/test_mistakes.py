@@ -158,19 +158,6 @@ MISTAKES = [
         lambda: eba(unique=False, lapse=0.0, aspects=frame("cold.csv").set_index("option")),
         "which these aspects make impossible with",
     ),
-    ("no such sampler", "tea.csv --sampler best", lambda: eba(sampler="best"), "recommended"),
-    (
-        "the published sampler, tempered",
-        "tea.csv --sampler paper --tempering 3",
-        lambda: eba(sampler="paper", tempering=3),
-        "is not tempered",
-    ),
-    (
-        "the published sampler, finite",
-        "tea.csv --sampler paper --aspects 3",
-        lambda: eba(sampler="paper", aspects=3),
-        "is a published sampler for the Indian buffet process",
-    ),
     ("99 temperatures", "tea.csv --tempering 99", lambda: eba(tempering=99), "up to 64"),
     ("no temperatures", "tea.csv --tempering hot", lambda: eba(tempering="hot"), "'hot'"),
     ("temperatures that fall", "tea.csv --tempering 4,1", lambda: eba(tempering=(4.0, 1.0)), "rising from 1"),
@@ -182,12 +169,6 @@ MISTAKES = [
         "needs aspects that are known",
     ),
     ("alpha by likelihood", f"tea.csv {LIKELIHOOD} --alpha 2", lambda: by_likelihood(alpha=2.0), "mcmc"),
-    (
-        "a sampler by likelihood",
-        f"tea.csv {LIKELIHOOD} --sampler paper",
-        lambda: by_likelihood(sampler="paper"),
-        "mcmc",
-    ),
     ("tempering by likelihood", f"tea.csv {LIKELIHOOD} --tempering 4", lambda: by_likelihood(tempering=4), "mcmc"),
     (
         "shared aspects of sets by likelihood",
@@ -286,7 +267,7 @@ MISTAKES = [
         "no such method of the logit",
         "plants.csv --target kind --model sparse-logit --method gibbs",
         lambda: classify(th.SparseMultinomialLogit, method="gibbs"),
-        "holmes-held",
+        "polya-gamma",
     ),
     # choice experiments
     (

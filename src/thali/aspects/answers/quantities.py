@@ -235,8 +235,7 @@ def advice_of_choices(tree: "xarray.DataTree") -> Advice:
 
 def advice_of_similarities(tree: "xarray.DataTree") -> Advice:
     """Remedies for chains of similarities that disagree."""
-    to_temper = (Argument("tempering"), " (", Setting("sampler", None), " and ", Setting("tempering", None), ")")
-    return _tempered(temperatures_of(tree), to_temper)
+    return _tempered(temperatures_of(tree), (Argument("tempering"), " (", Setting("tempering", None), ")"))
 
 
 def advice_of_own(tree: "xarray.DataTree") -> Advice:

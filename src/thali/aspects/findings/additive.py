@@ -92,7 +92,6 @@ def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
 CONSTANT = "additive constant"
 # Columns of a table of features that say nothing of a single set of them.
 _POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "converged", "probability"]
-MAX_OBJECTS = 30  # that a plane shows
 
 
 def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, ...]:
@@ -165,13 +164,11 @@ def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
     title = ENGLISH[f"additive.estimate.{found.kind}"]
     if found.learned_sigma and found.kind != "expectation":
         title += str(phrase(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
-    several = len(found.features) and len(found.similarity) <= MAX_OBJECTS
     return Finding(
         sentence,
         title=title,
         table=_with_constant(found, model.constant),
         shown=_to_read(found, model),
-        picture=Picture("overlap", ENGLISH["additive.overlap"], (found,)) if several else None,
     )
 
 

@@ -244,7 +244,6 @@ ENGLISH = {
     "additive.estimate.conditional-map": "Best draw among those with the most probable number of features",
     "additive.estimate.joint-map": "Best draw of features and weights together",
     "additive.deviation": ", at a standard deviation of {sigma}, the root of the posterior mean of its square",
-    "additive.overlap": "Objects on a plane; an outline holds those that share a feature.",
     "additive.similarity": "Similarities of the data and of the model.",
     "additive.check": "Observed similarities against what the model predicts.",
     "additive.check.title": "Observed similarities and their predictive intervals, the worst first",

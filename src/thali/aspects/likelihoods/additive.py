@@ -93,7 +93,6 @@ class Additive:
     # of the weight prior: below it weights of 0 have infinite density
     least_shape: ClassVar[float] = 1.0
     tempers = True  # families of features that explain the data alike are far apart
-    has_published_sampler = True
     approximate = None  # chains need no other likelihood to find their start
     # stored with the draws in addition to features and weights
     parameters: ClassVar[tuple[str, ...]] = ("constant", "sigma")

@@ -109,7 +109,6 @@ class Custom:
     # of the weight prior: for smaller shapes a difference of sums loses tiny weights
     least_shape: ClassVar[float] = 0.5
     tempers = False
-    has_published_sampler = False
     approximate = None  # chains know no other likelihood by which to find their start
 
     def __post_init__(self) -> None:

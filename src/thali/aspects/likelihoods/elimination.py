@@ -128,11 +128,6 @@ class Elimination:
         return tuple(map(parameter, self.covariates))
 
     @property
-    def has_published_sampler(self) -> bool:
-        """Whether there is a `sampler="paper"`: the papers know neither ties nor covariates."""
-        return not self.parameters
-
-    @property
     def tempers(self) -> bool:
         """Whether chains need it: without unique aspects, choices between some families of aspects are nearly
         impossible."""

@@ -61,7 +61,6 @@ class MostSimilarPair:
     # of the weight prior: for smaller shapes a difference of sums loses tiny weights
     least_shape: ClassVar[float] = 0.5
     tempers = False
-    has_published_sampler = False
     common_parameters: ClassVar[tuple[str, ...]] = ()  # of several groups of people
     # the likelihood with which chains of many objects find their start
     approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(second_order)

@@ -122,9 +122,7 @@ def _chain(data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Genera
     likelihood = Additive(sigma, parts["likelihood"].constant)
     settings = {name: parts[name] for name in ("prior", "weight_prior", "alpha")}
     with without_warnings():
-        task = build_task(
-            data=data, likelihood=likelihood, sampler=None, draws=1, tune=10**7, thin=1, tempering=False, **settings
-        )
+        task = build_task(data=data, likelihood=likelihood, draws=1, tune=10**7, thin=1, tempering=False, **settings)
     return Chain(task, rng)
 
 
@@ -273,9 +271,6 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         as small.
     constant : bool
         Whether there is an additive constant; of similarities alone, like `sigma`.
-    sampler : {None, "recommended", "paper"}
-        "recommended" is parallel tempering of exact conditional draws. "paper" is the published Gibbs and Metropolis
-        sampler with a valid scan, which on data with several families of features stays in one of them.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
         stay in one family of features. None, "auto": 8 to start with, as long as features are learned.
@@ -349,7 +344,6 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         alpha: Any = None,
         weight_prior: Any = None,
         constant: bool = True,
-        sampler: Any = None,
         tempering: Any = None,
         method: str = "mcmc",
         link: str = EXP,
@@ -365,7 +359,6 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         self.alpha = alpha
         self.weight_prior = weight_prior
         self.constant = constant
-        self.sampler = sampler
         self.tempering = tempering
         self.method = method
         self.link = link
@@ -413,7 +406,6 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             "likelihood": of.likelihood(self, data),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,
-            "sampler": self.sampler,
             "tempering": self.tempering,
         }
 

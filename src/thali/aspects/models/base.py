@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class LatentFeatures(RunByChains):
     """Base of the latent-feature models.
 
-    A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha, sampler and tempering for these data; and
+    A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these data; and
     `_tree()`, the tree of the prior, if it has one.
     """
 

@@ -67,10 +67,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
         estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
         estimate them). `fit` then takes a random_seed, of starting points, and no other setting of a run.
-    sampler : {None, "recommended", "paper"}
-        "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
-        3), with a valid scan, for reproduction only: its truncation of new features
-        biases their number downwards.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
         stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
@@ -180,7 +176,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         lapse: Any = None,
         alpha: Any = None,
         method: str = "mcmc",
-        sampler: Any = None,
         tempering: Any = None,
         ties: Any = None,
         best_worst: str = RANKING,
@@ -196,7 +191,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         self.lapse = lapse
         self.alpha = alpha
         self.method = method
-        self.sampler = sampler
         self.tempering = tempering
         self.ties = ties
         self.best_worst = best_worst
@@ -267,7 +261,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
             "likelihood": likelihood,
             "weight_prior": (1.0, 1.0),
             "alpha": self.alpha,
-            "sampler": self.sampler,
             "tempering": self.tempering,
         }
 

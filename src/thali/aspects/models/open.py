@@ -36,11 +36,6 @@ class LatentFeatureModel(ChoiceAnswers):
         single option are sampled like any others, without the moves that need exponential weights.
     alpha : float above 0, optional
         Concentration of the prior; None learns it under a Gamma(1, 1) prior.
-    sampler : {None, "recommended", "paper"}
-        "paper" is the published Algorithm 1 (Görür, Jäkel & Rasmussen 2006), or with a tree the sampler of Miller,
-        Griffiths & Jordan (2008, section 3), with a valid scan, for reproduction only:
-        its truncation of new features biases their number downwards. For `Additive` it is that of Navarro & Griffiths
-        (2007).
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
         stay in one family of features. None, "auto": 8 to start with for similarities and for elimination
@@ -74,18 +69,16 @@ class LatentFeatureModel(ChoiceAnswers):
         likelihood: Any,
         weight_prior: Any = (1.0, 1.0),
         alpha: Any = None,
-        sampler: Any = None,
         tempering: Any = None,
     ) -> None:
         self.prior = prior
         self.likelihood = likelihood
         self.weight_prior = weight_prior
         self.alpha = alpha
-        self.sampler = sampler
         self.tempering = tempering
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        names = ("likelihood", "weight_prior", "alpha", "sampler", "tempering")
+        names = ("likelihood", "weight_prior", "alpha", "tempering")
         return {"prior": as_prior(self.prior)} | {name: getattr(self, name) for name in names}
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:  # type: ignore[override]

@@ -39,9 +39,8 @@ NEAR = 1.0  # nats below the best answer: a run that ends there has reached it
 
 def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task") -> Sampling[Chain]:
     """The annealed runs for these data, and their best end as a posterior of a single draw."""
-    for name in ("sampler", "tempering"):
-        if parts[name] is not None:
-            raise ArgumentError(Argument(name), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
+    if parts["tempering"] is not None:
+        raise ArgumentError(Argument("tempering"), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
     runs_of, best = _OF_KIND[source.kind]
     task, kind, runs = runs_of(task, run.chains)
 
@@ -297,7 +296,7 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     if isinstance(data, Groups) and not data.add_up:  # those of every group; equal ones count once
         return np.concatenate([probable_features(part, parts) for part in data.data])
     told = data.pooled() if isinstance(data, Groups) else data
-    parts = parts | {"sampler": None, "tempering": False}
+    parts = parts | {"tempering": False}
     runs_of, best = _OF_KIND[told.kind]
     own = build_task(data=told, draws=1, tune=0, thin=1, **parts)
     task, kind, runs = runs_of(own, 1)

@@ -48,9 +48,9 @@ def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
 
 
 def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "Task":
-    """What the chains run, after every check; the sampler is the recommended one."""
+    """What the chains run, after every check."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
-    task = build_task(data=data, **of_run, **parts | {"sampler": None, "tempering": False})
+    task = build_task(data=data, **of_run, **parts | {"tempering": False})
     # refuses a prior that is a density alone, which may be improper
     parts["likelihood"].prior_parameters(data, task.model.weights, np.random.default_rng(0))
     return task

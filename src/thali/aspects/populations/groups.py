@@ -373,9 +373,7 @@ def evidence_of_groups(
     """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all; `noun`: what
     a group is called, in errors; `completed` puts into the task what the model has besides."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
-    task = build_group_task(
-        groups, weights=weights, noun=noun, **of_run, **parts | {"sampler": None, "tempering": False}
-    )
+    task = build_group_task(groups, weights=weights, noun=noun, **of_run, **parts | {"tempering": False})
     task = completed(task, groups)
     return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[0]
 

@@ -240,10 +240,6 @@ def build_group_task(
     groups: Groups, draws: int, tune: int, thin: Any, weights: Any, noun: str = "group", **parts: Any
 ) -> GroupTask:
     """Check everything and put it into the form that the chains read; `noun`: what a group is called, in errors."""
-    if parts["sampler"] == "paper":
-        raise ArgumentError(
-            Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
-        )
     for name, data in groups.items():
         try:
             parts["likelihood"].check(parts["prior"], data)

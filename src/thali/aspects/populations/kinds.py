@@ -200,7 +200,7 @@ def evidence_of_kinds(data: Any, number: int, weights: Any, parts: Parts, how: "
 
     So it can be compared with the evidence of models of people alike, for whom the pooled counts are all that matters.
     """
-    parts = parts | {"sampler": None, "tempering": False}
+    parts = parts | {"tempering": False}
     task = build_kind_task(data, number, how.draws, how.tune, how.thin, weights, **parts)
 
     def constant(ladder: KindPriorLadder) -> float:
@@ -257,13 +257,6 @@ def people_answered(data: Any, number: int) -> Any:
 
 def build_kind_task(data: Any, kinds: int, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> KindTask:
     """Check everything and put it into the form that the chains read."""
-    if parts["sampler"] == "paper":
-        raise ArgumentError(
-            Setting("sampler", "paper"),
-            " knows no kinds of people; set ",
-            Setting("sampler", None),
-            ", or leave it out.",
-        )
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
     each = parts["likelihood"].compiled(data, task.model.weights)
     groups = joined(task, [each] * kinds, parts["likelihood"], weights)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of, positive, refuse_endless, whole
+from thali._arguments import positive, refuse_endless, whole
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 from thali.inference.chains import Run
 from thali.model.engine import Prepared
@@ -44,14 +44,16 @@ def build_task(
     *,
     weight_prior: Any,
     alpha: Any,
-    sampler: Any,
     draws: int,
     tune: int,
     thin: Any,
     tempering: Any = None,
     power: float = 1.0,
+    sweep: Any = None,
 ) -> Task:
     """Check everything and put it into the form that the chains read; the likelihood is raised to a power.
+
+    A kernel `sweep` replaces the one that suits the prior and the likelihood. It has all columns, and one temperature.
 
     How the columns that a single option owns are represented is decided here, once for all samplers. Under an infinite
     prior those that the likelihood does not see are drawn from the prior. With exponential weights and a likelihood
@@ -64,7 +66,6 @@ def build_task(
         if not hasattr(part, wanted):
             raise ArgumentError(f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods.")
     weights = weights_of(weight_prior, likelihood)
-    sampler = one_of("sampler", sampler or "recommended", ("recommended", "paper"))
     if alpha is not None:
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
@@ -83,7 +84,7 @@ def build_task(
     compiled_prior = prior.compiled(n)
     likelihood.check(prior, data)
     compiled_likelihood, make_cache = likelihood.compiled(data, weights)
-    explicit = not prior.is_infinite or sampler == "paper"
+    explicit = not prior.is_infinite or sweep is not None
     unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
     if unique and are_exponential(weights) and not explicit:
         unique = TOTAL_UNIQUE
@@ -92,26 +93,12 @@ def build_task(
     learned = prior.learns_alpha and alpha is None
     most = n if explicit or sees_full(compiled_likelihood) else n - 1
     model = Model(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
-    if sampler == "paper" and not likelihood.has_published_sampler:
-        raise ArgumentError(
-            Setting("sampler", "paper"),
-            " is for the published likelihoods, without ties, covariates or functions of your own; set ",
-            Setting("sampler", None),
-            ".",
-        )
-    if sampler == "paper" and power != 1.0:
-        raise ArgumentError(
-            Setting("sampler", "paper"),
-            " knows no power of the likelihood; set ",
-            Setting("people", "independent"),
-            ".",
-        )
     start = alpha if alpha is not None else None if learned else float("nan")
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
-    temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
+    temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha and sweep is None)
     many = n >= MIN_ANNEALED and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
-    kernel = _kernel(sampler, prior, model, many)
+    kernel = _kernel(prior, model, many) if sweep is None else sweep
     near = None
     if likelihood.approximate is not None and prior.learns_alpha and MIN_ANNEALED <= n <= MAX_APPROXIMATED:
         near = NearStart(likelihood.approximate)
@@ -133,22 +120,18 @@ def build_task(
         lengthens,
         many and lengthens,
         tuple(likelihood.parameters),
-        may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
+        may_temper=tempering is None and sweep is None and prior.learns_alpha and len(temperatures) == 1,
         begins=near,
     )
 
 
-def _ladder(tempering: Any, by_default: bool, may_temper: bool) -> tuple[tuple[float, ...], bool]:
+def _ladder(tempering: Any, by_default: bool) -> tuple[tuple[float, ...], bool]:
     """Temperatures to start with, and whether the ladder is lengthened while tuning."""
     if tempering is None:
-        return (geometric(LEVELS, T_MAX), True) if by_default and may_temper else ((1.0,), False)
+        return (geometric(LEVELS, T_MAX), True) if by_default else ((1.0,), False)
     count = tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
     if count in (0, 1):  # which False is
         return (1.0,), False
-    if not may_temper:
-        raise ArgumentError(
-            Setting("sampler", "paper"), " is not tempered; set ", Setting("tempering", None), ", or leave it out."
-        )
     if count is not None and 1 < count <= MAX_TEMPERATURES:
         return geometric(int(count), T_MAX), True
     if isinstance(tempering, Iterable) and not isinstance(tempering, str):
@@ -167,52 +150,17 @@ def _ladder(tempering: Any, by_default: bool, may_temper: bool) -> tuple[tuple[f
     )
 
 
-def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
-    exact_weights = type(model.likelihood) in draw_weights.answers
-    if sampler == "paper":
-        if exact_weights:
-            return _published_for_similarities(prior)
-        if not prior.is_infinite:
-            raise ArgumentError(
-                Setting("sampler", "paper"),
-                " is a published sampler for the Indian buffet process, on a tree or not; set ",
-                Setting("sampler", None),
-                ".",
-            )
-        if model.weights != GammaWeights(1.0, 1.0):
-            raise ArgumentError(
-                Setting("sampler", "paper"),
-                " needs the published weight prior Gamma(1, 1); set ",
-                Setting("weight_prior", (1, 1)),
-                ".",
-            )
-        from ..priors.phylogenetic import PhylogeneticBuffet
-        from . import paper, paper_tree
-
-        return paper_tree.published if isinstance(prior, PhylogeneticBuffet) else paper.algorithm_1
+def _kernel(prior: Any, model: Model, together: bool) -> Any:
+    """Return the sweeps that suit the prior and the likelihood."""
     from . import recommended
 
-    if exact_weights:
+    if type(model.likelihood) in draw_weights.answers:
         return recommended.conjugate_together if together else recommended.conjugate
     if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
         return recommended.unique_alone
     if not prior.is_infinite:
         return recommended.fixed
     return recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite
-
-
-def _published_for_similarities(prior: Any) -> Any:
-    from ..priors.ibp import IndianBuffet
-    from . import paper
-
-    if not isinstance(prior, IndianBuffet):
-        raise ArgumentError(
-            Setting("sampler", "paper"),
-            " is a published sampler for the Indian buffet process; set ",
-            Setting("sampler", None),
-            ".",
-        )
-    return paper.published
 
 
 def weights_of(weight_prior: Any, likelihood: Any) -> Any:

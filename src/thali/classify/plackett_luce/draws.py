@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._late import carried_out_by
 from thali.errors import DataWarning
 from thali.inference.chains import recorded_of
 from thali.inference.warn import is_quiet, warn
@@ -298,28 +297,6 @@ class WeightAnswers:
 
         self._require_fitted()
         return importances(np.asarray(self.weights_), self.design_)
-
-    def plot_path(self, X: Any, y: Any, a: Any = None, *, method: str = "map", ax: Any = None) -> Any:
-        """Draw every relative weight against the shape a of the prior, refitted for each a.
-
-        Parameters
-        ----------
-        X : array or data frame (n, d)
-        y : sequence (n,)
-        a : sequence of float above 0, optional
-        method : {"map", "variational", "gibbs"}
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `thali.plots.path`.
-        """
-        return carried_out_by("plot_path")(self, X, y, a, method=method, ax=ax)
 
 
 # Draws from the prior of Plackett–Luce regression, and labels simulated at each of them -------------------------------

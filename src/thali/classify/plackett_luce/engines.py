@@ -250,18 +250,20 @@ A_CELL = 3e-9  # seconds of a sweep for each number of the design and class: `be
 ENGINES: dict[str, Gibbs | Maximum | Variational] = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
 
 
-def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run") -> Sampling[Any]:
-    """What a fit by draws runs."""
+def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None) -> Sampling[Any]:
+    """What a fit by draws runs; a kernel `sweep` replaces the sweeps that suit the prior."""
     from .draws import to_datatree
     from .gibbs import Chain, chains_of, settings_of
     from .state import copies_of
 
     m, n_classes = model, len(model.classes_)
     W, codes = copies_of(source)
-    usual = settings_of(W.size, m.a, m.a_range, m.b, m.sampler, run.least_draws, run.tune, run.chains, run.thin)
+    usual = settings_of(W.size, m.a, m.a_range, m.b, run.least_draws, run.tune, run.chains, run.thin)
     bound = bounded(run, usual.thin, A_CELL * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
     settings = replace(usual, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
+    if sweep is not None:
+        settings = replace(settings, sweep=sweep)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
         return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of, positive, refuse_endless, whole
+from thali._arguments import positive, refuse_endless, whole
 from thali.compile.jit import compiled, scalar, vectorised
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError
 from thali.inference.chains import RowChain
 from thali.inference.numerics.decisions import index
 from thali.inference.seeds import streams
@@ -34,7 +34,7 @@ from .state import (
     normalise,
     state_from,
 )
-from .sweep import published, recommended
+from .sweep import recommended
 
 # Hamiltonian Monte Carlo on ln λ, for a fixed shape a -----------------------------------------------------------------
 #
@@ -241,7 +241,6 @@ def hamiltonian(
         keep_if_due(state, kept, tune, thin)
 
 
-SAMPLERS = ("recommended", "exchange", "hamiltonian", "paper")
 MIN_A, MAX_A = 1e-6, 1e6
 _UNIMODAL = 0.5  # fixed a from which the weights are sampled by Hamiltonian Monte Carlo
 _THIN, _LARGE = 10, 1_000_000  # sweeps a draw for small data; entries of W from which a draw is one sweep
@@ -250,7 +249,7 @@ _STARTS = (0.01, 1.0)  # limits of the starting values of chains, where the prio
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run: the prior, the sampler ("exchange", "hamiltonian" or "paper") and its length."""
+    """The settings of a run: the prior, the sampler ("exchange" or "hamiltonian") and its length."""
 
     prior: Prior
     sampler: str
@@ -258,6 +257,7 @@ class Settings:
     tune: int
     chains: int
     thin: int
+    sweep: Any = recommended  # of a sampler that follows no trajectories
 
 
 class Chain(RowChain):
@@ -296,9 +296,7 @@ class Chain(RowChain):
         tried = max(int(whole[TRIED]), 1)
         if self.motion:
             return {"acceptance": self.motion.real[ACCEPTANCE] / tried}
-        return {
-            "acceptance_exchange" if self.settings.sampler == "exchange" else "acceptance_a": whole[ACCEPTED] / tried
-        }
+        return {"acceptance_exchange": whole[ACCEPTED] / tried}
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
@@ -307,8 +305,7 @@ class Chain(RowChain):
         if self.motion:
             hamiltonian(self.rng, self.rows, settings.prior, self.state, self.motion, *rest)
         else:
-            kernel = published if settings.sampler == "paper" else recommended
-            kernel(self.rng, self.rows, settings.prior, self.state, *rest)
+            settings.sweep(self.rng, self.rows, settings.prior, self.state, *rest)
 
 
 def chains_of(settings: Settings, W: np.ndarray, codes: np.ndarray, n_classes: int, random_seed: Any) -> list[Chain]:
@@ -321,11 +318,10 @@ def chains_of(settings: Settings, W: np.ndarray, codes: np.ndarray, n_classes: i
     return [Chain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)]
 
 
-def settings_of(
-    size: int, a: Any, a_range: Any, b: Any, sampler: Any, draws: int, tune: int, chains: int, thin: Any
-) -> Settings:
+def settings_of(size: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, chains: int, thin: Any) -> Settings:
     """The settings of a run, checked and with their defaults, for W of so many entries."""
-    prior, sampler = prior_of(a, a_range, b), _sampler(sampler, a)
+    prior = prior_of(a, a_range, b)
+    sampler = "hamiltonian" if a is not None and a >= _UNIMODAL else "exchange"
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or size > _LARGE else _THIN
     draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
@@ -356,18 +352,3 @@ def _log_shape(name: str, value: Any) -> float:
     if not MIN_A <= value <= MAX_A:
         raise ArgumentError(Argument(name), f" must lie between {MIN_A:g} and {MAX_A:g}; got {value:g}.")
     return math.log(value)
-
-
-def _sampler(sampler: str | None, a: float | None) -> str:
-    if sampler is not None:
-        one_of("sampler", sampler, SAMPLERS)
-    if sampler == "hamiltonian" and a is None:
-        raise ArgumentError(
-            Setting("sampler", "hamiltonian"),
-            " needs a fixed a, since it hardly moves one that is learned; set ",
-            Argument("a"),
-            ".",
-        )
-    if sampler in (None, "recommended"):
-        return "hamiltonian" if a is not None and a >= _UNIMODAL else "exchange"
-    return str(sampler)

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from thali.compile.jit import scalar, vectorised
-from thali.inference.numerics.decisions import accept
 
 from .state import FLOOR, block_dots, log_probability
 
@@ -288,22 +287,3 @@ def shape_given_weights(rng: Any, log_a: Any, low: Any, high: Any, log_weights: 
     """
     slope = total(log_weights)
     return _slice(rng, log_a, low, high, 3.0 / math.sqrt(log_weights.size), occupied, 0, log_weights.size, slope)
-
-
-@scalar
-def published_walk(
-    rng: Any, log_a: Any, low: Any, high: Any, step: Any, log_weights: Any, log_mass: Any, log_b: Any
-) -> Any:
-    """The log-normal walk of a given the weights, with its exact ratio; returns ln a and whether it moved.
-
-    ln α = Kp[(a* − a) ln b − ln Γ(a*) + ln Γ(a)] + (a* − a) Σ ln λ_kj; the prior 1/a and the Jacobian cancel.
-    """
-    m = log_weights.size
-    proposal = log_a + step * rng.standard_normal()
-    if not low < proposal < high:
-        return log_a, False
-    a, new = math.exp(log_a), math.exp(proposal)
-    slope = total(log_weights) + m * (log_mass + log_b)
-    if accept(rng, (new - a) * slope - m * (math.lgamma(new) - math.lgamma(a))):
-        return proposal, True
-    return log_a, False

@@ -1,6 +1,5 @@
 """The most probable weights of Plackett–Luce regression for a fixed a."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -278,22 +277,6 @@ def maximise(data: Any, a: float, b: float = 1.0, *, start: Any = None, max_pass
     if a == 1.0:
         return _finish(point, passes, iterations, converged, data, a, b)
     return _follow_rule(data, a, point.weights, passes, iterations, max_passes)
-
-
-def map_path(
-    W: Any, codes: Any, n_classes: int, grid: Sequence[float], *, counts: Any = None, threads: int | None = None
-) -> Any:
-    """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a downwards."""
-    W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts)
-    data = Rows(W, codes, n_classes, counts, threads)
-    fits: dict[float, MapFit] = {}
-    start = None
-    for a in sorted({float(a) for a in grid}, reverse=True):
-        if a <= 1.0 and (start is None or (start > 0.0).all()):
-            start = maximise(data, 1.0, start=start).weights if a < 1.0 else start
-        fits[a] = maximise(data, a, start=start)
-        start = fits[a].weights
-    return [fits[float(a)] for a in grid]
 
 
 def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tuple[Point, int, int, bool]:

@@ -19,7 +19,7 @@ from ..classifier import Classifier
 from .design import Design
 from .draws import WeightAnswers
 from .engines import ADVICE, ENGINES, blocks_of_draws, sampling_of
-from .gibbs import SAMPLERS, prior_of
+from .gibbs import prior_of
 
 if TYPE_CHECKING:
     import pandas
@@ -69,10 +69,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         Whether covariates are first given mean 0 and standard deviation 1, those of the training data. Left out for
         `transform=None`. Covariates that are the same in every row of the training data say nothing: they are left
         out of W (a callable gets 0), with a warning, and predictions do not depend on them.
-    sampler : {None, "recommended", "exchange", "hamiltonian", "paper"}
-        Of `method="gibbs"`: "exchange" draws latent variables, a with the weights left out and moves that carry weights
-        from column to column; "hamiltonian" follows trajectories on ln λ for a fixed a; "paper" is the published
-        sampler, for comparison. None and "recommended" take "hamiltonian" for a fixed a of .5 or more, else "exchange".
     draws : int, optional
         States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an effective
         sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.
@@ -82,8 +78,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     chains : int
         Independent chains.
     thin : int, optional
-        Sweeps of the sampler for each state. None means 10, and 1 for "hamiltonian" or if W has more than a million
-        entries.
+        Sweeps of the sampler for each state. None means 10, and 1 for a fixed a of .5 or more or if W has more than a
+        million entries.
     cores : int, optional
         Threads; None means as many as there are processors. Has no influence on the results.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -190,7 +186,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         a_range: Any = (1e-3, 1e2),
         b: float = 1.0,
         standardize: bool = True,
-        sampler: Any = None,
         draws: int | None = 1000,
         tune: int = 1000,
         chains: int = 4,
@@ -208,7 +203,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         self.a_range = a_range
         self.b = b
         self.standardize = standardize
-        self.sampler = sampler
         self.draws = draws
         self.tune = tune
         self.chains = chains
@@ -256,8 +250,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         one_of("standardize", self.standardize, (True, False))
         engine.check(self)
         prior_of(self.a, self.a_range, self.b)
-        if self.sampler is not None:
-            one_of("sampler", self.sampler, SAMPLERS)
         self._run()
 
     def _job_of_rows(

@@ -1,4 +1,4 @@
-"""Sweeps of the two Gibbs samplers of Plackett–Luce regression."""
+"""Sweeps of the Gibbs sampler of Plackett–Luce regression."""
 
 import math
 from typing import Any
@@ -6,13 +6,12 @@ from typing import Any
 from thali.compile.jit import compiled, scalar
 from thali.inference.numerics.gamma import log_gamma_draw
 
-from .latent_moves import draw_latent, mirror, published_walk, redraw_columns, shape_given_latent, shape_given_weights
-from .state import ACCEPTED, LOG_A, LOG_LIKELIHOOD, LOG_MASS, STEP, SWEEPS, TRIED, dots, keep_if_due, normalise
+from .latent_moves import draw_latent, mirror, redraw_columns, shape_given_latent, shape_given_weights
+from .state import ACCEPTED, LOG_A, LOG_LIKELIHOOD, LOG_MASS, SWEEPS, TRIED, dots, keep_if_due, normalise
 from .trial_moves import exchange, least, redraw
 
 MAX_MOVES = 128  # exchanges and redraws of single weights a sweep; one a column of W if there are fewer columns
 MIRRORS = 4  # a sweep
-_WALK_RATE = 0.44  # target acceptance rate
 
 
 @compiled
@@ -49,20 +48,6 @@ def recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) ->
             mirror_once(rng, rows, state)
     real[LOG_MASS] = log_gamma_draw(rng, math.exp(real[LOG_A]) * state.counts.size) - prior.log_b
     redraw_some(rng, rows, prior, state, moves)
-
-
-@compiled
-def published(rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: Any, tune: int, thin: Any) -> None:
-    """Sweeps of the published sampler: latent variables, weights, a log-normal walk of a."""
-    if state.whole[SWEEPS] == 0:
-        sum_rows(rows, state)
-    while state.whole[SWEEPS] < until:
-        latent(rng, rows, prior, state)
-        draw_weights(rng, rows, state)
-        if prior.learned:
-            walk(rng, prior, state, tune)
-        state.whole[SWEEPS] += 1
-        keep_if_due(state, kept, tune, thin)
 
 
 @scalar
@@ -104,19 +89,6 @@ def draw_weights(rng: Any, rows: Any, state: Any) -> None:
             state.log_weights[k, j] = log_gamma_draw(rng, a + state.counts[k, j]) - state.log_rate[j]
     state.real[LOG_MASS] = normalise(state.log_weights, state.weights, state.totals)
     sum_rows(rows, state)
-
-
-@scalar
-def walk(rng: Any, prior: Any, state: Any, tune: int) -> None:
-    """The published walk of a, whose step is adapted during tuning."""
-    real, sweep = state.real, state.whole[SWEEPS]
-    real[LOG_A], moved = published_walk(
-        rng, real[LOG_A], prior.low, prior.high, real[STEP], state.log_weights, real[LOG_MASS], prior.log_b
-    )
-    _count(state, tune, moved)
-    if sweep < tune:
-        gain = 10.0 / (10.0 + sweep) ** 0.75
-        real[STEP] = min(max(real[STEP] * math.exp(gain * (moved - _WALK_RATE)), 1e-4), 10.0)
 
 
 @scalar

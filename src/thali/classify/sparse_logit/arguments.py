@@ -17,7 +17,7 @@ from ..input import Standard, column_name, ends_of, is_sparse, standard_of, warn
 # Which method `method="auto"` means, by the size of the data ----------------------------------------------------------
 
 
-METHODS = ("auto", "polya-gamma", "holmes-held", "laplace", "variational", "map")
+METHODS = ("auto", "polya-gamma", "laplace", "variational", "map")
 NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
 MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
 MAX_DENSE = 2**27  # numbers of a sparse matrix that "auto" makes dense: 1 GB
@@ -39,10 +39,10 @@ THIN_HORSESHOE, THIN_HORSESHOE_ALONE = 3, 64  # of the horseshoe, whose tau mixe
 
 
 def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
-    """Seconds of the processor that a sweep of the Gibbs samplers is expected to take."""
+    """Seconds of the processor that a sweep of the Gibbs sampler is expected to take."""
     cells, others = rows * columns, classes - 1
     product = cells * min(rows, columns) * (A_WIDE_PRODUCT if columns > rows else A_PRODUCT)
-    moved = A_MOVED_CELL * cells * classes if trajectories_of(rows, columns, classes, "polya-gamma") else 0.0
+    moved = A_MOVED_CELL * cells * classes if trajectories_of(rows, columns, classes) else 0.0
     return A_SWEEP + others * (A_ROW * rows + product) + moved
 
 
@@ -74,7 +74,7 @@ def method_for(method: str, prior: str, rows: int, columns: int, classes: int) -
 
 def seconds_of_draws(rows: int, columns: int, classes: int) -> float:
     """Seconds of the processor that a usual run of the Gibbs sampler is expected to take."""
-    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes, "polya-gamma")
+    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes)
     return sweeps * seconds_of_sweep(rows, columns, classes)
 
 
@@ -93,9 +93,9 @@ def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
         )
 
 
-def usual_thin(rows: int, columns: int, classes: int, method: str, prior: str = "laplace") -> int:
+def usual_thin(rows: int, columns: int, classes: int, prior: str = "laplace") -> int:
     """Sweeps a kept draw, unless the user says otherwise."""
-    is_moved = trajectories_of(rows, columns, classes, method) > 0
+    is_moved = trajectories_of(rows, columns, classes) > 0
     if prior == "horseshoe":
         return THIN_HORSESHOE if is_moved else THIN_HORSESHOE_ALONE
     if is_moved:
@@ -103,10 +103,10 @@ def usual_thin(rows: int, columns: int, classes: int, method: str, prior: str = 
     return THIN_TWO if classes == 2 else THIN
 
 
-def trajectories_of(rows: int, columns: int, classes: int, method: str) -> int:
+def trajectories_of(rows: int, columns: int, classes: int) -> int:
     """How many trajectories a sweep has: none where they cannot move all coefficients or are slower than sweeps."""
     is_small = columns <= rows and columns * (classes - 1) <= MAX_MOVED
-    return TRAJECTORIES if is_small and method == "polya-gamma" else 0
+    return TRAJECTORIES if is_small else 0
 
 
 # Standardised covariates and the intercept's ones, as the maximum of the posterior needs them: dense, sparse, blocks

@@ -71,7 +71,7 @@ def _normal(model: "SparseMultinomialLogit", seen: Seen, prior: Prior, run: Any)
     facts = standard, seen.classes, model._position_of_reference(), prior
     held = persist(*(delayed(_problem_of)(*pair, *facts) for pair in seen.pairs))
     no_rows = np.empty((0, int(standard.varies.sum())))
-    empty = problem_of(no_rows, codes[:0], len(seen.classes), facts[2], prior, "polya-gamma", False)
+    empty = problem_of(no_rows, codes[:0], len(seen.classes), facts[2], prior, False)
     radii = radii_for(empty, float(len(codes)))
 
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
@@ -110,4 +110,4 @@ def _codes_of(labels: Any, classes: np.ndarray) -> np.ndarray:
 
 def _problem_of(x: Any, labels: Any, standard: Standard, classes: np.ndarray, reference: int, prior: Prior) -> Problem:
     rows = standard.varying(matrix_of(x)), _codes_of(labels, classes), len(classes), reference
-    return problem_of(*rows, prior, "polya-gamma", False)
+    return problem_of(*rows, prior, False)

@@ -11,12 +11,10 @@ from .horseshoe import SLAB_SQUARE, TAU_SQUARE
 from .sweep import (
     ACCEPTED,
     ETA,
-    HOLMES_HELD,
     HORSESHOE,
     INTERCEPT_VARIANCE,
     LAPLACE,
     LOG_STEP,
-    POLYA_GAMMA,
     TRIED,
     Problem,
     State,
@@ -24,7 +22,6 @@ from .sweep import (
 )
 from .trajectory import Motion, motion_of
 
-KINDS = {"polya-gamma": POLYA_GAMMA, "holmes-held": HOLMES_HELD}
 PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
 SLAB_DF, SLAB_SCALE = 4.0, 2.5  # of the horseshoe: Student's t that the largest coefficients come from
 
@@ -35,7 +32,6 @@ def problem_of(
     classes: int,
     reference: int,
     prior: Prior,
-    method: str,
     wide: Any = None,
     counts: Any = None,
     trajectories: int = 0,
@@ -58,7 +54,6 @@ def problem_of(
         int(reference),
         penalised,
         bool(wide),
-        KINDS[method],
         float(prior.shape),
         float(prior.rate),
         prior.eta is None,

@@ -73,15 +73,15 @@ class OfDraws(Chains):
         prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
         names, classes = varying_names(model), len(model.classes_)
         columns = len(names) + prior.intercept
-        moves = trajectories_of(len(source.codes), columns, classes, model.method_)
-        asked = run.thin or usual_thin(len(source.codes), columns, classes, model.method_, prior.name)
+        moves = trajectories_of(len(source.codes), columns, classes)
+        asked = run.thin or usual_thin(len(source.codes), columns, classes, prior.name)
         bound = bounded(run, asked, seconds_of_sweep(len(source.codes), columns, classes))
         run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
         @cache
         def problem() -> Any:
             rows = source.matrix, source.codes, classes, reference
-            return problem_of(*rows, prior, model.method_, counts=source.counts, trajectories=moves)
+            return problem_of(*rows, prior, counts=source.counts, trajectories=moves)
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
             return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
@@ -158,7 +158,7 @@ class Normal(OfDraws):
             if is_sparse(matrix):
                 matrix = sparse_columns(matrix, standard, prior.intercept).by_rows()
             data = matrix, source.codes[:rows], len(model.classes_), reference
-            problem = problem_of(*data, prior, "polya-gamma", False, source.counts[:rows])
+            problem = problem_of(*data, prior, False, source.counts[:rows])
             return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
@@ -249,7 +249,6 @@ class Maximum(Engine):
 ENGINES: dict[str, Any] = {
     "auto": Auto(),
     "polya-gamma": OfDraws(),
-    "holmes-held": OfDraws(),
     "laplace": Normal("normal", False),
     "variational": Normal("variational normal", True),
     "map": Maximum(),

@@ -47,19 +47,19 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     Parameters
     ----------
-    method : {"auto", "polya-gamma", "holmes-held", "laplace", "variational", "map"}
+    method : {"auto", "polya-gamma", "laplace", "variational", "map"}
         "auto" is "polya-gamma" if it is expected to take less than a minute of the processor. If it takes longer,
         "auto" is "variational" where there are 20 rows or more a coefficient, and anywhere if the Gibbs sampler would
-        take longer than ten minutes and it does not; `method_` says which. "polya-gamma" and "holmes-held" name the
-        auxiliary variables of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better,
-        the more so as Hamiltonian trajectories of all coefficients follow each of its sweeps where there are at most
+        take longer than ten minutes and it does not; `method_` says which. "polya-gamma" is a Gibbs sampler with
+        Polya-Gamma variables, each of whose sweeps is followed by Hamiltonian trajectories of all coefficients where
+        there are at most
         600. "laplace" and "variational" draw independently from a normal approximation, for many rows: by the curvature
         at the maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient their standard
         deviations are within a tenth of those of the posterior; with fewer they are too small, the variational ones
         less so. "map" is the maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of
         exactly 0, and scales to millions of rows. All three take sparse matrices as they are, and leave Dask arrays in
-        their blocks, which "auto" fits by "variational". The Gibbs samplers need a dense matrix: of a sparse one "auto"
-        makes one where it chooses them.
+        their blocks, which "auto" fits by "variational". The Gibbs sampler needs a dense matrix: of a sparse one "auto"
+        makes one where it chooses it.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -67,8 +67,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     shape, rate : float above 0
         Of the Gamma prior of eta, if it is learned.
     prior : {"laplace", "horseshoe"}
-        "horseshoe" where few of many covariates are expected to matter. It is for the two Gibbs samplers, and has no
-        eta.
+        "horseshoe" where few of many covariates are expected to matter. It is for the Gibbs sampler, and has no eta.
     global_scale : float above 0
         Of the horseshoe, tau_0. If m of d coefficients are expected to matter, Piironen and Vehtari take
         2 m / ((d - m) sqrt(n)) for n rows.
@@ -149,7 +148,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     References
     ----------
     Archambeau & Caron (2012), appendix A, with consistent hyperparameters; Park & Casella (2008), The Bayesian lasso;
-    Polson, Scott & Windle (2013); Holmes & Held (2006). Piironen & Vehtari (2017), Sparsity information and
+    Polson, Scott & Windle (2013). Piironen & Vehtari (2017), Sparsity information and
     regularization in the horseshoe and other shrinkage priors.
 
     Examples

@@ -20,7 +20,7 @@ from thali.model.options import (
 )
 from thali.model.spec import MODEL, ModelSpec, Option
 
-_DRAWN = ("auto", "polya-gamma", "holmes-held")
+_DRAWN = ("auto", "polya-gamma")
 _CHAINS = (*_DRAWN, "laplace", "variational")
 
 SPARSE_LOGIT = ModelSpec(
@@ -30,7 +30,7 @@ SPARSE_LOGIT = ModelSpec(
     data=(CLASSES,),
     answers="class probabilities from coefficients that are mostly near zero",
     papers=("polson2013",),
-    methods=("auto", "polya-gamma", "holmes-held", "laplace", "variational", "map"),
+    methods=("auto", "polya-gamma", "laplace", "variational", "map"),
     options=(
         TARGET,
         WHERE,

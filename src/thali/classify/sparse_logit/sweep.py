@@ -1,4 +1,4 @@
-r"""One sweep of the samplers of the sparse multinomial logit.
+r"""One sweep of the sampler of the sparse multinomial logit.
 
 The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta is Laplace of rate
 :math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2; eta ~ Gamma(shape, rate) or fixed;
@@ -19,83 +19,6 @@ from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_ga
 from .horseshoe import FURTHEST, SLAB_SQUARE, TAU_SQUARE, draw_spreads, log_prior_of_slab, log_prior_of_tau
 from .trajectory import ALONE, adapt_motion, adapt_step, applied, draw_along_trajectory, draw_tall, draw_wide
 
-# Auxiliary variables of Holmes & Held: a logistic variable whose sign is the class, and its Kolmogorov-Smirnov mixing
-#
-# A standard logistic residual is Normal with variance 4 k^2, where k has the Kolmogorov distribution.
-
-
-_CUT = 4.0 / 3.0  # between the two series of the mixing density
-
-
-@scalar
-def positive_logistic(rng: Any, mean: Any) -> Any:
-    """A logistic variable with this mean and scale 1, given that it is above 0.
-
-    Inversion: with E exponential, z = ln(1 + (e^E - 1)(1 + e^mean)).
-    """
-    rise = math.expm1(rng.standard_exponential())
-    if mean > 0.0:
-        fall = math.exp(-mean)
-        return mean + math.log(rise * (1.0 + fall) + fall)
-    return math.log1p(rise * (1.0 + math.exp(mean)))
-
-
-@scalar
-def mixing_variance(rng: Any, r: Any) -> Any:
-    """The variance of a logistic residual of absolute value r, given r.
-
-    Rejection from the generalised inverse Gaussian distribution, as in Holmes & Held (2006), appendix A4, with the
-    alternating series of the mixing density on either side of a cut. Returns NaN for NaN.
-    """
-    while True:
-        variance = half_inverse_gaussian(rng, r)
-        if variance > _CUT:
-            if _is_in_upper_series(variance, rng.random()):
-                return variance
-        elif _is_in_lower_series(variance, rng.random()):
-            return variance
-
-
-@scalar
-def _is_in_upper_series(variance: Any, u: Any) -> Any:
-    """True with probability 1 - 4 x^3 + 9 x^8 - ..., x = exp(-variance/2)."""
-    partial = 1.0
-    n = 1
-    while True:
-        n += 1
-        partial -= n * n * math.exp(-0.5 * variance * (n * n - 1))
-        if not u > partial:
-            return True
-        n += 1
-        partial += n * n * math.exp(-0.5 * variance * (n * n - 1))
-        if u > partial:
-            return False
-
-
-@scalar
-def _is_in_lower_series(variance: Any, u: Any) -> Any:
-    """The same probability by the series that converges quickly for small variances."""
-    if not variance > 0.0:
-        return variance != variance
-    slope = 0.5 * math.pi * math.pi / variance
-    share = variance / (math.pi * math.pi)
-    # over the factor in front, which underflows before the series does
-    log_u = math.log(u) - (
-        0.5 * math.log(2.0) + 2.5 * math.log(math.pi) - 2.5 * math.log(variance) - slope + 0.5 * variance
-    )
-    partial = 1.0
-    n = 1
-    while True:
-        partial -= share * math.exp(-slope * (n * n - 1))
-        if partial > 0.0 and not log_u > math.log(partial):
-            return True
-        n += 2
-        partial += n * n * math.exp(-slope * (n * n - 1))
-        if log_u > math.log(partial):
-            return False
-
-
-POLYA_GAMMA, HOLMES_HELD = 0, 1  # kinds of auxiliary variables
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # places in `State.real`
 LAPLACE, HORSESHOE = 0, 1  # priors
@@ -116,7 +39,6 @@ class Problem(NamedTuple):
     reference: int
     penalised: int  # coefficients that are shrunk: all, or all but the intercept
     wide: bool
-    kind: int
     shape: float
     rate: float
     learned: bool  # whether eta is
@@ -252,27 +174,17 @@ def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> 
 
 @part
 def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
-    """The variables that make the likelihood of class k against the others Gaussian in its coefficients.
+    """Draw the variables given which the likelihood of class k against the others is Gaussian in its coefficients.
 
-    A row of weight c has a Polya-Gamma variable of shape c, or as many latent variables as fit into c and a Polya-Gamma
-    variable for the rest.
+    A row of weight c has a Polya-Gamma variable of shape c.
     """
     for i in range(problem.codes.size):
         others = _log_of_others(state.linear, k, i, problem.classes)
-        mean = state.linear[k, i] - others
-        own = problem.codes[i] == k
         count = problem.counts[i]
-        whole = 0 if problem.kind == POLYA_GAMMA else int(count)
         weight = pull = 0.0
-        if count > whole:
-            rest = count - whole
-            weight = polya_gamma_of_shape(rng, rest, mean)
-            pull = (0.5 * rest if own else -0.5 * rest) + weight * others
-        for _ in range(whole):
-            latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
-            precision = 1.0 / mixing_variance(rng, abs(latent - mean))
-            weight += precision
-            pull += precision * (latent + others)
+        if count > 0:
+            weight = polya_gamma_of_shape(rng, count, state.linear[k, i] - others)
+            pull = (0.5 * count if problem.codes[i] == k else -0.5 * count) + weight * others
         state.pull[i] = pull
         state.weights[i] = weight
 

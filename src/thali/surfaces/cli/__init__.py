@@ -1,4 +1,4 @@
-"""The command line: `thali fit`, `thali compare`, `thali test`, `thali reproduce` and so on.
+"""The command line: `thali fit`, `thali compare`, `thali test` and so on.
 
 The commands stand in `declared`: what `thali --help` shows and nothing else. Each imports what it needs when it runs,
 so that help stays instant. The options of `thali fit` stand in the specs of the models.
@@ -58,7 +58,7 @@ app.command(cls=SpreadCommand)(declared.compare)
 app.command(cls=SpreadTest)(declared.test)
 app.command()(declared.design)
 app.command(cls=SpreadCommand)(declared.leaderboard)
-for _command in (declared.datasets, declared.cite, declared.reproduce):
+for _command in (declared.datasets, declared.cite):
     app.command()(_command)
 app.command("app")(declared.start_app)
 field.command("make")(declared.field_make)

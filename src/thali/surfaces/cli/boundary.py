@@ -26,10 +26,10 @@ class OptionWords(Words):
     Examples
     --------
     >>> from thali.errors import ArgumentError, Setting
-    >>> from thali.model.options import SEED, SAMPLER
-    >>> words = OptionWords([SEED, SAMPLER])
-    >>> ArgumentError("Set ", Setting("random_seed", 3), " and ", Setting("sampler", None), ".").render(words)
-    'Set --seed 3 and --sampler recommended.'
+    >>> from thali.model.options import SEED, TEMPERING
+    >>> words = OptionWords([SEED, TEMPERING])
+    >>> ArgumentError("Set ", Setting("random_seed", 3), " and ", Setting("tempering", None), ".").render(words)
+    'Set --seed 3 and --tempering auto.'
     """
 
     def __init__(self, options: Iterable[Option]) -> None:

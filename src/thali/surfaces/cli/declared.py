@@ -99,22 +99,20 @@ _Job = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        help="The folder that --out of thali fit, compare or reproduce --all named.",
+        help="The folder that --out of thali fit or compare named.",
         show_default=False,
     ),
 ]
 
 
 def resume(folder: _Job) -> None:
-    """Go on with a fit, a comparison or reproductions that were stopped or killed, by the command that began them."""
+    """Go on with a fit or a comparison that was stopped or killed, by the command that began them."""
     from .commands.jobs import command_in
 
     with plain_messages() as terminal:
         name, arguments = command_in(folder)
         if name == "fit":
             from .commands.fit import run_fit as run
-        elif name == "reproduce":
-            from .commands.reproduce import run_all as run
         else:
             from .commands.compare import run_compare as run
         run(terminal, **arguments)
@@ -146,7 +144,7 @@ def report(
 
 
 def status(folder: _Job) -> None:
-    """Say how far a fit, a comparison or a run of all reproductions is, running or not."""
+    """Say how far a fit or a comparison is, running or not."""
     with plain_messages():
         from .commands.jobs import print_status
 
@@ -497,73 +495,6 @@ def cite(
         from .commands.cite import cite
 
         cite(model)
-
-
-def reproduce(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="What to reproduce.", show_default="list what there is"),
-    ] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="List what there is.")] = False,
-    everything: Annotated[
-        bool,
-        typer.Option("--all", help="All that there is, as one job in --out, with the data in the folder --data."),
-    ] = False,
-    small: Annotated[bool, typer.Option("--small", help="A short run, to see what comes out.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="A long run, with small Monte Carlo errors.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 1,
-    cores: Annotated[int | None, typer.Option(min=1, help="Processors to use.", show_default="all there are")] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The data, for what needs some that do not come with thali; with --all a folder of them: see --list.",
-        ),
-    ] = None,
-    sushi: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The sushi preferences, for plackett-luce-table2: a table with the kind of sushi in the last column."
-            " They may not be handed on, so bring your own.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write the text, the tables as CSV and the pictures there, and what a long run has finished; after a"
-            " crash the same command goes on from that.",
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
-) -> None:
-    """Recompute a published table or figure and print the paper's figures beside ours."""
-    with plain_messages() as terminal:
-        from .commands.reproduce import list_entries, run_all, run_entry
-
-        if small and full:
-            raise typer.BadParameter("a run is either --small or --full")
-        settings = {
-            "size": "small" if small else "full" if full else "standard",
-            "seed": seed,
-            "cores": cores,
-            "data": data,
-        }
-        if show_list:
-            list_entries()
-        elif everything:
-            if name is not None:
-                raise typer.BadParameter(f"--all takes no name; leave out {name!r} or --all")
-            if out is None:
-                raise typer.BadParameter("--all writes what it finds; name a folder with --out DIR")
-            if sushi is not None:
-                raise typer.BadParameter("--all takes the sushi data out of the folder --data, in a table named sushi")
-            run_all(terminal, **settings, out=out, overwrite=overwrite)
-        elif name is None:
-            list_entries()
-        else:
-            run_entry(terminal, name, **settings, sushi=sushi, out=out, overwrite=overwrite)
 
 
 def start_app(

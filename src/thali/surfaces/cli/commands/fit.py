@@ -70,8 +70,6 @@ def run_fit(
     notify(f"{data_name}: {recognised}")
     model = _made(spec, of(MODEL), values, data)
     settings = model._settings_for(data, asked.settings(found, data))
-    if values.get("sampler") == "paper" and spec.paper:
-        notify(f"the published sampler {spec.paper}; use it for comparison only.")
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
     command |= {} if page is None else {"page": page.absolute(), "cover": cover}
     command |= {} if slides is None else {"slides": slides.absolute()}

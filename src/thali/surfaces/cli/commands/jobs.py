@@ -28,7 +28,6 @@ _BOTH = {"data_name": str, "typed": dict, "formats": list}
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "fit": _BOTH | {"model_name": str | None, "page": Path | None, "cover": dict | None, "slides": Path | None},
     "compare": _BOTH | {"models": str | None, "own": dict},
-    "reproduce": {"size": str, "seed": int, "cores": int | None, "data": Path | None},
 }
 OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
 
@@ -159,9 +158,7 @@ def print_status(folder: Path) -> None:
 def _index(folder: Path) -> dict[str, Any]:
     index = read_index(folder / JOB)
     if index is None:
-        raise DataError(
-            f"There is no job in '{folder}'; give the folder that --out of thali fit, compare or reproduce --all named."
-        )
+        raise DataError(f"There is no job in '{folder}'; give the folder that --out of thali fit or compare named.")
     return index
 
 

@@ -1,0 +1,5 @@
+"""`python -m papers`."""
+
+from .command import main
+
+main()

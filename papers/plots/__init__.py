@@ -1,0 +1,1 @@
+"""Pictures that only papers draw: a fitted model in, matplotlib axes out."""

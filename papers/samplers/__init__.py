@@ -1,0 +1,38 @@
+"""The samplers that the papers published, for comparison with those of thali.
+
+algorithm_1.py   Görür, Jäkel & Rasmussen (2006), and Navarro & Griffiths (2007), with a valid scan and as printed
+tree_2008.py     Miller, Griffiths & Jordan (2008), section 3
+plackett_luce_2012.py   Archambeau & Caron (2012)
+holmes_held_2006.py     Holmes & Held (2006), of the sparse logit
+"""
+
+from typing import Any
+
+from thali.aspects.likelihoods.additive import Additive
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
+
+from . import algorithm_1, tree_2008
+
+__all__ = ["published_sweep", "use_published_sampler"]
+
+
+def published_sweep(prior: Any, likelihood: Any) -> Any:
+    """Return the published sweeps for this prior and likelihood.
+
+    The weights of elimination must have the prior Gamma(1, 1).
+    """
+    if isinstance(likelihood, Additive):
+        return algorithm_1.published
+    return tree_2008.published if isinstance(prior, PhylogeneticBuffet) else algorithm_1.algorithm_1
+
+
+def use_published_sampler(model: Any) -> Any:
+    """Let a latent-feature model sample as its paper does; returns the model."""
+    parts_of = model._parts
+
+    def parts_with_sweep(data: Any) -> dict[str, Any]:
+        parts = parts_of(data)
+        return parts | {"sweep": published_sweep(parts["prior"], parts["likelihood"])}
+
+    model._parts = model._parts_to_prepare = parts_with_sweep
+    return model

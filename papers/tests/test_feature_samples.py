@@ -1,0 +1,118 @@
+"""Single draws of features: what the picture shows, and that nothing written overlaps."""
+
+import types
+
+import numpy as np
+import pytest
+from additive_fits import made_up
+from drawn_pictures import CELEBRITIES, assert_readable
+from matplotlib import pyplot as plt
+from posterior_cases import chain, comparisons, features_of, tree_of
+
+from papers.plots.feature_samples import feature_samples
+from thali.errors import ArgumentError
+
+pytestmark = pytest.mark.usefixtures("pictures")
+
+LONG = [f"${number}_{{ to $9: option with a name of some sixty characters" for number in range(40)]
+
+
+def fitted(n_options, labels=None, draws=40, chains=2, unique=True, **draw):
+    data = comparisons(n_options, labels=labels)
+    drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
+    return types.SimpleNamespace(posterior_=tree_of(drawn, data, unique=unique), chains=drawn)
+
+
+CASES = {
+    "samples of four": lambda: feature_samples(fitted(4, ["P+", "P", "R", "R+"])),
+    "samples of nine": lambda: feature_samples(fitted(9, CELEBRITIES, mean_features=11.0), draws=4),
+    "samples of forty": lambda: feature_samples(fitted(40, LONG, mean_features=10.0)),
+    "samples of a hundred": lambda: feature_samples(fitted(100, draws=3)),
+    "samples of nothing": lambda: feature_samples(fitted(2, unique=False, mean_features=0.0), draws=1),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.first(2)
+@pytest.mark.parametrize("case", CASES)
+def test_every_text_is_inside_and_none_overlaps(case, monkeypatch):
+    assert_readable(CASES[case]()[0], monkeypatch, least=3, smallest=6)
+
+
+def test_given_axes_are_drawn_on():
+    _, axes = plt.subplots(2, 2)
+    assert feature_samples(fitted(4), axes=axes) == list(axes.flat)
+
+
+def matrices(ax):
+    """The blocks of a panel as arrays, NaN where no weight is."""
+    meshes = [np.ma.asarray(mesh.get_array()).filled(np.nan) for mesh in ax.collections]
+    return [mesh.reshape(len(mesh), -1) for mesh in meshes]
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_samples_are_the_draws_they_are_said_to_be(unique):
+    model = fitted(5, labels=list("abcde"), unique=unique, mean_features=6.0)
+    axes = feature_samples(model, draws=7, random_seed=3)
+    assert len(axes) == 7
+    titles = [ax.get_title(loc="left") for ax in axes]
+    assert len(set(titles)) == 7
+    for ax, title in zip(axes, titles, strict=True):
+        words = title.replace(":", "").split()
+        draw, number = int(words[1]), int(words[4])
+        drawn = model.chains[number]
+        features = sorted(list(features_of(drawn))[draw], key=lambda feature: -feature[1])
+        assert title == f"draw {draw} of chain {number}: {len(features)} aspect" + "s" * (len(features) != 1)
+        own = drawn.unique_weights[draw]
+        largest = max([weight for _, weight in features] + own.tolist())
+        expected = np.full((5, len(features)), np.nan)
+        for column, (owners, weight) in enumerate(features):
+            expected[list(owners), column] = weight / largest
+        blocks = matrices(ax)
+        assert len(blocks) == unique + (len(features) > 0)
+        if features:
+            np.testing.assert_allclose(blocks[-1], expected, rtol=1e-15)
+        if unique:
+            np.testing.assert_allclose(blocks[0], np.where(np.eye(5) > 0, own / largest, np.nan), rtol=1e-15)
+        assert all(mesh.get_clim() == (0.0, 1.0) for mesh in ax.collections)
+        assert ax.yaxis_inverted()  # the first option is at the top, as the rows of the arrays
+
+
+def test_the_seed_chooses_the_draws():
+    model = fitted(4)
+    titles = [[ax.get_title(loc="left") for ax in feature_samples(model, random_seed=seed)] for seed in (0, 0, 1)]
+    assert titles[0] == titles[1] != titles[2]
+
+
+def test_labels_stand_left_only_and_thin_out():
+    model = fitted(100, draws=3)
+    axes = feature_samples(model)
+    shown = [any(tick.label1.get_visible() for tick in ax.yaxis.get_major_ticks()) for ax in axes]
+    assert shown == [True, False, False, True, False, False]
+    assert [tick.get_text() for tick in axes[0].get_yticklabels()] == [str(number) for number in range(0, 100, 3)]
+    assert matrices(axes[0])[0].shape == (100, 1)  # no room for a column each
+
+
+def test_fewer_draws_than_asked_for_are_all_shown():
+    model = fitted(3, draws=5, chains=1)
+    titles = [ax.get_title(loc="left").split(":")[0] for ax in feature_samples(model)]
+    assert titles == [f"draw {draw} of chain 0" for draw in range(5)]
+    assert len(feature_samples(model, axes=plt.subplots(6)[1])) == 5
+    with pytest.raises(ArgumentError, match="whole number of 1 or more; got 0"):
+        feature_samples(model, draws=0)
+
+
+def test_samples_show_shared_features_on_one_scale_of_weight():
+    model = made_up(4, draws=3, chains=1, beside=4.0)
+    posterior = model.posterior_["posterior"]
+    owned = posterior["features"].values[0].sum(-1)
+    weights = np.where(owned > 1, posterior["weights"].values[0], 0.0)
+    axes = feature_samples(model, draws=3)
+    for draw, ax in enumerate(axes):
+        count = int((owned[draw] > 1).sum())
+        assert ax.get_title(loc="left") == f"draw {draw} of chain 0: {count} shared feature{'s' * (count != 1)}"
+        cells = np.ma.asarray(ax.collections[0].get_array()).filled(0.0)
+        assert cells.size == 4 * count
+        assert cells.max() == pytest.approx(weights[draw].max() / weights.max())
+    bar = axes[0].figure.axes[-1]
+    assert bar.get_ylabel() == "weight" and bar.get_ylim() == pytest.approx((0, weights.max()))
