@@ -60,7 +60,6 @@ ENGLISH = {
     " {objective}.",
     "sweeps": "Found in {sweeps} sweeps over the data.",
     "bound": "Lower bound of the log evidence: {value}.",
-    "path": "How the estimates change with the prior.",
     "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
     "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) for"
     " standardised coefficients, at the maximum of the posterior.",
