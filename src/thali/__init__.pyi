@@ -4,6 +4,7 @@ from . import errors as errors
 from . import field as field
 from . import likelihoods as likelihoods
 from . import paired as paired
+from . import people as people
 from . import plots as plots
 from . import priors as priors
 from . import report as report
@@ -21,7 +22,6 @@ from .classify.sparse_logit.model import SparseMultinomialLogit as SparseMultino
 from .comparison.compare import compare as compare
 from .data.choices import Choices as Choices
 from .data.experiments import ChoiceExperiment as ChoiceExperiment
-from .data.groups import Groups as Groups
 from .data.pairs import PairedComparisons as PairedComparisons
 from .data.similarities import Similarities as Similarities
 from .data.triplets import Triplets as Triplets

@@ -9,6 +9,7 @@ HOMES = {
     "Classifier.check_folds": "thali.comparison.rows:check_folds",
     "Tree.plot": "thali.plots.tree:tree",
     "plot_calibration": "thali.plots.calibration:calibration",
+    "Individuals": "thali.people.populations:Individuals",
 }
 
 # The `ModelSpec` of each model, in the order in which they are listed.

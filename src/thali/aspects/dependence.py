@@ -8,23 +8,19 @@ respondents' scores, as in `respondent_scores`, the mean design effect is
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from thali._arguments import one_of
 from thali.data.choices import Choices
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.pairs import PairedComparisons
-from thali.errors import Argument, DataError, InPython, Message, Setting
+from thali.people.populations import ADJUSTED, INDEPENDENT, Individuals, LatentClasses, refuse_unknown_respondents
 from thali.posterior.dependence import (
-    ADJUSTED,
-    INDEPENDENT,
-    PEOPLE_MODELS,
+    INDIVIDUALS,
     POWER,
-    RANDOM,
     SCORES,
     Dependence,
     of_one_person,
@@ -74,39 +70,28 @@ def effect_of(parts: list[ScoreVariance]) -> float:
 
 def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Dependence | None:
     """What is made of the people who answered, before the design effect is known; None if nobody knows who did."""
-    check_people(asked)
-    parts = data.data if isinstance(data, Groups) else [data]
+    parts = data.data if isinstance(data, GroupedData) else [data]
     if not clusters:
         known = max(len(part.subjects) for part in parts)
         if asked == ADJUSTED:
             if known == 1:
                 raise of_one_person(ADJUSTED)
-            raise DataError(
-                "The data do not say of every answer who gave it, and ",
-                Setting("people", ADJUSTED),
-                " is for several people; read them with their column of respondents",
-                InPython("", Message(", ", Argument("respondent"))),
-                ".",
-            )
+            refuse_unknown_respondents(ADJUSTED)
         answers = float(data.n_answers)
         return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan")) if known == 1 else None
     counts = np.concatenate([each.answers for each in clusters])
     default = usual if np.mean(counts >= 2.0) >= ALIKE else INDEPENDENT
-    model = default if asked is None else str(asked)
+    model = asked if isinstance(asked, str) else default
     if model == ADJUSTED and counts.max() < 2.0:
         model = INDEPENDENT  # there is nothing to adjust
-    return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
+    grouped = float(isinstance(data, GroupedData))
+    return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"), grouped=grouped)
 
 
-def check_people(asked: Any, known: Sequence[str] = PEOPLE_MODELS) -> None:
-    """Raise for what no fit of a model makes of people."""
-    one_of("people", asked, (None, *known))
-
-
-def dependence_of_everybody(data: Groups) -> Dependence:
+def dependence_of_everybody(data: GroupedData) -> Dependence:
     """That of people of whom each has weights of their own, and is a group."""
     counts = np.array([part.n_answers for part in data.data], float)
-    return Dependence(RANDOM, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
+    return Dependence(INDIVIDUALS, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
 
 
 def dependence_of_chains(
@@ -119,10 +104,12 @@ def dependence_of_chains(
     """
     if features is None and not data.are_choices:  # which the model refuses
         return None
-    if asked == RANDOM:
+    if isinstance(asked, LatentClasses):  # which are a model of people
+        return None
+    if isinstance(asked, Individuals):
         return dependence_of_everybody(data)
     likelihood = parts["likelihood"]
-    told = data.data if isinstance(data, Groups) else [data]
+    told = data.data if isinstance(data, GroupedData) else [data]
     has_ties = features is None and likelihood.ties
     known = [(part, found) for part in told if (found := clusters_of(part, has_ties)) is not None]
     made = chosen(asked, INDEPENDENT, data, [found for _, found in known])

@@ -11,7 +11,7 @@ import numpy as np
 from thali._arguments import positive
 from thali._labels import shorten
 from thali.aspects.draws.counts import log_coefficients
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.judged import Judged
 from thali.errors import (
     Argument,
@@ -200,7 +200,7 @@ _WORDS = (2.0, "not worth a mention"), (6.0, "positive"), (10.0, "strong"), (mat
 def log_evidence_of_guessing(data: Any) -> float | None:
     """The log-likelihood of guessing: every outcome is equally probable. None where there is no such thing."""
     if isinstance(data, Mapping):
-        each = [log_evidence_of_guessing(part) for part in Groups(data).data]
+        each = [log_evidence_of_guessing(part) for part in GroupedData(data).data]
         known = [value for value in each if value is not None]
         return sum(known) if len(known) == len(each) else None
     tally = data.tally if isinstance(data, Judged) else None

@@ -14,7 +14,7 @@ from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.model.registry import spec_of
-from thali.posterior.dependence import RANDOM
+from thali.people.populations import Individuals, LatentClasses
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
@@ -122,12 +122,15 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
     return found
 
 
+_TELLS = {LatentClasses: "latent classes", Individuals: "respondents"}  # what a model tells apart
+
+
 def refuse_people(named: dict[str, Any], kind: str) -> None:
     """Refuse models of kinds of people, or of everybody, where pairs are left out; the error names the model."""
     for name, model in named.items():
         if kind != PAIRS or not isinstance(model, EliminationByAspects):
             continue
-        tells = "kinds of people" if model.kinds is not None else "everybody" if model.people == RANDOM else ""
+        tells = _TELLS.get(type(model.people), "")
         if tells:
             raise ArgumentError(
                 f"Model {name!r} tells {tells} apart, and is compared by what it predicts for people; set ",

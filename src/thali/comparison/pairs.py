@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._labels import shorten
 from thali.aspects.draws.counts import log_binomial, log_multinomial
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.parts import LeftPair
 from thali.data.similarities import Similarities
@@ -171,7 +171,7 @@ class Pairs(Splitter):
         self.has_ties = bool(data.n_ties)
 
     @classmethod
-    def of_groups(cls, groups: Groups) -> Mapping[str, Self]:
+    def of_groups(cls, groups: GroupedData) -> Mapping[str, Self]:
         """All are scored alike: with ties if any group has some."""
         found = super().of_groups(groups)
         for each in found.values():

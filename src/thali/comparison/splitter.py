@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._arguments import whole
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Splitter(ABC):
         self.data = data
 
     @classmethod
-    def of_groups(cls, groups: Groups) -> Mapping[str, Self]:
+    def of_groups(cls, groups: GroupedData) -> Mapping[str, Self]:
         """The splitter of each of several groups."""
         found = {}
         for name, each in groups.items():
@@ -148,7 +148,7 @@ class Grouped(Splitter):
     of_one: type[Splitter]
     of_group: Mapping[str, Splitter]
 
-    def __init__(self, of_one: type[Splitter], data: Groups) -> None:
+    def __init__(self, of_one: type[Splitter], data: GroupedData) -> None:
         super().__init__(data)
         self.of_one, self.of_group = of_one, of_one.of_groups(data)
         self.leave_out: str = of_one.leave_out  # type: ignore[misc]
@@ -170,9 +170,9 @@ class Grouped(Splitter):
             names[g]: self.of_group[names[g]].part_of(numbers[group == g] - self._first[g]) for g in np.unique(group)
         }
 
-    def train(self, part: Mapping[str, Any]) -> tuple[Groups]:
+    def train(self, part: Mapping[str, Any]) -> tuple[GroupedData]:
         left = {name: each.train(part[name])[0] if name in part else each.whole for name, each in self.of_group.items()}
-        return (Groups(left),)
+        return (GroupedData(left),)
 
     def test(self, part: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.of_group[name].test(own) for name, own in part.items()}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from thali._labels import shorten
 from thali._late import load
 from thali.data.choices import Choices
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.kinds import CLASSES, SPECS
 from thali.data.pairs import PairedComparisons
 from thali.data.rows import Observations
@@ -51,7 +51,7 @@ def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
     if isinstance(data, Observations):
         return (data.covariates, data.labels), leave_out
     if isinstance(data, Mapping):
-        groups = data if isinstance(data, Groups) else Groups(data)
+        groups = data if isinstance(data, GroupedData) else GroupedData(data)
         of_people = leave_out == SUBJECT and isinstance(groups.data[0], PairedComparisons)
         return (groups.mapped(choices_of_people), Choosers.leave_out) if of_people else (groups, leave_out)
     if not isinstance(data, PairedComparisons) or leave_out != SUBJECT:
@@ -99,7 +99,7 @@ def kind_of(data: Any) -> str:
     """The kind of data that a comparison is given, of `thali.data.kinds`."""
     if type(data) is tuple and len(data) == 2:
         return CLASSES
-    one = data.data[0] if isinstance(data, Groups) else data
+    one = data.data[0] if isinstance(data, GroupedData) else data
     for spec in SPECS:
         if spec.cls and isinstance(one, load(spec.cls)):
             return spec.kind if one is data else spec.groups

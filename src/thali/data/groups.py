@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Groups(Judged, Mapping[str, Any]):
+class GroupedData(Judged, Mapping[str, Any]):
     """Data of several groups, whose options are put into one order; a group may lack some of the options.
 
     It is what models of groups make of the mapping that `fit` is given. Nothing can be changed after construction.
@@ -49,11 +49,12 @@ class Groups(Judged, Mapping[str, Any]):
     Examples
     --------
     >>> import thali as th
+    >>> from thali.data.groups import GroupedData
     >>> women = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"])
     >>> men = th.PairedComparisons([[0, 2], [4, 0]], labels=["milk", "coffee"])
-    >>> groups = th.Groups({"women": women, "men": men})
+    >>> groups = GroupedData({"women": women, "men": men})
     >>> groups
-    Groups(2 groups: women (10 comparisons), men (6 comparisons); 3 options)
+    GroupedData(2 groups: women (10 comparisons), men (6 comparisons); 3 options)
     >>> groups["men"].labels
     ('tea', 'milk', 'coffee')
     >>> groups.missing
@@ -89,7 +90,7 @@ class Groups(Judged, Mapping[str, Any]):
         parts = tuple(part if part.labels == labels else part.together([], labels) for part in parts)
         self._freeze(names, parts, None if people is None else _rows_of(people, names))
 
-    def _freeze(self, *values: Any) -> "Groups":
+    def _freeze(self, *values: Any) -> "GroupedData":
         super()._freeze(*values)
         if self.people is None:  # files hold what is known alone
             vars(self).pop("people")
@@ -120,7 +121,7 @@ class Groups(Judged, Mapping[str, Any]):
         return f"{several}: {', '.join(shown)}; {options}"
 
     def __repr__(self) -> str:
-        return f"Groups({self})"
+        return f"GroupedData({self})"
 
     def _details(self) -> Facts:
         missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
@@ -167,15 +168,15 @@ class Groups(Judged, Mapping[str, Any]):
         found = {name: tuple(part.never_judged) for name, part in self.items()}
         return {name: absent for name, absent in found.items() if absent}
 
-    def mapped(self, function: Callable[[Any], Any]) -> "Groups":
+    def mapped(self, function: Callable[[Any], Any]) -> "GroupedData":
         """The groups with what a function makes of the data of each."""
-        return Groups({name: function(part) for name, part in self.items()}, self.people)
+        return GroupedData({name: function(part) for name, part in self.items()}, self.people)
 
-    def without_ties(self, how: str) -> "Groups":
+    def without_ties(self, how: str) -> "GroupedData":
         """The groups without ties, each of which counts "half" a choice of either option, or is left out ("drop")."""
         return self.mapped(lambda part: part.without_ties(how) if part.n_ties else part)
 
-    def with_covariates(self, names: Iterable[str]) -> "Groups":
+    def with_covariates(self, names: Iterable[str]) -> "GroupedData":
         """The groups with some of the covariates of each."""
         names = list(names)
         return self.mapped(lambda part: part.with_covariates(names))

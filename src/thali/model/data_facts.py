@@ -10,7 +10,7 @@ from thali.data.choices import Choices
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.design import Design
 from thali.data.experiments.scheme import INSIDE
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.pairs import PairedComparisons
 from thali.data.people import differing_columns
 from thali.data.rows import TrainingData
@@ -66,7 +66,7 @@ def _(data: PairedComparisons) -> Facts:
 
 
 @facts_of.register
-def _(data: Groups) -> Facts:
+def _(data: GroupedData) -> Facts:
     missing = [f"{name}: {listed(absent)}" for name, absent in data.missing.items()]
     return (
         ("Groups", f"{len(data):,}: {listed(data.names, _NAMED)}"),

@@ -13,9 +13,9 @@ from thali.data.choices import Choices
 from thali.data.connectivity import disconnected
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
-from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.warn import is_quiet, warn, without_warnings
-from thali.posterior.dependence import ADJUSTED, RANDOM
+from thali.people.populations import ADJUSTED, INDEPENDENT, Individuals, check_people, refuse_without_chains
 
 from .board import Leaderboard
 from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, listed, of_tables, with_more
@@ -44,7 +44,7 @@ def leaderboard(
     by: Any = None,
     id: str | None = None,
     pool: bool = False,
-    people: Literal["independent", "adjusted", "random"] | None = None,
+    people: "Literal['independent', 'adjusted'] | Individuals | None" = None,
     judges: bool = False,
     judge_sd: float | None = None,
     judge_bias: bool = False,
@@ -105,12 +105,12 @@ def leaderboard(
         Gamma(2, .1), as of groups whose weights are "similar" (`EliminationByAspects`); nu and the coefficients of
         covariates are common. By "laplace" or "mcmc". If answers are adjusted for people, the likelihood is raised to
         one over the design effect of all.
-    people : {"independent", "adjusted", "random"}, optional
-        What is made of people who answered more than once, where the source says who did (files that are read in
-        batches do not). "independent": their answers count as so many people. "adjusted": intervals and orders hold
-        for new samples of people, as `EliminationByAspects` adjusts draws. "random", by "mcmc": everybody has worths of
-        their own about common ones, which are those of the board. None: "adjusted" where half of two people or more
-        answered at least twice, "independent" by "mcmc".
+    people : {"independent", "adjusted"} or thali.people.Individuals, optional
+        How respondents differ, where the source contains who answered (files that are read in batches do not).
+        "independent": as many answers as of different respondents. "adjusted": intervals and orders hold for new
+        samples of respondents, as `EliminationByAspects` adjusts draws. `Individuals`, by "mcmc": each respondent has
+        individual worths about common ones, which are those of the board. None: "adjusted" where half of two
+        respondents or more answered at least twice, "independent" by "mcmc".
     judges : bool
         Whether those who answered differ in how sharply they see worths; the ratings are those that a judge of
         discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc".
@@ -175,7 +175,7 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    check_people_of(people, method)
+    check_people_of_board(people, method)
     asked = Asked(judges, judge_sd, period, drift, since, until, judge_bias)
     asked.check(method, people)
     Scale.of(anchor_model)
@@ -187,10 +187,11 @@ def leaderboard(
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
-def check_people_of(people: Any, method: str) -> None:
-    """Raise for people of whom each has worths of their own by a method that knows one group."""
-    if people == RANDOM and method != "mcmc":
-        raise ArgumentError(Setting("people", RANDOM), " needs ", Setting("method", "mcmc"), ".")
+def check_people_of_board(people: Any, method: str) -> None:
+    """Raise for what a leaderboard does not make of people by that method."""
+    check_people(people, (Individuals,))
+    if method != "mcmc":
+        refuse_without_chains(people, method, (INDEPENDENT, ADJUSTED))
 
 
 class Made(NamedTuple):

@@ -9,7 +9,7 @@ from thali._labels import shorten
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.seeds import streams
-from thali.posterior.dependence import RANDOM
+from thali.people.populations import Individuals
 from thali.posterior.interval import TAILS
 
 from .counted import listed
@@ -33,9 +33,10 @@ def check_pool(pool: Any, by: Any, asked: Asked, method: str, people: Any) -> No
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
         raise ArgumentError(Argument("pool"), " is not modelled together with ", besides, "; leave one of them out.")
-    if people == RANDOM:
-        random = Setting("people", RANDOM)
-        raise ArgumentError(Argument("pool"), " is not modelled together with ", random, "; leave one of them out.")
+    if isinstance(people, Individuals):
+        raise ArgumentError(
+            Argument("pool"), " is not modelled together with ", Setting("people", people), "; leave one of them out."
+        )
     if method == "maximum-likelihood":
         raise ArgumentError(
             Argument("pool"), " needs a prior of how parts differ; set ", Setting("method", "laplace"), ", or mcmc."

@@ -50,7 +50,7 @@ class Asked(NamedTuple):
         """Whether neither is asked for."""
         return not self.judges and self.period is None
 
-    def check(self, method: str, people: str | None = None) -> None:
+    def check(self, method: str, people: Any = None) -> None:
         """Refuse what does not go together."""
         for name, value, needs, there in (
             ("judge_sd", self.judge_sd, "judges", self.judges),
@@ -66,7 +66,7 @@ class Asked(NamedTuple):
         what = "judges" if self.judges else "period"
         if not self.is_plain and people not in (None, "independent"):
             raise ArgumentError(
-                Setting("people", str(people)),
+                Setting("people", people),
                 " and ",
                 Argument(what),
                 " are two models of the same answers; leave one of them out.",

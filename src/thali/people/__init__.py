@@ -1,7 +1,10 @@
-"""What is known of people, whichever model knows it.
+"""How respondents differ: the values of the argument `people` of models.
 
-columns.py       their columns: by which they are chosen or weighed, and covariates of a model
-individuals.py   what each prefers, with its error
-reach.py         the sets of options that reach most of them
-segments.py      segments of them by what they prefer
+Individuals     each respondent has individual weights about common ones
+LatentClasses   each respondent is in one of several classes, which the model finds
+Groups          the data are a mapping of groups, which share features
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

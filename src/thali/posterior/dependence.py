@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from thali._labels import plural, short_number
+from thali._late import carried_out_by
 from thali.errors import Clause, DataError, Message, Remedy, Setting
 
-INDEPENDENT, ADJUSTED, RANDOM = "independent", "adjusted", "random"
-PEOPLE_MODELS = (INDEPENDENT, ADJUSTED, RANDOM)
+INDEPENDENT, ADJUSTED, INDIVIDUALS = "independent", "adjusted", "individuals"
 SCORES, POWER = "scores", "power"  # what adjusts: the covariance of people's scores, or a power of the likelihood
 NEGLIGIBLE = 1.1  # a design effect below it is not worth a word
 DOMINANT = 0.55  # share of the information from which on one respondent determines the result
@@ -27,7 +27,7 @@ class Dependence:
     with the information J and the variance V of people's scores at the mode.
     """
 
-    model: str  # INDEPENDENT, ADJUSTED or RANDOM
+    model: str  # INDEPENDENT, ADJUSTED or INDIVIDUALS
     by: str  # SCORES or POWER, of ADJUSTED; else ""
     number: int  # of people
     answers: float
@@ -35,6 +35,7 @@ class Dependence:
     effect: float  # design effect; NaN of one person, and where it was not computed
     df: float = math.inf  # degrees of freedom of the covariance, of SCORES
     share: float = 0.0  # largest share of the information that is of one person, of SCORES
+    grouped: float = 0.0  # 1 for groups of data, whose intervals cannot be adjusted
 
     @property
     def power(self) -> float:
@@ -57,10 +58,11 @@ class Dependence:
         """The sentence where intervals are too narrow; None where they are not."""
         if self.narrow == 1.0:
             return None
+        individuals = Remedy("people", carried_out_by("Individuals")())
         return Message(
             f"Intervals are about {self.narrow:.2g} times too narrow for statements about people, because {self.size},"
             " count as independent",
-            Clause("; set ", Remedy("people", ADJUSTED), ", or ", Remedy("people", RANDOM)),
+            *(() if self.grouped else (Clause("; set ", Remedy("people", ADJUSTED), ", or ", individuals),)),
             ".",
         )
 
@@ -74,7 +76,7 @@ class Dependence:
     @property
     def sentence(self) -> Message | None:
         """What was made of people; None where that is not worth a word."""
-        if self.model == RANDOM:
+        if self.model == INDIVIDUALS:
             once = "" if self.most > 1.0 else " Answers of people who answered once hardly tell how alike people are."
             return Message(f"Every person has weights of their own about common ones: {self.size}.{once}")
         if self.by == SCORES:
@@ -128,8 +130,8 @@ def effect_in_words(effect: float) -> str:
     return "" if math.isnan(effect) else f", design effect {effect:.2g}"
 
 
-def of_one_person(people: str) -> DataError:
-    """What is said of the answers of one person, where several are asked for."""
+def of_one_person(people: Any) -> DataError:
+    """The error for answers of one respondent, where several are needed."""
     return DataError(
         "All answers are of one person, and ", Setting("people", people), " is for several people; leave it out."
     )

@@ -247,6 +247,7 @@ def _on_a_tree(model, data):
 
 _GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 _PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **_ONCE}
+_TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
 _EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
 
 SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
@@ -273,40 +274,47 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         partial(th.EliminationByAspects, aspects="unique"), _best_and_worst, _CHAINS, _first_set
     ),
     f"{_EBA}, groups": Smallest(
-        partial(th.EliminationByAspects, weights="similar"),
+        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
         _groups,
         _CHAINS,
         lambda model: _first_pair(model.of_group("women")),
     ),
     f"{_EBA}, unique, groups": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", weights="similar"),
+        partial(th.EliminationByAspects, aspects="unique", people=_SIMILAR_GROUPS),
         _groups,
         _CHAINS,
         lambda model: _first_pair(model.of_group("women")),
     ),
     f"{_EBA}, choice groups": Smallest(
-        partial(th.EliminationByAspects, weights="similar"),
+        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
         _choice_groups,
         _CHAINS,
         lambda model: _first_set(model.of_group("men")),
     ),
     f"{_EBA}, described groups": Smallest(
-        partial(th.EliminationByAspects, weights="similar"),
+        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
         _described_groups,
         _CHAINS,
         lambda model: _first_pair(model.of_group("women")),
     ),
     f"{_EBA}, unique, best-worst groups": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", weights="similar"),
+        partial(th.EliminationByAspects, aspects="unique", people=_SIMILAR_GROUPS),
         _best_and_worst_groups,
         _CHAINS,
         lambda model: _first_set(model.of_group("men")),
     ),
-    f"{_EBA}, kinds": Smallest(partial(th.EliminationByAspects, kinds=2), _answered_pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique, kinds": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", kinds=2), _answered_pairs, _CHAINS, _first_pair
+    f"{_EBA}, kinds": Smallest(
+        partial(th.EliminationByAspects, people=_TWO_CLASSES), _answered_pairs, _CHAINS, _first_pair
     ),
-    f"{_EBA}, choice kinds": Smallest(partial(th.EliminationByAspects, kinds=2), _answered_sets, _CHAINS, _first_set),
+    f"{_EBA}, unique, kinds": Smallest(
+        partial(th.EliminationByAspects, aspects="unique", people=_TWO_CLASSES),
+        _answered_pairs,
+        _CHAINS,
+        _first_pair,
+    ),
+    f"{_EBA}, choice kinds": Smallest(
+        partial(th.EliminationByAspects, people=_TWO_CLASSES), _answered_sets, _CHAINS, _first_set
+    ),
     f"{_EBA}, laplace": Smallest(
         partial(th.EliminationByAspects, aspects="unique", method="laplace"), _pairs, _DRAWS, _first_pair
     ),
@@ -326,10 +334,10 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     ),
     f"{_ADDITIVE}, map": Smallest(partial(th.AdditiveClustering, method="map"), _similarities, _ONCE, _similarity),
     f"{_ADDITIVE}, groups": Smallest(
-        partial(th.AdditiveClustering, weights="similar"), _similarity_groups, _CHAINS, _worths
+        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS), _similarity_groups, _CHAINS, _worths
     ),
     f"{_ADDITIVE}, triplet groups": Smallest(
-        partial(th.AdditiveClustering, weights="similar"),
+        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
         _triplet_groups,
         _CHAINS,
         lambda model: _first_set(model.of_group("men")),

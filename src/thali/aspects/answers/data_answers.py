@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.kinds import (
     BEST_WORST,
     BEST_WORST_KINDS,
@@ -300,8 +300,8 @@ class OfGroups(DataAnswers):
     ) -> "pandas.DataFrame":
         return group_features_table(tree, min_probability, similar)
 
-    def data(self, tree: "xarray.DataTree") -> Groups:
-        return Groups({name: self.one.data(tree_of_group(tree, name)) for name in Posterior(tree).groups})
+    def data(self, tree: "xarray.DataTree") -> GroupedData:
+        return GroupedData({name: self.one.data(tree_of_group(tree, name)) for name in Posterior(tree).groups})
 
 
 class OfPeople(OfGroups):

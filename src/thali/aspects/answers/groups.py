@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.data.groups import Groups
+    from thali.data.groups import GroupedData
 
     from ..samplers.record import ChainDraws
 
@@ -52,7 +52,7 @@ _OF_GROUPS = {
 
 def group_tree(
     chains: Sequence["ChainDraws"],
-    groups: "Groups",
+    groups: "GroupedData",
     likelihood: Any,
     *,
     learned_alpha: bool,
@@ -251,7 +251,7 @@ def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
     return found
 
 
-def _joined(parts: Sequence[Any], what: str, groups: "Groups", axis: int, coordinates: Any) -> "xarray.Dataset":
+def _joined(parts: Sequence[Any], what: str, groups: "GroupedData", axis: int, coordinates: Any) -> "xarray.Dataset":
     """What all groups' parts hold: of rows one group after the other, of the rest by group where they differ."""
     import xarray as xr
 

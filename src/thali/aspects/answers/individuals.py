@@ -11,9 +11,9 @@ from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.numerics.truncated import SMALLEST
 from thali.inference.seeds import streams
 from thali.people.individuals import blocks_of_people, individuals_table
+from thali.people.populations import Individuals
 from thali.people.reach import draws_held
 from thali.people.segments import Preferences, spaced_draws
-from thali.posterior.dependence import RANDOM
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
@@ -37,7 +37,7 @@ def of_everybody(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself; an ArgumentError names what was asked for if people have no weights of their own."""
     if not Posterior(tree).has_individuals:
         raise ArgumentError(
-            f"{what} is of models in which everybody differs, fitted with ", Setting("people", RANDOM), "."
+            f"{what} is of models in which everybody differs, fitted with ", Setting("people", Individuals()), "."
         )
     return tree
 

@@ -9,8 +9,8 @@ from thali._labels import as_label, shorten
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.seeds import streams
 from thali.people.individuals import blocks_of_people
+from thali.people.populations import Individuals
 from thali.people.segments import Segments
-from thali.posterior.dependence import RANDOM
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
@@ -91,7 +91,10 @@ def scores_table(tree: "xarray.DataTree", by: Any, none: Any, random_seed: Any) 
         return _of_people(tree, by, scale, random_seed)
     if by is not None:
         raise ArgumentError(
-            Argument("by"), " groups people who have weights of their own; fit with ", Setting("people", RANDOM), "."
+            Argument("by"),
+            " groups people who have weights of their own; fit with ",
+            Setting("people", Individuals()),
+            ".",
         )
     if not seen.groups:
         return _table({"": _of_one(of_choices(tree, "scores"), scale)}, tree, scale, None)

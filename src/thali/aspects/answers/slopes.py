@@ -205,7 +205,7 @@ def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.Data
     from thali._tables import Table
 
     if Posterior(tree).slopes is None:
-        raise ArgumentError("respondent_effects is of models with ", Argument("respondents"), ", columns of people.")
+        raise ArgumentError("respondent_effects is of models with ", Argument("by"), ", columns of respondents.")
     options, features = effect_draws(tree)
     names = [str(name) for name in Posterior(tree).fixed["known"].values]
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]

@@ -10,6 +10,7 @@ from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text,
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import factor, listed, number, phrase, probability
+from thali.people.populations import LatentClasses
 from thali.posterior.view import GROUPS, KINDS, ONE, Posterior
 from thali.trees.tree import Tree
 
@@ -232,7 +233,7 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model.covariates_
     if not names:
         return ()
-    several = "groups" if model.groups_ else "kinds" if model.kinds is not None else ""
+    several = "groups" if model.groups_ else "kinds" if isinstance(model.people, LatentClasses) else ""
     common = (ENGLISH[f"{several}.methods.covariates"],) if several else ()
     return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common
 

@@ -7,11 +7,11 @@ from thali.model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text,
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
+from thali.people.populations import SIMILAR
 from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
-from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
 from .groups import MAX_GROUPS, parameter_notes, ranks_finding
@@ -123,6 +123,6 @@ def same_kind(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 def modelled(model: Any) -> tuple[Text, ...]:
     """How the kinds were modelled."""
-    how = ENGLISH["kinds.methods.similar" if model.weights == SIMILAR else "kinds.methods.free"]
+    how = ENGLISH["kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"]
     matched = phrase(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
-    return (phrase(ENGLISH, "kinds.methods", number=model.kinds, how=how), matched)
+    return (phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=how), matched)

@@ -13,7 +13,8 @@ from thali.model.registry import spec_of
 from thali.model.segment_findings import segment_makers, segmented, segments_once
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
-from thali.posterior.dependence import POWER, RANDOM, SCORES, Dependence, format_degrees
+from thali.people.populations import EACH_SPREAD, Individuals
+from thali.posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
 from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
@@ -22,7 +23,6 @@ from ..answers.individuals import has_spreads, population_table, uneven_spread
 from ..answers.kind import of_kind
 from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
-from ..populations.groups import EACH_SPREAD
 from .english import ENGLISH
 from .features import check
 from .groups import parameter_notes
@@ -70,7 +70,7 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
     if found is None or found.number < 2:
         return ()
     facts = {"people": f"{found.number:,}", "answers": f"{found.answers:,.15g}", "effect": f"{found.effect:.2g}"}
-    if found.model == RANDOM:
+    if found.model == INDIVIDUALS:
         return (phrase(ENGLISH, "independence.methods.random", **facts),)
     if found.by == SCORES:
         source = Cite("muller2013", "ribatet2012", "bell2002")
@@ -160,11 +160,14 @@ def reach(model: Any, settings: Settings) -> Finding | None:
     )
 
 
+_EACH = Setting("people", Individuals(spread=EACH_SPREAD))
+
+
 def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
     """What one kappa for all options does to reach, and whether the weights show it."""
     if is_each(model):
         return ()
-    note = phrase(ENGLISH, "reach.one_spread", setting=Setting("spread", EACH_SPREAD))
+    note = phrase(ENGLISH, "reach.one_spread", setting=_EACH)
     return (*_uneven(model, settings), note)
 
 
@@ -182,7 +185,7 @@ def check_of_people(model: Any, settings: Settings) -> Finding | None:
     found, uneven = check(model, settings), _uneven(model, settings)
     if found is None or not uneven:
         return found
-    notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=Setting("spread", EACH_SPREAD)))
+    notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=_EACH))
     return replace(found, notes=notes, verdict=False, headline=ENGLISH["check.uneven.headline"])
 
 

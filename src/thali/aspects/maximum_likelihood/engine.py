@@ -12,6 +12,7 @@ from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.model.base import Job
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali.model.engine import Engine, Prepared, refuse_other_methods
+from thali.people.populations import check_people
 from thali.posterior.interval import INTERVAL
 
 from ..spec import ELIMINATION
@@ -36,6 +37,7 @@ class MaximumLikelihood(Engine):
         from ..populations.one import data_of_thali
         from .fit import estimate
 
+        check_people(model.people, data=data)
         _refuse_others(model, asked)
         seed = 0 if asked["random_seed"] is None else asked["random_seed"]
         data = _counted(model, data_of_thali(data, "PairedComparisons"))
@@ -47,6 +49,7 @@ class MaximumLikelihood(Engine):
         from ..likelihoods.elimination import as_pairs
         from .fit import checked_aspects
 
+        check_people(model.people, data=data)
         _refuse_others(model, {})
         choices: Any = as_pairs(_counted(model, data), model.best_worst)
         checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices), model.best_worst)

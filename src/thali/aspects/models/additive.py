@@ -26,12 +26,13 @@ from thali.model.sampling import Sampling, parameters_of
 from thali.model.saved import digest_of
 from thali.model.settings import Settings
 from thali.model.spec import MODEL
-from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
+from thali.people.populations import ADJUSTED, Groups, Individuals, check_people
+from thali.posterior.dependence import Dependence
 from thali.trees.tree import Tree
 
 from ..answers.data_answers import answers_of
 from ..answers.kind import of_similarities
-from ..dependence import check_people, dependence_of_chains
+from ..dependence import dependence_of_chains
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
@@ -287,26 +288,16 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         tell; with "ratio" only ratios of weights and constant count.
     lapse : float in [0, 1)
         Of triplets, the probability epsilon of naming a pair at random.
-    weights : {"free", "similar", "common"}, optional
-        Of several groups of people who judged the same objects (`fit` takes a mapping from each to its `Similarities`
-        or its `Triplets`), with features in common, a constant and a sigma of each (individual differences, INDCLUS).
-        "free" (None): each group has weights of its own. "similar": the weights w of the groups vary about a common
-        one, w ~ Gamma(kappa, kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2,
-        .1), is learned. "common", of triplets: the same weights for all.
-    people : {"independent", "adjusted", "random"}, optional
-        What is made of people who answered more than once. "independent" (None): their answers count as so many people,
-        and the verdict says how much too narrow intervals are. "adjusted": the likelihood is raised to the power 1 /
-        max(1, design effect), which also lowers the number of features; the effect is that of the features that are
-        given, or that annealed runs find to be the most probable. "random": every person has weights of their own about
-        common ones (of similarities also a constant and a sigma), as of groups of one person whose `weights` are
-        "similar": individual differences (INDCLUS) with a person each; the summary is of the population. `Triplets` say
-        who answered, and `Similarities` those of `from_subjects` and of lists that say who judged; "random" also takes
-        a mapping from the name of each person to their data.
-    respondents : list of str, optional
-        With ``people="random"``: columns of `data.people` on which people's weights depend, as of
-        `EliminationByAspects`.
-    spread : {"one", "each"}
-        With ``people="random"``: whether people's weights of all features vary alike, or each has a kappa of its own.
+    people : {"independent", "adjusted"}, Individuals or Groups of `thali.people`, optional
+        How respondents differ, where the data contain who answered: `Triplets`, and `Similarities` of
+        `from_subjects` and of lists with a column of who judged. "independent" (None): as many answers as of different
+        respondents; `verdict` reports how many times too narrow intervals are. "adjusted": the likelihood is raised
+        to the power 1 / max(1, design effect), which also lowers the number of features; the effect is that of the
+        features that are given, or that annealed runs find to be the most probable. `Individuals`: each respondent
+        has individual weights about common ones (of similarities also a constant and a sigma), individual differences
+        (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their data.
+        `Groups`: `fit` takes a mapping from each group to its `Similarities` or its `Triplets`; groups share features,
+        and each has a constant and a sigma. The last three need method "mcmc".
 
     Attributes
     ----------
@@ -348,10 +339,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         method: str = "mcmc",
         link: str = EXP,
         lapse: float = LAPSE,
-        weights: Any = None,
         people: Any = None,
-        respondents: Any = None,
-        spread: str = "one",
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -363,10 +351,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         self.method = method
         self.link = link
         self.lapse = lapse
-        self.weights = weights
         self.people = people
-        self.respondents = respondents
-        self.spread = spread
 
     _stored_as = {"features": "_features"}
 
@@ -379,15 +364,13 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
-        check_people(self.people)
-        if self.method == "map" and self.people == ADJUSTED:
-            raise ArgumentError(Argument("people"), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-        return population_of(data, self.weights, None, self.people, self.respondents, self.spread)
+        return population_of(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         return dependence_of_chains(self.people, data, parts, partial(probable_features, data, parts))
 
     def _as_data(self, data: Any) -> Any:
+        check_people(self.people, (Individuals, Groups), data)
         return self._population(data).checked(super()._as_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
@@ -490,7 +473,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
 
     def _quicker(self, data: Any) -> Setting | None:
-        if self.people == RANDOM:
+        if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         return None if data.kind in OF_GROUPS else Setting("method", "map")
 

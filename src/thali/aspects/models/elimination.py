@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, Setting
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali.model.engine import Engine, refuse_other_methods
 from thali.model.settings import Settings
+from thali.people.populations import ADJUSTED, Individuals, LatentClasses, check_people
 from thali.people.segments import numbers_of_segments
-from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
+from thali.posterior.dependence import Dependence
 from thali.trees.tree import Tree
 
-from ..dependence import check_people, dependence_of_chains
+from ..dependence import dependence_of_chains
 from ..likelihoods.best_worst import RANKING
 from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
@@ -89,36 +90,18 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
         every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
         times their own, are for ``aspects="unique"``. Several groups of people have the coefficients in common.
-    weights : {"free", "similar", "common"}, optional
-        Of several groups of people who judged the same options (`fit` takes a mapping from each to its
-        `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
-        which say nothing of those of another. "similar": the weights w of the groups vary about a common one,
-        w ~ Gamma(kappa, kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many
-        people with few choices each. "common": one weight for all, as if all were one person.
-    people : {"independent", "adjusted", "random"}, optional
-        What is made of people who answered more than once, where the data say who did (page: people who are not
-        independent). "independent": their answers count as so many people. "adjusted": intervals hold for new samples
-        of people; by method "laplace" draws are spread to the covariance H⁻¹VH⁻¹, where V is the variance of
-        respondents' scores without their leverage (Bell & McCaffrey 2002), and have Student's t; by "mcmc" the
-        likelihood is raised to the power 1 / max(1, design effect), which also lowers the number of aspects.
-        "random": every person has weights of their own about common ones, as of groups of one person whose `weights`
-        are "similar"; the summary is of the population, and `individuals`, `segments` and `reach` say what
-        each prefers. None: "adjusted"
-        with method "laplace" where half of two people or more answered at least twice, else "independent"; `verdict`
-        says how many times too narrow that is for statements about people.
-    respondents : list of str, optional
-        With ``people="random"``: columns of `data.people` on which people's weights depend, numbers or labels, of which
-        each but the first has a column of its own. The weight of aspect k of person n is Gamma(kappa, kappa / m), with
-        m = v_k exp(x_n'b_k), x in standard deviations about its mean, b ~ Normal(0, .5²) each; unique weights likewise.
-        `respondent_effects` has what follows for options.
-    spread : {"one", "each"}
-        With ``people="random"``: how people's weights vary. "one": all alike, by one kappa. "each": about some options
-        people differ more than about others; each unique weight and aspect has a kappa of its own, Gamma(2, 2 / kappa)
-        about the common one. `compare` by people left out says which predicts better.
-    kinds : int, optional
-        Of comparisons or choices out of sets that say who answered: how many kinds of people there may be, of whom
-        nobody knows who is of which, with aspects and coefficients of covariates in common, and weights and the
-        parameter of ties of each ("free" or "similar"). None: people are alike.
+    people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`, optional
+        How respondents differ, where the data contain who answered. "independent": as many answers as of different
+        respondents. "adjusted": intervals are for new samples of respondents. By method "laplace" draws are spread to
+        the covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores without their
+        leverage (Bell & McCaffrey 2002); by "mcmc" the likelihood is raised to the power 1 / max(1, design effect),
+        which also lowers the number of aspects. `Individuals`: each respondent has individual weights about common
+        ones; the summary is of the population, and `individuals`, `segments` and `reach` describe respondents.
+        `LatentClasses`: each respondent is in one of several classes, which share aspects and coefficients of
+        covariates and differ in weights and in the parameter of ties. `Groups`: `fit` takes a mapping from each group
+        to its `PairedComparisons` or `Choices`; groups share aspects. The last three need method "mcmc". None:
+        "adjusted" with method "laplace" where half of two respondents or more answered at least twice, else
+        "independent"; `verdict` reports how many times too narrow intervals then are.
 
     Attributes
     ----------
@@ -180,11 +163,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         ties: Any = None,
         best_worst: str = RANKING,
         covariates: Any = None,
-        weights: Any = None,
-        kinds: Any = None,
         people: Any = None,
-        respondents: Any = None,
-        spread: str = "one",
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -195,11 +174,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         self.ties = ties
         self.best_worst = best_worst
         self.covariates = covariates
-        self.weights = weights
-        self.kinds = kinds
         self.people = people
-        self.respondents = respondents
-        self.spread = spread
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. That of a fitted model stays by the `method` of its fit.
@@ -214,14 +189,14 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:
+        check_people(self.people, data=data)
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
-        if self.kinds is not None:  # everybody's answers are in the form in which they are modelled
+        if isinstance(self.people, LatentClasses):  # everybody's answers are in the form in which they are modelled
             data = as_choices(data, self.best_worst)
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
-        check_people(self.people)
-        return population_of(data, self.weights, self.kinds, self.people, self.respondents, self.spread)
+        return population_of(data, self.people)
 
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; segments are of people of whom each has weights of their own; one option stands for none."""
@@ -230,11 +205,11 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
 
             place_of(settings.none, labels_of(self.posterior_) if self._is_fitted() else data.labels)
         if settings.segments is not None:
-            if self.people != RANDOM:
+            if not isinstance(self.people, Individuals):
                 raise ArgumentError(
                     Argument("segments"),
                     " are of people of whom each has weights of their own; set ",
-                    Setting("people", RANDOM),
+                    Setting("people", Individuals()),
                     ", or leave it out.",
                 )
             if people := len(self.groups_ if self._is_fitted() else data.subjects):  # else the fit says what is missing
@@ -242,8 +217,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        if self.kinds is not None:  # which are a model of people
-            return None
         return dependence_of_chains(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
@@ -254,8 +227,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
         names = data.covariate_names
         likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
-        if isinstance(data, Groups) or self.kinds is not None:
-            likelihood = for_groups(likelihood, data.data if isinstance(data, Groups) else [data])
+        if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
+            likelihood = for_groups(likelihood, data.data if isinstance(data, GroupedData) else [data])
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -334,9 +307,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return self._engine.covariate_effects(self, **self._of_method(ci=ci))
 
     def _quicker(self, data: Any) -> Setting | None:
-        if self.people == RANDOM:
+        if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
-        one = self.kinds is None and isinstance(data, PairedComparisons)
+        one = not isinstance(self.people, LatentClasses) and isinstance(data, PairedComparisons)
         is_worth = isinstance(self.aspects, str) and self.aspects == "unique"
         return Setting("method", "laplace") if one and is_worth else None
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from thali.data.groups import Groups
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
 from thali.inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
@@ -13,7 +12,8 @@ from thali.model.base import Job
 from thali.model.bound import bounded, share_left
 from thali.model.engine import Chains, Prepared
 from thali.model.sampling import Sampling
-from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
+from thali.people.populations import ADJUSTED, INDEPENDENT, refuse_without_chains
+from thali.posterior.dependence import Dependence
 from thali.posterior.view import Posterior
 
 from ..answers.stored_layout import TEMPERED_LATER
@@ -136,7 +136,7 @@ class Laplace(ByChains):
         from ..bradley_terry import sampling_of_worths
         from ..dependence import worths_of
 
-        _refuse_several("laplace", source, model)
+        refuse_without_chains(model.people, "laplace", (INDEPENDENT, ADJUSTED))
         task = model._task(source, run.least_draws, 0, None)
         return sampling_of_worths(source, run, model._parts(source), task, partial(worths_of, model.people))
 
@@ -150,7 +150,7 @@ class Point(ByChains):
         from .point import sampling_of_point
 
         parts = model._parts(source)
-        _refuse_several("map", source, model)
+        refuse_without_chains(model.people, "map", (INDEPENDENT,))
         return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
 
     def refuse_to_go_on(self) -> None:
@@ -161,17 +161,6 @@ class Point(ByChains):
         from ..answers.fit_quality import point_verdict
 
         return point_verdict(model._fitted())
-
-
-def _refuse_several(method: str, source: Any, model: Any) -> None:
-    """Refuse several groups of people, and people of whom each has weights of their own."""
-    if model.people == RANDOM:
-        own = Setting("people", RANDOM), " has draws by ", Setting("method", "mcmc"), " alone; set it, or "
-        raise ArgumentError(*own, Setting("people", ADJUSTED if method == "laplace" else None), ".")
-    if model.get_params().get("kinds") is not None or isinstance(source, Groups):
-        raise ArgumentError(
-            Setting("method", method), " is for one group of people; set ", Setting("method", "mcmc"), "."
-        )
 
 
 def sampling_of_parts(

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any, Self
 
 from thali._arguments import whole
-from thali.errors import Argument, ArgumentError
+from thali.errors import ArgumentError, Setting
+from thali.people.populations import LatentClasses
 from thali.posterior.view import Posterior
 
 from .base import LatentFeatures
@@ -14,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class KindAnswers(LatentFeatures):
-    """Base of the latent-feature models that look for kinds of people if they are given `kinds`."""
+    """Base of the latent-feature models that are fitted with `people=LatentClasses(...)`."""
 
-    kinds: Any
+    people: Any
 
     def _of_kinds(self, what: str) -> "xarray.DataTree":
         """The posterior; an ArgumentError names what was asked for if no kinds of people were looked for."""
         tree = self._fitted()
         if Posterior(tree).kinds is None:
             raise ArgumentError(
-                f"{what} is of models of kinds of people, which are fitted with ", Argument("kinds"), "."
+                f"{what} is of models with latent classes, fitted with ", Setting("people", LatentClasses(2)), "."
             )
         return tree
 
@@ -156,7 +157,7 @@ class KindAnswers(LatentFeatures):
         ArgumentError
             Of the model of one kind, whose people are not known.
         """
-        if self.kinds is not None and Posterior(self._fitted()).kinds is None:
+        if isinstance(self.people, LatentClasses) and Posterior(self._fitted()).kinds is None:
             raise ArgumentError(
                 "The check is of all people together, since nobody's kind is known; ask the whole model."
             )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._arguments import between
 from thali.errors import EstimateWarning, Setting
 from thali.inference.warn import warn
+from thali.people.populations import EACH_SPREAD, Individuals
 from thali.people.segments import HasSegments
 from thali.posterior.interval import INTERVAL
 
@@ -142,7 +143,6 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         from thali.people.reach import reach_table
 
         from ..answers.individuals import of_everybody, reached_by, uneven_spread
-        from ..populations.groups import EACH_SPREAD
 
         tree = of_everybody(self._fitted(), "reach")
         reaches, labels = reached_by(tree, none)
@@ -153,7 +153,7 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
                 EstimateWarning(
                     f"People differ more about {spread.most!r} than about {spread.least!r}, and by one spread of all"
                     f" options they would hardly (p = {spread.p_value:.2g}): reach is biased; fit with ",
-                    Setting("spread", EACH_SPREAD),
+                    Setting("people", Individuals(spread=EACH_SPREAD)),
                     ".",
                 )
             )

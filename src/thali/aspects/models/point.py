@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
@@ -293,9 +293,9 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     """
     if isinstance(prior := parts["prior"], Given):
         return prior.matrix.T.astype(bool)
-    if isinstance(data, Groups) and not data.add_up:  # those of every group; equal ones count once
+    if isinstance(data, GroupedData) and not data.add_up:  # those of every group; equal ones count once
         return np.concatenate([probable_features(part, parts) for part in data.data])
-    told = data.pooled() if isinstance(data, Groups) else data
+    told = data.pooled() if isinstance(data, GroupedData) else data
     parts = parts | {"tempering": False}
     runs_of, best = _OF_KIND[told.kind]
     own = build_task(data=told, draws=1, tune=0, thin=1, **parts)

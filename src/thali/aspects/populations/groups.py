@@ -3,20 +3,20 @@
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from thali.compile.jit import kernel, scalar
-from thali.data import groups
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.kinds import OF_GROUPS
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 from thali.people.columns import Covariates, covariates_of
-from thali.posterior.dependence import ADJUSTED, RANDOM, of_one_person
+from thali.people.populations import ADJUSTED, COMMON, EACH_SPREAD, SIMILAR, Groups, Individuals
+from thali.posterior.dependence import of_one_person
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
@@ -45,13 +45,10 @@ from ..state import ALPHA, COLUMNS, capacity, replica
 from ..weight_priors import GammaWeights
 from .evidence import constant_of, run_ladders, task_of
 from .groups_chain import (
-    COMMON,
     MAX_TEMPERED,
-    SIMILAR,
     GroupChain,
     GroupTask,
     build_group_task,
-    check_weights,
     groups_of,
     start_of,
 )
@@ -77,8 +74,7 @@ class SeveralGroups(Population):
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         found = groups_of(given, self.weights)
-        check_weights(self.weights, True)
-        return found.mapped(convert) if isinstance(found, groups.Groups) else convert(found)
+        return found.mapped(convert) if isinstance(found, GroupedData) else convert(found)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
@@ -117,36 +113,31 @@ class SeveralGroups(Population):
             return super().evidence_of(model, given, how)
 
         refuse_sensitivity(how)
-        apart = copy.copy(model).set_params(weights=None)._as_data(given)
+        apart = copy.copy(model).set_params(people=Groups())._as_data(given)
         pooled = model._as_data(given)
         return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
-
-
-ONE_SPREAD, EACH_SPREAD = "one", "each"  # of everybody's weights: of all alike, or of each option and aspect
 
 
 @dataclass(frozen=True)
 class EveryPerson(SeveralGroups):
     """Every person has weights of their own about common ones: groups of one person, whose weights are similar."""
 
-    weights: Any = SIMILAR
-    columns: tuple[str, ...] = ()  # of people, on which their weights depend
-    spread: str = ONE_SPREAD
+    weights: str = field(default=SIMILAR, init=False)
+    people: Individuals = Individuals()
     noun: ClassVar[str] = "person"
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
-        random = Setting("people", RANDOM)
         if not isinstance(given, Mapping):
             one = convert(given)
-            given = Groups(one.by_subject(), one.people)
+            given = GroupedData(one.by_subject(), one.people)
         elif any(len(part.subjects) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
-                random,
+                Setting("people", self.people),
                 " is for people of one group, and the data are of several; ",
                 InPython("give those of one.", Message("leave out ", Argument("group"), ".")),
             )
         if len(given) < 2:
-            raise of_one_person(RANDOM)
+            raise of_one_person(self.people)
         return super().data(given, convert)
 
     def in_words(self, data: Any) -> str:
@@ -158,22 +149,22 @@ class EveryPerson(SeveralGroups):
         task = super().task(data, draws, tune, thin, parts)
         return self._completed(replace(task, model=task.model._replace(persons=True)), data)
 
-    def _completed(self, task: GroupTask, data: Groups) -> GroupTask:
+    def _completed(self, task: GroupTask, data: GroupedData) -> GroupTask:
         """The task with what is known of everybody, and how many kappas there are."""
-        model = task.model._replace(own_kappas=self.spread == EACH_SPREAD)
-        if self.columns:
+        model = task.model._replace(own_kappas=self.people.spread == EACH_SPREAD)
+        if self.people.by:
             model = model._replace(known=self._known(data).matrix[:, 1:].copy())
         return replace(task, model=model)
 
-    def _known(self, data: Groups) -> Covariates:
+    def _known(self, data: GroupedData) -> Covariates:
         """What is known of everybody that their weights depend on."""
-        return covariates_of(self.columns, data.people, len(data))
+        return covariates_of(self.people.by, data.people, len(data))
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         tree = super().tree(draws, data, parts, task, attrs)
-        if self.columns:
+        if self.people.by:
             tree = with_slopes(tree, draws, self._known(data))
-        if self.spread == EACH_SPREAD:
+        if self.people.spread == EACH_SPREAD:
             tree = with_kappas(tree, draws)
         if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
             return tree
@@ -187,7 +178,7 @@ class EveryPerson(SeveralGroups):
     def checked(self, data: Any) -> Any:
         if any(part.covariate_names for part in data.data):
             raise ArgumentError(
-                Setting("people", RANDOM),
+                Setting("people", self.people),
                 " is not modelled for comparisons with covariates; set ",
                 Setting("people", ADJUSTED),
                 ", or ",
@@ -279,7 +270,7 @@ class GroupPriorLadder(ToThePrior, GroupChain):
 def sample_groups(
     task: GroupTask,
     likelihood: Any,
-    groups: Groups,
+    groups: GroupedData,
     rngs: Sequence[np.random.Generator],
     tree_of_draws: Callable[[ChainDraws], "xarray.DataTree"],
 ) -> PriorSample:
@@ -300,7 +291,7 @@ def sample_groups(
     predictive = predictive_group(observed, prior, simulated)
     fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
     each_new = (dict(zip(groups.names, (each.data for each in parts), strict=True)) for parts in new)
-    data = [(Groups(by_name, groups.people),) for by_name in each_new]
+    data = [(GroupedData(by_name, groups.people),) for by_name in each_new]
     return PriorSample(prior, predictive, data, fixed)
 
 
@@ -310,7 +301,7 @@ def _new_data(likelihood: Any, drawn: ChainDraws, g: int, data: Any, rng: np.ran
     return likelihood.new_data(columns_of_group([drawn], 1, g), own, data, rng)
 
 
-def _one_draw(task: GroupTask, likelihood: Any, groups: Groups, rng: np.random.Generator) -> ChainDraws:
+def _one_draw(task: GroupTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator) -> ChainDraws:
     """One draw, as a chain of one draw."""
     states, base = start_of(rng, task, drawn_base)
     first, n, weights = states[0], task.n_options, GammaWeights(task.model.shape, task.model.rate)
@@ -345,14 +336,14 @@ def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.nda
 
 
 def replicates_of_groups(
-    tree: "xarray.DataTree", likelihood: Any, groups: Groups, rng: np.random.Generator
+    tree: "xarray.DataTree", likelihood: Any, groups: GroupedData, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """As `replicates`, one group after the other."""
     each = [replicates(tree_of_group(tree, name), likelihood, data, rng) for name, data in groups.items()]
     return {name: np.concatenate([arrays[name] for arrays in each], axis=2) for name in each[0]}
 
 
-def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups) -> dict[str, np.ndarray]:
+def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: GroupedData) -> dict[str, np.ndarray]:
     """As `observed_by`, one group after the other."""
     each = [observed_by(tree_of_group(tree, name), likelihood, data) for name, data in groups.items()]
     return {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]} if all(each) else {}
@@ -362,7 +353,7 @@ def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups)
 
 
 def evidence_of_groups(
-    groups: Groups,
+    groups: GroupedData,
     weights: Any,
     noun: str,
     parts: dict[str, Any],
@@ -378,7 +369,7 @@ def evidence_of_groups(
     return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[0]
 
 
-def evidence_of_pooled(groups: Groups, pooled: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
+def evidence_of_pooled(groups: GroupedData, pooled: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
     """Of common weights, as the probability of the data of each group, not of their sum."""
     return run_ladders(task_of(parts, pooled, how), constant_of(parts["likelihood"], groups.data), how)[0]
 

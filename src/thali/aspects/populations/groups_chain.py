@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.pairs import PairedComparisons
-from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
+from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.chains import FIRST_DRAWS
+from thali.people.populations import COMMON, SIMILAR, Groups
 
 from ..group_likelihoods import make_caches, stacked
 from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, with_rows
@@ -205,39 +206,22 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
 # Joins a prior, the likelihoods of all groups and a sampler of groups -------------------------------------------------
 
 
-FREE, COMMON, SIMILAR = "free", "common", "similar"
-WEIGHTS = (FREE, COMMON, SIMILAR)
 MAX_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
-
-
-def check_weights(weights: Any, is_grouped: bool) -> None:
-    """Raise for weights that mean nothing, or nothing for data of one group."""
-    if weights not in (None, *WEIGHTS):
-        one = Value("weights", FREE), ", ", Value("weights", COMMON), " or ", Value("weights", SIMILAR)
-        raise ArgumentError(Argument("weights"), " must be ", *one, f"; got {weights!r}.")
-    if weights is not None and not is_grouped:
-        raise ArgumentError(
-            Argument("weights"),
-            " is for several groups of people, and these data are of one; ",
-            InPython(
-                "fit a mapping from the name of each group to its data, such as data.by_group(column)",
-                Message("name the column of groups by ", Argument("group")),
-            ),
-            ", or leave it out.",
-        )
 
 
 def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
-    groups = data if isinstance(data, Groups) else Groups(data)
+    groups = data if isinstance(data, GroupedData) else GroupedData(data)
     if weights == COMMON and not groups.add_up:
-        one = Setting("weights", COMMON), " is for answers that add up; of similarities fit the means of all groups"
-        raise ArgumentError(*one, " (Similarities.from_subjects).")
+        raise ArgumentError(
+            Setting("people", Groups(COMMON)),
+            " is for answers that add up; of similarities fit the means of all groups (Similarities.from_subjects).",
+        )
     return groups.pooled() if weights == COMMON else groups
 
 
 def build_group_task(
-    groups: Groups, draws: int, tune: int, thin: Any, weights: Any, noun: str = "group", **parts: Any
+    groups: GroupedData, draws: int, tune: int, thin: Any, weights: Any, noun: str = "group", **parts: Any
 ) -> GroupTask:
     """Check everything and put it into the form that the chains read; `noun`: what a group is called, in errors."""
     for name, data in groups.items():

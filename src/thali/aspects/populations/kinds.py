@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
 from thali.compile.jit import kernel
 from thali.data.choices import Choices
-from thali.data.kinds import CHOICES, PAIRS
-from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
+from thali.errors import ArgumentError, Setting
 from thali.inference.arrays import Arrays
+from thali.people.populations import LatentClasses, refuse_unknown_respondents
 
 from ..answers.groups import columns_of_group
 from ..group_likelihoods import people_of
@@ -27,7 +26,7 @@ from ..samplers.work import seconds_in_groups
 from ..state import replica, stack
 from .evidence import run_ladders
 from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
-from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
+from .groups_chain import GroupChain, GroupTask, joined
 from .one import Parts, Population
 
 if TYPE_CHECKING:
@@ -40,24 +39,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnknownKinds(Population):
-    """Known people, each of one of so many unknown kinds; `weights` say how the kinds differ."""
+    """Known people, each of one of several latent classes."""
 
-    number: Any
-    weights: Any
+    people: LatentClasses
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
-        check_kinds(self.number, self.weights)
-        if isinstance(given, Mapping):
-            raise ArgumentError(
-                Argument("kinds"), " are looked for in people of one group, and the data are of several; leave it out."
-            )
         return convert(given)
 
     def checked(self, data: Any) -> Any:
-        return people_answered(data, self.number)
+        return people_answered(data, self.people)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
-        return build_kind_task(data, self.number, draws, tune, thin, self.weights, **parts)
+        return build_kind_task(data, self.people, draws, tune, thin, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         from ..answers.kinds_tree import kinds_tree
@@ -78,18 +71,18 @@ class UnknownKinds(Population):
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
-        return evidence_of_kinds(data, self.number, self.weights, parts, how)
+        return evidence_of_kinds(data, self.people, parts, how)
 
     def refuse_update(self) -> None:
         raise ArgumentError(
-            "Chains go on from where they are, which with kinds of people depends on who answered so far; fit to all "
+            "Chains go on from where they are, which with latent classes depends on who answered so far; fit to all "
             "the data."
         )
 
 
 def _no_simulation() -> ArgumentError:
     """The error where people would have to be simulated."""
-    return ArgumentError("Simulated data are of people of one kind; leave out ", Argument("kinds"), ".")
+    return ArgumentError("Data are not simulated for latent classes; set ", Setting("people", None), ".")
 
 
 # A chain that does not know of which kind people are -----------------------------------------------------------------
@@ -195,13 +188,13 @@ def kinds_from_prior(rng: np.random.Generator, people: int, number: int) -> tupl
     return of, np.bincount(of, minlength=number)
 
 
-def evidence_of_kinds(data: Any, number: int, weights: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+def evidence_of_kinds(data: Any, people: LatentClasses, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
     """Of the answers of all people; its constant is that of the comparisons of all together.
 
     So it can be compared with the evidence of models of people alike, for whom the pooled counts are all that matters.
     """
     parts = parts | {"tempering": False}
-    task = build_kind_task(data, number, how.draws, how.tune, how.thin, weights, **parts)
+    task = build_kind_task(data, people, how.draws, how.tune, how.thin, **parts)
 
     def constant(ladder: KindPriorLadder) -> float:
         drawn, likelihood = ladder.draws_before(1), parts["likelihood"]
@@ -214,50 +207,22 @@ def evidence_of_kinds(data: Any, number: int, weights: Any, parts: Parts, how: "
 # What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds --------------------
 
 
-MAX_KINDS = 20  # kinds
-
-
-def check_kinds(kinds: Any, weights: Any) -> None:
-    """Raise for a number of kinds that cannot be, and for weights that kinds cannot have."""
-    number = whole("kinds", kinds, 1)
-    if number > MAX_KINDS:
-        raise ArgumentError(Argument("kinds"), f" must be {MAX_KINDS} at most; got {number}.")
-    check_weights(weights, True)
-    if weights == COMMON:
-        raise ArgumentError(
-            Setting("weights", COMMON),
-            " knows no kinds, which differ in their weights; leave out ",
-            Argument("kinds"),
-            ", or ",
-            Argument("weights"),
-            ".",
-        )
-
-
-_ANSWERED = {PAIRS: "comparisons that say who answered", CHOICES: "choices that say who answered"}
-
-
-def people_answered(data: Any, number: int) -> Any:
-    """The answers, if it is known who gave them, and so many kinds of people can be looked for."""
+def people_answered(data: Any, people: LatentClasses) -> Any:
+    """The answers, if it is known who gave them, and there are respondents for so many classes."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
     if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        raise DataError(
-            Argument("kinds"),
-            f" of people need {_ANSWERED[data.kind]}; name the column of who did ",
-            InPython("when reading the table", Message("by ", Argument("respondent"))),
-            ".",
-        )
-    if number > len(data.subjects):
+        refuse_unknown_respondents(people)
+    if people.classes > len(data.subjects):
         raise ArgumentError(
-            Setting("kinds", number), f" are more than the people, of whom there are {len(data.subjects):,}."
+            Setting("people", people), f" has more classes than there are respondents: {len(data.subjects):,}."
         )
     return data
 
 
-def build_kind_task(data: Any, kinds: int, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> KindTask:
+def build_kind_task(data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **parts: Any) -> KindTask:
     """Check everything and put it into the form that the chains read."""
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
     each = parts["likelihood"].compiled(data, task.model.weights)
-    groups = joined(task, [each] * kinds, parts["likelihood"], weights)
+    groups = joined(task, [each] * people.classes, parts["likelihood"], people.weights)
     return KindTask(**vars(groups), people=people_of(data, each[0]))

@@ -10,13 +10,13 @@ import numpy as np
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import is_quiet, warn
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
+from thali.people.populations import refuse_one_group
 
 from ..draws.columns import columns_of_chains
 from ..draws.covariates import as_drawn, own_draws
 from ..draws.tree import to_datatree
 from ..samplers.record import ChainDraws
 from ..samplers.task import build_task
-from .groups_chain import check_weights
 from .modelled import refuse_groups_of_own
 
 if TYPE_CHECKING:
@@ -88,16 +88,15 @@ class Population(ABC):
 
 @dataclass(frozen=True)
 class One(Population):
-    """People of one group; `weights`, which say how groups differ, are refused."""
+    """People of one group; the argument `people` is refused where it says how groups differ."""
 
-    weights: Any = None
+    people: Any = None
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         if isinstance(given, Mapping):
             refuse_groups_of_own()
-        found = convert(given)
-        check_weights(self.weights, False)
-        return found
+        refuse_one_group(self.people)
+        return convert(given)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)

@@ -168,23 +168,23 @@ def _by_group(
     found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, sentences: list[str]
 ) -> tuple[Any, list[str]]:
     """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
-    from thali.data.groups import Groups
+    from thali.data.groups import GroupedData
 
     if not data.add_up:
-        groups = Groups(_by_rows(found.table, spec, wanted, column))
+        groups = GroupedData(_by_rows(found.table, spec, wanted, column))
         return groups, [*sentences, f"by {column!r}: {groups}"]
     described = wanted.get("option_covariates")
     if described is not None:
         data = with_option_covariates(data, described)
         sentences = [*sentences, f"covariates of options: {shorten(data.covariates.names, 12)}"]
     if data.people is not None and column in map(str, data.people.columns):
-        groups = Groups(data.by_group(column))
+        groups = GroupedData(data.by_group(column))
     else:
         by_person, _ = reading_of(found.table, spec.data, wanted | {"respondent": column}).build()
         by_person = by_person if described is None else with_option_covariates(by_person, described)
         if data.subjects and by_person.subjects != data.subjects:
             data.by_group(column)  # which says what is wrong with the column
-        groups = Groups(by_person.by_subject())
+        groups = GroupedData(by_person.by_subject())
     if len(groups) == 1:
         raise DataError(f"Column {column!r} holds {groups.names[0]!r} alone; leave out ", Argument("group"), ".")
     if len(groups) == data.n_answers:

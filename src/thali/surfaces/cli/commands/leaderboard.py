@@ -96,7 +96,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
     from thali import datasets
     from thali.paired.counted import Counted, count
-    from thali.paired.leaderboard import Made, check_people_of
+    from thali.paired.leaderboard import Made, check_people_of_board
     from thali.paired.pooled import check_pool
     from thali.paired.scale import Scale
     from thali.paired.worths import Asked
@@ -104,7 +104,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
 
     asked = Asked(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
-    check_people_of(how["people"], how["method"])
+    check_people_of_board(how["people"], how["method"])
     Scale.of(how["anchor_model"])
     check_pool(how["pool"], wanted.get("by"), asked, how["method"], how["people"])
     asked.check(how["method"], how["people"])
