@@ -17,7 +17,7 @@ import numpy as np
 from thali.data.choices import Choices
 from thali.data.groups import GroupedData
 from thali.data.pairs import PairedComparisons
-from thali.people.populations import ADJUSTED, INDEPENDENT, Individuals, LatentClasses, refuse_unknown_respondents
+from thali.people.populations import ADJUSTED, INDEPENDENT, Groups, Individuals, LatentClasses, unknown_respondents
 from thali.posterior.dependence import (
     INDIVIDUALS,
     POWER,
@@ -76,7 +76,7 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
         if asked == ADJUSTED:
             if known == 1:
                 raise of_one_person(ADJUSTED)
-            refuse_unknown_respondents(ADJUSTED)
+            raise unknown_respondents(ADJUSTED)
         answers = float(data.n_answers)
         return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan")) if known == 1 else None
     counts = np.concatenate([each.answers for each in clusters])
@@ -84,7 +84,7 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
     model = asked if isinstance(asked, str) else default
     if model == ADJUSTED and counts.max() < 2.0:
         model = INDEPENDENT  # there is nothing to adjust
-    grouped = float(isinstance(data, GroupedData))
+    grouped = float(isinstance(asked, Groups))
     return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"), grouped=grouped)
 
 

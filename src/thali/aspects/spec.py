@@ -9,11 +9,11 @@ from thali.model.options import (
     ALPHA,
     ALTERNATIVE,
     BEST_WORST,
+    BY,
     CHOSEN,
     CI,
     DRAWS,
     GROUP,
-    KINDS,
     LABELS,
     LAPSE,
     LEAF_LENGTH,
@@ -23,20 +23,18 @@ from thali.model.options import (
     OF_TRIPLETS,
     OPTION_COVARIATES,
     PEOPLE,
-    PEOPLE_MODEL,
+    PEOPLE_WITHOUT_CLASSES,
     RESPONDENT,
     RUN,
     SEED,
     SEGMENTS,
     SIMILAR,
-    SPREAD_OF_PEOPLE,
     TASK,
     TEMPERING,
     THIN,
     TIES,
     TREE,
     TUNE,
-    WEIGHTS,
     WHERE,
 )
 from thali.model.spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
@@ -46,7 +44,7 @@ _PRIOR = (ALPHA, TEMPERING)
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
 _ON_WHICH_WEIGHTS_DEPEND = (
-    "With --people-model random: columns of who answered, such as age, on which everybody's weights depend."
+    "Columns of the respondents, such as age, on which individual weights depend; means --people individuals."
 )
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
@@ -92,12 +90,9 @@ ELIMINATION = ModelSpec(
         TIES,
         BEST_WORST,
         GROUP.but(methods=_DRAWN),
-        WEIGHTS.but(methods=_DRAWN),
-        KINDS.but(methods=_DRAWN),
-        PEOPLE_MODEL.but(methods=_CHAINS),
-        PEOPLE.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
-        SPREAD_OF_PEOPLE.but(methods=_DRAWN),
-        SEGMENTS.but(help=f"With --people-model random: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_DRAWN),
+        PEOPLE.but(methods=_CHAINS),
+        BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
+        SEGMENTS.but(help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_DRAWN),
         NONE_OF_THEM.but(methods=_CHAINS),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
@@ -177,10 +172,8 @@ ADDITIVE = ModelSpec(
         ),
         SIMILAR.but(methods=_DRAWN),
         GROUP.but(methods=_DRAWN),
-        WEIGHTS.but(methods=_DRAWN),
-        PEOPLE_MODEL.but(methods=_DRAWN, default="independent, which the verdict judges"),
-        PEOPLE.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
-        SPREAD_OF_PEOPLE.but(methods=_DRAWN),
+        PEOPLE_WITHOUT_CLASSES.but(methods=_DRAWN),
+        BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
         TREE,
         LEAF_LENGTH,
         *(each.but(methods=_DRAWN) if each is TEMPERING else each for each in _PRIOR),

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from thali._arguments import between, positive, seed_number, several_whole, share, whole
 from thali.data import roles
+from thali.people.populations import Groups, Individuals, LatentClasses
+from thali.posterior.dependence import ADJUSTED, INDEPENDENT
 
 from .spec import (
     AMOUNTS,
@@ -20,6 +22,7 @@ from .spec import (
     NAMES,
     NUMBERS,
     PAIRS,
+    PEOPLE_VALUE,
     REPORT,
     Option,
 )
@@ -105,35 +108,29 @@ GROUP = Option(
     default="none",
     metavar="COLUMN",
 )
-WEIGHTS = Option(
-    "weights",
-    "With --group or --kinds: free, each has its own; similar, they vary about common ones, as little as the data say,"
-    " also for many people with few choices; common, with --group, the same for all.",
-    default="free",
-    words={name: name for name in ("free", "similar", "common")},
-)
-KINDS = Option(
-    "kinds",
-    "Look for so many kinds of people, of whom the table says who answered: aspects in common, weights by kind.",
-    int,
-    default="all people alike",
-    metavar="K",
-    check=_COUNT,
-)
-PEOPLE_MODEL = Option(
+PEOPLE = Option(
     "people",
-    "What is made of people who answered more than once. independent: their answers count as so many people; adjusted:"
-    " intervals allow for their being alike; random: everybody has weights of their own about common ones.",
-    typed="people-model",
-    default="adjusted with laplace, else independent, which the verdict judges",
-    words={name: name for name in ("independent", "adjusted", "random")},
+    "How respondents differ. independent: as many answers as of different respondents; adjusted: intervals are for new"
+    " respondents; individuals: individual weights about common ones (individuals:each: some differ more than others);"
+    " classes:K, of choices: K latent classes (classes:K:similar: about common weights); with --group, groups:similar"
+    " or groups:common: how its groups differ.",
+    PEOPLE_VALUE,
+    default="adjusted with laplace, else independent, which the verdict judges; with --group groups:free",
+    metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
+    words={
+        "independent": INDEPENDENT,
+        "adjusted": ADJUSTED,
+        "individuals": Individuals(),
+        "individuals:each": Individuals(spread="each"),
+        "classes:2": LatentClasses(2),
+        "classes:3": LatentClasses(3),
+        "groups:similar": Groups("similar"),
+        "groups:common": Groups("common"),
+    },
 )
-SPREAD_OF_PEOPLE = Option(
-    "spread",
-    "With --people-model random: how everybody's weights vary. one: all alike; each: about some options or features"
-    " people differ more than about others.",
-    default="one",
-    words={"one": "one", "each": "each"},
+PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
+    default="independent, which the verdict judges; with --group groups:free",
+    words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
 )
 SIGNS = Option(
     "signs",
@@ -142,11 +139,10 @@ SIGNS = Option(
     default="any",
     metavar="NAME=increasing|decreasing ...",
 )
-PEOPLE = Option(
-    "respondents",
-    "Columns of who answered, such as age, on which mean tastes depend.",
+BY = Option(
+    "by",
+    "Columns of the respondents, such as age, on which mean tastes depend.",
     NAMES,
-    typed="people",
     metavar="COLUMN,...",
 )
 ATTENTION = Option(

@@ -25,6 +25,7 @@ CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
 EACH = "each"  # a text, several of them
 CONDITIONS = "conditions"  # on the rows of a table, several of them
+PEOPLE_VALUE = "people"  # how respondents differ: a word, classes:K or groups:WEIGHTS
 ANCHOR = "anchor"  # NAME, or NAME=NUMBER
 CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 

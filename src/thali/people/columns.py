@@ -149,13 +149,11 @@ def _label_in(name: str, column: str) -> str:
     return name[len(column) + 1 : -1]
 
 
-def covariates_of(
-    respondents: Any, table: "pandas.DataFrame | None", people: int, argument: str = "respondents"
-) -> Covariates:
+def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by") -> Covariates:
     """The columns of a table of so many people that an argument names: numbers as they are, of labels a column for each
     but the first."""
     names, values, first, columns = [], [], [], []
-    for name in names_of(respondents, argument):
+    for name in names_of(by, argument):
         if table is None:
             raise DataError(
                 "The data say nothing of people, so that ",
@@ -197,18 +195,18 @@ def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
     return found
 
 
-def names_of(respondents: Any, argument: str = "respondents") -> tuple[str, ...]:
-    """The argument `respondents`, or another one, as names of columns."""
-    if respondents is None:
+def names_of(columns: Any, argument: str = "by") -> tuple[str, ...]:
+    """The argument `by`, or another one, as names of columns."""
+    if columns is None:
         return ()
-    if isinstance(respondents, str):
-        return (respondents,)
-    if not isinstance(respondents, Iterable):
-        raise ArgumentError(Argument(argument), f" must be a list of columns of `data.people`; got {respondents!r}.")
-    return tuple(dict.fromkeys(str(name) for name in respondents))
+    if isinstance(columns, str):
+        return (columns,)
+    if not isinstance(columns, Iterable):
+        raise ArgumentError(Argument(argument), f" must be a list of columns of `data.people`; got {columns!r}.")
+    return tuple(dict.fromkeys(str(name) for name in columns))
 
 
-def _columns(name: str, column: "pandas.Series", argument: str = "respondents") -> list[tuple[str, np.ndarray]]:
+def _columns(name: str, column: "pandas.Series", argument: str = "by") -> list[tuple[str, np.ndarray]]:
     """The covariates of a column of people, with their names."""
     gaps = int(column.isna().sum())
     if gaps:

@@ -70,6 +70,11 @@ class Individuals(_Value):
     by: Any = ()
     spread: Literal["one", "each"] = "one"
 
+    @property
+    def typed(self) -> str:
+        """The value at the command line, which has an option for the columns."""
+        return "individuals:each" if self.spread == EACH_SPREAD else "individuals"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", names_of(self.by, "by"))
         one_of("spread", self.spread, (ONE_SPREAD, EACH_SPREAD))
@@ -109,6 +114,11 @@ class LatentClasses(_Value):
 
     classes: int
     weights: Literal["free", "similar"] = "free"
+
+    @property
+    def typed(self) -> str:
+        """The value at the command line."""
+        return f"classes:{self.classes}{f':{self.weights}' * (self.weights != FREE)}"
 
     def __post_init__(self) -> None:
         if whole("classes", self.classes, 1) > MAX_CLASSES:
@@ -153,8 +163,32 @@ class Groups(_Value):
 
     weights: Literal["free", "similar", "common"] = "free"
 
+    @property
+    def typed(self) -> str:
+        """The value at the command line."""
+        return f"groups:{self.weights}"
+
     def __post_init__(self) -> None:
         one_of("weights", self.weights, (FREE, SIMILAR, COMMON))
+
+
+def parse_people(typed: str) -> Any:
+    """Return the value of `people` from what was typed at the command line.
+
+    Examples
+    --------
+    >>> [parse_people(typed) for typed in ("adjusted", "individuals:each", "classes:4", "groups:similar")]
+    ['adjusted', Individuals(spread='each'), LatentClasses(classes=4), Groups(weights='similar')]
+    """
+    word, *rest = typed.split(":")
+    if word == "individuals" and len(rest) < 2:
+        return Individuals((), *rest)
+    if word == "groups" and len(rest) < 2:
+        return Groups(*rest)
+    if word == "classes" and 0 < len(rest) < 3 and rest[0].isdecimal():
+        return LatentClasses(int(rest[0]), *rest[1:])
+    check_people(typed)
+    return typed
 
 
 # What models refuse, in one sentence each, whichever model it is ------------------------------------------------------
@@ -193,9 +227,9 @@ def refuse_one_group(people: Any) -> None:
         )
 
 
-def refuse_unknown_respondents(people: Any) -> None:
-    """Raise for data that do not say who answered where `people` needs that."""
-    raise DataError(
+def unknown_respondents(people: Any) -> DataError:
+    """The error for data that do not contain who answered, where `people` needs that."""
+    return DataError(
         Setting("people", people),
         " needs the respondent of every answer, which these data do not contain; read them with the column of"
         " respondents",

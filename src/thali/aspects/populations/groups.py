@@ -11,11 +11,11 @@ import numpy as np
 from thali.compile.jit import kernel, scalar
 from thali.data.groups import GroupedData
 from thali.data.kinds import OF_GROUPS
-from thali.errors import Argument, ArgumentError, InPython, Message, Setting
+from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 from thali.people.columns import Covariates, covariates_of
-from thali.people.populations import ADJUSTED, COMMON, EACH_SPREAD, SIMILAR, Groups, Individuals
+from thali.people.populations import ADJUSTED, COMMON, EACH_SPREAD, SIMILAR, Groups, Individuals, unknown_respondents
 from thali.posterior.dependence import of_one_person
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
@@ -129,7 +129,11 @@ class EveryPerson(SeveralGroups):
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         if not isinstance(given, Mapping):
             one = convert(given)
-            given = GroupedData(one.by_subject(), one.people)
+            try:
+                parts = one.by_subject()
+            except DataError:
+                raise unknown_respondents(self.people) from None
+            given = GroupedData(parts, one.people)
         elif any(len(part.subjects) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
                 Setting("people", self.people),

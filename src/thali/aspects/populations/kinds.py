@@ -10,7 +10,7 @@ from thali.compile.jit import kernel
 from thali.data.choices import Choices
 from thali.errors import ArgumentError, Setting
 from thali.inference.arrays import Arrays
-from thali.people.populations import LatentClasses, refuse_unknown_respondents
+from thali.people.populations import LatentClasses, unknown_respondents
 
 from ..answers.groups import columns_of_group
 from ..group_likelihoods import people_of
@@ -212,7 +212,7 @@ def people_answered(data: Any, people: LatentClasses) -> Any:
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
     if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        refuse_unknown_respondents(people)
+        raise unknown_respondents(people)
     if people.classes > len(data.subjects):
         raise ArgumentError(
             Setting("people", people), f" has more classes than there are respondents: {len(data.subjects):,}."

@@ -191,7 +191,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         knots: Any = None,
         interactions: Any = (),
         constants: bool = False,
-        respondents: Any = None,
+        by: Any = None,
         choose: str = "bic",
         starts: int | None = None,
     ) -> None:
@@ -200,7 +200,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         self.knots = knots
         self.interactions = interactions
         self.constants = constants
-        self.respondents = respondents
+        self.by = by
         self.choose = choose
         self.starts = starts
 
@@ -234,7 +234,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         seed = root(random_seed)
         coding = coding_of(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
-        covariates = covariates_of(self.respondents, data.people, data.n_respondents)
+        covariates = covariates_of(self.by, data.people, data.n_respondents)
         panel = panel_of(data, coding, covariates.matrix)
         kept = independent_columns(panel.tasks)
         if not kept.any():
@@ -283,7 +283,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 f"The columns of people leave {shorten(odds)} open: they tell who belongs to a class all but without "
                 "exception, so that its odds grow without end. Classes and predictions are usable, these estimates and "
                 "standard errors are not; ask for fewer classes, or leave a column out of ",
-                Argument("respondents"),
+                Argument("by"),
                 ".",
             )
         row = self.choice_.loc[self.n_classes_]
@@ -399,7 +399,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         if self.membership_coef_ is None:
             raise ArgumentError(
                 "The model has no columns of people, on which classes depend; name them by ",
-                Argument("respondents"),
+                Argument("by"),
                 ".",
             )
         coef = self.membership_coef_
@@ -457,7 +457,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
-            known = covariates_of(self.respondents, self._data_.people, self._data_.n_respondents)
+            known = covariates_of(self.by, self._data_.people, self._data_.n_respondents)
             covariates = known.of(people.loc[strange])
             told = ~np.isnan(covariates).any(axis=1)
             classes[np.flatnonzero(strange)[told]] = ByColumns(self._odds(), covariates[told]).expected
@@ -561,7 +561,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         """The columns of people that classes depend on, in every row of new tasks; None where there are none."""
         if self._covariates_ is None:
             return None
-        names = list(names_of(self.respondents))
+        names = list(names_of(self.by))
         if isinstance(new, ChoiceExperiment):
             if new.people is None or not set(names) <= set(map(str, new.people.columns)):
                 return None

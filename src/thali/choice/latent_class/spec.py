@@ -5,6 +5,7 @@ from functools import partial
 from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
 from thali.model.options import (
+    BY,
     CONSTANTS,
     EXPERIMENT,
     INTERACTIONS,
@@ -12,7 +13,6 @@ from thali.model.options import (
     LINEAR,
     MARKET_RULES,
     MARKET_STUDY,
-    PEOPLE,
     SEED,
     SEGMENTS,
 )
@@ -38,7 +38,7 @@ LATENT_CLASS = ModelSpec(
         KNOTS,
         INTERACTIONS,
         CONSTANTS,
-        PEOPLE.but(help="Columns of who answered, such as age, on which the class of a person depends."),
+        BY.but(help="Columns of the respondents, such as age, on which the class of a respondent depends."),
         Option(
             "choose",
             "By what the number of classes is chosen. bic: people count; held-out: how well people are predicted whom"

@@ -171,7 +171,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         interactions: Any = (),
         constants: bool = False,
         signs: Any = None,
-        respondents: Any = None,
+        by: Any = None,
         mean_sd: float = 10.0,
         df: float | None = None,
         scale: float | None = None,
@@ -184,7 +184,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         self.interactions = interactions
         self.constants = constants
         self.signs = signs
-        self.respondents = respondents
+        self.by = by
         self.mean_sd = mean_sd
         self.df = df
         self.scale = scale
@@ -299,7 +299,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         if price is not None:
             refuse_without_price(price, signs, attention.names)
         scale = taste_scale(coding, data, signs, price)
-        covariates = covariates_of(self.respondents, data.people, data.n_respondents)
+        covariates = covariates_of(self.by, data.people, data.n_respondents)
         return Parts(coding, scale, covariates, attention, self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali.errors import Argument, ArgumentError
-from thali.model.spec import DATA, FEATURES, NAMES, ModelSpec, Option
+from thali.model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
 
 from ..cli.classical import TESTS
 from ..cli.models import TYPED
@@ -13,14 +13,13 @@ from ..cli.values import value_of
 from . import english
 
 FIRST = ("market", "method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
-OF_GROUPS = "weights"  # not folded where there are groups
-PEOPLE_MODEL = "people"  # not folded where the data say who answered, and not asked elsewhere
+PEOPLE = "people"  # not folded where the data say who answered, and not asked elsewhere
 WHO = "respondent"  # the column of who answered
 WHERE = "where"  # a question of the rows, asked above them
 GROUP, COVARIATES = "group", "covariates"
 QUESTIONS = (GROUP, COVARIATES)  # of the data, rather than corrections of how they were read
-PEOPLE, LOOKING = "respondents", "attention_by"  # questions of the model
-OF_PEOPLE = (GROUP, PEOPLE, LOOKING)  # not asked where the data say nothing of people
+BY, LOOKING = "by", "attention_by"  # questions of the model
+OF_PEOPLE = (GROUP, BY, LOOKING)  # not asked where the data say nothing of people
 YES, NO = "yes", "no"
 _NOT_OF_DATA = ("trinary", "likelihood-ratio", "wald")  # classical tests that need more than data
 _OF_GROUPS = "group"
@@ -117,13 +116,11 @@ def fields(
     return found
 
 
-def model_options(
-    spec: ModelSpec, kind: str, has_groups: bool = False, has_people: bool = True
-) -> tuple[list[Option], list[Option]]:
-    """The options that are asked of everybody who has data of this kind, or groups of people, and the others."""
-    first = (*FIRST, PEOPLE_MODEL, OF_GROUPS) if has_groups else (*FIRST, PEOPLE_MODEL)
+def model_options(spec: ModelSpec, kind: str, has_people: bool = True) -> tuple[list[Option], list[Option]]:
+    """The options that are asked of everybody who has data of this kind, and the others."""
+    first = (*FIRST, PEOPLE)
     own = [option for option in spec.options if _is_of_model(option) and option.is_for(kind)]
-    own = [option for option in own if has_people or option.name != PEOPLE_MODEL]
+    own = [option for option in own if has_people or option.name != PEOPLE]
     return [each for each in own if each.name in first], [each for each in own if each.name not in first]
 
 
@@ -171,7 +168,7 @@ def _field(
     elif option.several and option.name != WHERE:
         kind = "lines"
     elif option.words:
-        kind = "words" if "|" in option.metavar else "choice"
+        kind = "words" if "|" in option.metavar and option.type != PEOPLE_VALUE else "choice"
         choices = [(each, english.choice(option.name, each)) for each in option.words]
         usual = dict(choices).get(option.default)
         usually = texts.is_default.format(value=usual) if usual else english.choice(option.name, "") or texts.usual

@@ -18,11 +18,11 @@ from . import english, runs
 from .comparisons import candidates, has_evidence, has_groups, ticked
 from .english import AppWords
 from .fields import (
+    BY,
     COVARIATES,
     FILE,
     GROUP,
     LOOKING,
-    PEOPLE,
     QUESTIONS,
     WHERE,
     Field,
@@ -177,8 +177,7 @@ class Pages:
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
         models = []
         for spec in models_for(reading["kind"]):
-            has_groups = GROUP in asked.get("typed", {})
-            first, others = model_options(spec, reading["kind"], has_groups, bool(offered[GROUP]))
+            first, others = model_options(spec, reading["kind"], bool(offered[GROUP]))
             typed = before.get("typed", {})
             if before.get("model") != spec.name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
@@ -300,7 +299,7 @@ def _size(study: Study) -> str:
 
 def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
     """The columns that may be groups, covariates, or describe people."""
-    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, PEOPLE, LOOKING)}
+    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, LOOKING)}
     return empty | reading["offered"]
 
 

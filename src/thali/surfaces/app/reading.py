@@ -21,7 +21,7 @@ from ..cli.loading import Found, find_data, recognised
 from ..cli.models import model_for
 from ..cli.values import value_of
 from .english import AppWords
-from .fields import COVARIATES, GROUP, LOOKING, PEOPLE, QUESTIONS, WHERE, data_options
+from .fields import BY, COVARIATES, GROUP, LOOKING, QUESTIONS, WHERE, data_options
 from .studies import READ, Study
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class _OfAnswers(_OfData):
         if roles is None:
             return {}
         known = columns_of_people(data.people)
-        offered = {GROUP: [*known, *filter(None, (roles.who,))], PEOPLE: known}
+        offered = {GROUP: [*known, *filter(None, (roles.who,))], BY: known}
         who = None if data.subjects else column_of_people(frame, roles, others)
         if data.forward is not None:
             offered[COVARIATES] = columns_of_comparisons(frame, roles if who is None else roles._replace(who=who))
@@ -204,7 +204,7 @@ class _OfExperiments(_OfData):
     def offered(
         self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
     ) -> dict[str, Any]:
-        return {"offered": dict.fromkeys((PEOPLE, LOOKING), columns_of_people(data.people))}
+        return {"offered": dict.fromkeys((BY, LOOKING), columns_of_people(data.people))}
 
     def attributes(self, data: Any) -> list[str]:
         return [each.name for each in data.scheme.attributes]

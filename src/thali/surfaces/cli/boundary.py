@@ -13,6 +13,7 @@ from thali._labels import printable
 from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning, Words
 from thali.model.registry import SPECS
 from thali.model.spec import Option
+from thali.people.populations import Groups, Individuals, LatentClasses
 
 
 class OptionWords(Words):
@@ -70,6 +71,8 @@ class OptionWords(Words):
             for word, meaning in option.words.items():
                 if meaning is value or meaning == value:
                     return word
+        if isinstance(value, Individuals | LatentClasses | Groups):
+            return value.typed
         if isinstance(value, dict):
             return ",".join(f"{key}={self.value('', each)}" for key, each in value.items())
         if isinstance(value, tuple | list):

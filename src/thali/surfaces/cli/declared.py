@@ -162,13 +162,13 @@ def compare(
     models: Annotated[
         str | None,
         typer.Option(
-            metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|kinds:N[:...],...",
+            metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|classes:N[:...],...",
             help="The models, between commas, with a name before them or not. For choices and similarities what"
             " --aspects or --features of fit takes, or tree for that of --tree (tree:0.5 with leaf length .5); a model"
             " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults. With --group the"
-            " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of people"
-            " who are told apart kinds:2 or kinds:2:unique, and independent, adjusted or random, or random:unique, as"
-            " --people-model of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes.",
+            " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of"
+            " respondents classes:2 or classes:2:unique, and independent, adjusted or individuals, or individuals:unique, as"
+            " --people of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes.",
             show_default="those for such data",
         ),
     ] = None,

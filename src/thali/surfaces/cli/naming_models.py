@@ -8,7 +8,8 @@ from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
 from thali.model.options import ATTENTION
 from thali.model.registry import features_of
-from thali.posterior.dependence import PEOPLE_MODELS
+from thali.people.populations import COMMON, FREE, SIMILAR, Groups, Individuals, LatentClasses
+from thali.posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
 
 if TYPE_CHECKING:
     import pandas
@@ -151,22 +152,23 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
 
 
 def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
-    """What an item says of people, or groups or kinds of them, as parameters of a model, and the rest of it."""
-    from thali.aspects.populations.groups_chain import WEIGHTS
-
+    """What an item says of people, or of groups or classes of them, as parameters of a model, and the rest of it."""
     word, _, rest = item.partition(":")
-    if kind in OF_GROUPS and word in WEIGHTS:
-        return {"weights": word}, rest or "ibp"
-    if features_of(kind) == "aspects" and word in PEOPLE_MODELS:
+    usual = {"people": Groups()} if kind in OF_GROUPS else {}
+    if kind in OF_GROUPS and word in (FREE, SIMILAR, COMMON):
+        return {"people": Groups(word)}, rest or "ibp"
+    if features_of(kind) == "aspects" and word in (INDEPENDENT, ADJUSTED):
         return {"people": word}, rest or "ibp"
+    if features_of(kind) == "aspects" and word == INDIVIDUALS:
+        return {"people": Individuals()}, rest or "ibp"
     if _who_ignores(item) is not None:
         return {ATTENTION.name: True}, rest
-    if kind in BY_KINDS and word == "kinds":
+    if kind in BY_KINDS and word == "classes":
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
-            raise ArgumentError(f"{item!r} in --models must be kinds: and a whole number, such as kinds:2.")
-        return {"kinds": int(number)}, rest or "ibp"
-    return {}, item
+            raise ArgumentError(f"{item!r} in --models must be classes: and a whole number, such as classes:2.")
+        return {"people": LatentClasses(int(number))}, rest or "ibp"
+    return usual, item
 
 
 def specs_in(text: str) -> list["ModelSpec"]:

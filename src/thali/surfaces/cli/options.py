@@ -17,7 +17,7 @@ from thali.model.options import (
     OF_TABLES,
     OF_TRIPLETS,
     OPTION_COVARIATES,
-    PEOPLE_MODEL,
+    PEOPLE,
     SECOND,
     SEED,
     SUBJECT,
@@ -97,8 +97,13 @@ LEADERBOARD = (
         default="none",
         metavar="COLUMN",
     ),
-    PEOPLE_MODEL.but(
+    PEOPLE.but(
+        help="How respondents differ. independent: as many answers as of different respondents; adjusted: intervals are"
+        " for new respondents; individuals, with --method mcmc: individual worths about common ones.",
         default="adjusted; with --method mcmc independent, which the board judges",
+        metavar="",
+        words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
+        type=str,
     ),
     Option(
         "anchor_model",

@@ -19,8 +19,10 @@ from thali.model.spec import (
     NUMBER,
     NUMBERS,
     PAIRS,
+    PEOPLE_VALUE,
     Option,
 )
+from thali.people.populations import parse_people
 
 
 def value_of(option: Option, typed: Any) -> Any:
@@ -170,6 +172,7 @@ _READ = {
     CUTS: _cuts,
     CONDITIONS: _conditions,
     CONTRASTS: _contrasts,
+    PEOPLE_VALUE: lambda option, typed: parse_people(typed),
 }
 
 

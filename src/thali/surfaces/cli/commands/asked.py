@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._labels import as_label
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.model.names import method_meant
 from thali.model.settings import Settings
-from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
+from thali.model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
+from thali.people.populations import Groups, Individuals
 
 from ..boundary import Terminal
 from ..loading import Found, load_held_out
@@ -30,6 +31,8 @@ class Asked(NamedTuple):
     def arguments(self, to: str) -> dict[str, Any]:
         """The arguments for one place; the progress bar goes with the cores."""
         found = {option.passed: self.values[word] for word, option in self.options.items() if option.to == to}
+        if to == MODEL and any(option.type == PEOPLE_VALUE for option in self.spec.options):
+            found = with_people(found, "group" in self.options)
         cores = any(option.name == "cores" and option.to == to for option in self.spec.options_of(self.method))
         return found | ({"progressbar": True} if cores else {})
 
@@ -62,6 +65,18 @@ class Asked(NamedTuple):
         if "actual" in wanted:
             wanted["actual"] = _amounts_in(folder / wanted["actual"])
         return Settings(**wanted)
+
+
+def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
+    """The arguments of a model with one value for `people`, made of --people, --by and --group."""
+    arguments = dict(arguments)
+    by, people = arguments.pop("by", None), arguments.get("people")
+    if by is not None:
+        people = people or Individuals()
+        if not isinstance(people, Individuals):
+            raise ArgumentError(Argument("by"), " needs ", Setting("people", Individuals()), ".")
+        return arguments | {"people": Individuals(by, people.spread)}
+    return arguments | {"people": Groups()} if has_groups and people is None else arguments
 
 
 def _amounts_in(file: Path) -> dict[str, float]:
