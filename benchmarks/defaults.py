@@ -146,7 +146,9 @@ PROBLEMS = {
     "additive clustering, objects": Problem(th.AdditiveClustering, similarities, (8, 16, 30, 60)),
     "triplets, objects": Problem(th.AdditiveClustering, triplets, (12, 30, 60, 100)),
     "groups": Problem(th.EliminationByAspects, of_groups, (2, 4, 8, 30)),
-    "kinds, people": Problem(lambda: th.EliminationByAspects("unique", kinds=2), of_people, (20, 60, 200, 800)),
+    "kinds, people": Problem(
+        lambda: th.EliminationByAspects("unique", people=th.people.LatentClasses(2)), of_people, (20, 60, 200, 800)
+    ),
     "Plackett-Luce, rows and covariates": Problem(
         th.PlackettLuceRegression, rows, ((100, 4, 3), (150, 10, 3), (300, 30, 2), (2_000, 10, 3))
     ),

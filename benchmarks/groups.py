@@ -88,7 +88,7 @@ def differences(replicates):
         rest = {name: without(counts[name], left[name]) for name in data}
         one = {}
         for weights in ("common", "free", "similar"):
-            fitted = th.EliminationByAspects(weights=weights).fit(rest, random_seed=seed, **RUN)
+            fitted = th.EliminationByAspects(people=th.people.Groups(weights)).fit(rest, random_seed=seed, **RUN)
             one[weights] = np.mean([score(fitted, counts[name], left[name], name) for name in data])
         apart = {name: th.EliminationByAspects().fit(rest[name], random_seed=seed, **RUN) for name in data}
         one["apart"] = np.mean([score(apart[name], counts[name], left[name], name) for name in data])
@@ -136,11 +136,11 @@ def many_people(number):
         return float(np.sqrt(np.mean((p - truth) ** 2)))
 
     start = time.process_time()
-    model = th.EliminationByAspects(weights="similar").fit(data, random_seed=1, **RUN | {"chains": 2})
+    model = th.EliminationByAspects(people=th.people.Groups("similar")).fit(data, random_seed=1, **RUN | {"chains": 2})
     spent = time.process_time() - start
     similar = model.posterior_["posterior"]["choice_probability"].mean(("chain", "draw")).to_numpy()
     kappa = model.summary().loc["kappa"]
-    pooled = th.EliminationByAspects(weights="common").fit(data, random_seed=1, **RUN)
+    pooled = th.EliminationByAspects(people=th.people.Groups("common")).fit(data, random_seed=1, **RUN)
     common = pooled.posterior_["posterior"]["choice_probability"].mean(("chain", "draw")).to_numpy()
     alone = []
     for each in data.values():
@@ -152,7 +152,7 @@ def many_people(number):
     for count in (number // 2, number, 2 * number):
         short = people(count)[0]
         start = time.process_time()
-        th.EliminationByAspects("ibp", weights="similar").fit(
+        th.EliminationByAspects("ibp", people=th.people.Groups("similar")).fit(
             short, draws=20, tune=20, thin=5, chains=1, random_seed=1, progressbar=False
         )
         print(f"  {count} people: {1000 * (time.process_time() - start) / 200:.1f} CPU ms a sweep, all told")
@@ -170,7 +170,7 @@ def real(folder):
     ways = ("common", "free", "similar")
     for study, tempering, thin in (("schoolsubjects", False, 40), ("drugrisk", 8, 50)):
         data = tables_of(folder, study)
-        models = {name: th.EliminationByAspects(weights=name, tempering=tempering) for name in ways}
+        models = {name: th.EliminationByAspects(people=th.people.Groups(name), tempering=tempering) for name in ways}
         start = time.process_time()
         of_run = {"draws": 500, "tune": 300, "chains": 2, "thin": thin, "cores": 1, "random_seed": 1}
         table = th.compare(models, data, progressbar=False, **of_run)

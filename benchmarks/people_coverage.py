@@ -159,7 +159,7 @@ def holds(points: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
 
 def random_holds(data: th.PairedComparisons, study: Study, seed: int) -> tuple[float, float, float]:
     """The same of chains in which everybody has worths of their own."""
-    model = th.EliminationByAspects("unique", lapse=0.0, people="random")
+    model = th.EliminationByAspects("unique", lapse=0.0, people=th.people.Individuals())
     model.fit(data, draws=DRAWS // 4, tune=300, thin=3, random_seed=seed, progressbar=False)
     posterior, truth = model.posterior_["posterior"], study.truth_of_random()
     inside = []

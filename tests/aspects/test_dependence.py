@@ -537,7 +537,7 @@ def test_covariates_and_random_are_refused():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
     data = th.PairedComparisons.from_trials(frame, subject="subject", covariates=["length"])
     with pytest.raises(ArgumentError, match="people='random' is not modelled for comparisons with covariates"):
-        th.EliminationByAspects("unique", people="random").fit(data, **QUICK)
+        th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **QUICK)
     assert made_of(data, "adjusted", "mcmc").by == POWER
 
 
@@ -606,7 +606,7 @@ def test_evidence_and_the_prior_know_no_power():
 @pytest.mark.fit
 def test_what_weights_vary_about_is_recorded(uncompiled):
     """The last record of a chain that has just made it."""
-    model = th.EliminationByAspects(people="random")
+    model = th.EliminationByAspects(people=th.people.Individuals())
     source = model._as_data(comparisons(people=3, options=3))
     task = model._population(source).task(source, 4, 2, 1, model._parts(source))
     chain = task.chain(np.random.default_rng(3))
@@ -644,9 +644,9 @@ def test_choice_probabilities_of_new_people_are_means_over_them():
 def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     data = comparisons(people=4)
     run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
-    model = th.EliminationByAspects("unique", people="random").fit(data, **run)
+    model = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **run)
     assert model.groups_ == tuple(data.subjects) and Posterior(model.posterior_).dependence.model == RANDOM
-    similar = th.EliminationByAspects("unique", weights="similar")
+    similar = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
     of_people, of_groups = (
         each._task(each._as_data(given), 1, 0, 1).model._replace(prior=None)
         for each, given in ((model, data), (similar, data.by_subject()))
@@ -668,12 +668,12 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     assert model._quicker(data) == Setting("people", "adjusted")  # named where thousands of people take long
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())
-    shorter = th.EliminationByAspects("unique", people="random").fit(data, **{**run, "draws": 2})
+    shorter = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **{**run, "draws": 2})
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
     with pytest.raises(ArgumentError, match="people='random' needs method='mcmc'"):
-        th.leaderboard(data, people="random", progressbar=False)
+        th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
     with pytest.raises(ArgumentError, match="which with people='random' depends on who answered so far"):
         model.update(data)
 

@@ -237,7 +237,9 @@ def test_the_verdict_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
     found = model.findings()
     assert found["independence"].verdict is True and "design effect" in str(found["independence"].sentence)
     assert "the likelihood was raised to the power of one over" in " ".join(map(str, found["methods"].notes))
-    assert "independence" in th.AdditiveClustering(features, people="random").fit(make(), **RUN).findings()
+    assert (
+        "independence" in th.AdditiveClustering(features, people=th.people.Individuals()).fit(make(), **RUN).findings()
+    )
     model.save(tmp_path / "fit.nc")
     assert Posterior(th.load(tmp_path / "fit.nc").posterior_).dependence == seen
     assert seen.model != RANDOM

@@ -33,7 +33,7 @@ def data():
 def model(data):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(jit, "_is_disabled", lambda: True)
-        return th.EliminationByAspects(weights="similar", tempering=False).fit(data, **RUN)
+        return th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False).fit(data, **RUN)
 
 
 def test_features_have_a_weight_in_each_group(model):
@@ -89,7 +89,7 @@ def test_the_model_of_one_group_predicts(model):
 
 
 def test_common_weights_are_those_of_the_pooled_data(data):
-    together = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
     pooled = th.EliminationByAspects("unique").fit(th.Groups(data).pooled(), **RUN)
     assert together.posterior_["posterior"].equals(pooled.posterior_["posterior"])
     assert together.groups_ == () and together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
@@ -117,7 +117,7 @@ def test_groups_of_similarities():
 def test_groups_of_choices_out_of_sets(tmp_path):
     """Each group was offered sets of its own."""
     data = {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}
-    model = th.EliminationByAspects(2, weights="similar", tempering=False).fit(data, **RUN)
+    model = th.EliminationByAspects(2, people=th.people.Groups("similar"), tempering=False).fit(data, **RUN)
     assert f"set_probability[a][{data['a'].sets[0][0]} | {', '.join(data['a'].sets[0])}]" in model.summary().index
     assert "set_probability[b][3 | 0, 1, 2, 3]" in model.summary().index
     model.save(tmp_path / "sets.nc")
@@ -151,7 +151,7 @@ def test_common_choices_are_those_of_all():
     data = {"a": random_choices(3, (2, 3), 1), "b": random_choices(4, (2, 3), 2)}
     pooled = th.Groups(data).pooled()
     assert pooled.n_choices == data["a"].n_choices + data["b"].n_choices
-    together = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
     assert together.posterior_["posterior"].equals(
         th.EliminationByAspects("unique").fit(pooled, **RUN).posterior_["posterior"]
     )
@@ -166,7 +166,9 @@ def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
     (found,) = model.of_group("a").predict_proba(data)
     assert found.shape == (12,) and found.sum() == pytest.approx(1.0)
     with pytest.raises(DataError, match="In some groups best and worst were chosen"):
-        th.EliminationByAspects(weights="common").fit({"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN)
+        th.EliminationByAspects(people=th.people.Groups("common")).fit(
+            {"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN
+        )
 
 
 @pytest.mark.parametrize(("groups", "levels"), [(1, None), (2, 8), (11, None)])
@@ -190,9 +192,9 @@ def test_what_is_refused(settings, said, data):
 
 def test_weights_are_for_groups(data):
     with pytest.raises(ArgumentError, match="weights is for several groups of people"):
-        th.EliminationByAspects(weights="free").fit(data["men"], **RUN)
+        th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
     with pytest.raises(ArgumentError, match="is for answers that add up"):
-        th.AdditiveClustering(weights="common").fit({"a": th.datasets.numbers()}, **RUN)
+        th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)
 
 
 def test_an_error_of_one_group_names_it(data):
@@ -235,7 +237,7 @@ def test_evidence_of_common_weights_is_that_of_the_pooled_comparisons(data, monk
     monkeypatch.setattr(
         One, "evidence", lambda self, data, parts, how: asked.append(data) or SimpleNamespace(usable=True)
     )
-    model = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    model = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
     model.log_evidence(progressbar=False)
     np.testing.assert_array_equal(asked[0].counts, th.Groups(data).pooled().counts)
 

@@ -16,7 +16,7 @@ LIMIT = 4.5
 TIED = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
 PAIRS = {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}
 CASES = {
-    "pairs": (th.EliminationByAspects(weights="similar", tempering=False), PAIRS),
+    "pairs": (th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False), PAIRS),
     "ties": (th.EliminationByAspects("unique"), {"a": TIED, "b": random_comparisons(3, 4)}),
     "sets": (
         th.EliminationByAspects(2, tempering=False),
@@ -39,7 +39,7 @@ def assert_mean(values, mean, variance):
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("weights", ["free", "similar"])
 def test_parameters_are_those_of_the_prior(weights):
-    tree = th.EliminationByAspects(weights=weights).sample_prior(PAIRS, draws=600, random_seed=1)
+    tree = th.EliminationByAspects(people=th.people.Groups(weights)).sample_prior(PAIRS, draws=600, random_seed=1)
     prior = tree["prior"].dataset
     assert_mean(prior["alpha"], 1.0, 1.0)
     harmonic = 1.0 + 1 / 2 + 1 / 3  # alpha times it is the mean number of columns

@@ -36,7 +36,7 @@ def data():
 def model(data):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(jit, "_is_disabled", lambda: True)
-        return th.EliminationByAspects(kinds=2, weights="similar").fit(data, **RUN)
+        return th.EliminationByAspects(people=th.people.LatentClasses(2, "similar")).fit(data, **RUN)
 
 
 def test_tables_of_people(model):
@@ -62,7 +62,7 @@ def of_counts(*counts, people=40, kinds=2):
     names = [f"p{k}" for k in range(people)]
     posterior = Dataset({"kind": (("chain", "draw", "subject"), of)}, {"subject": names})
     posterior["n_kinds"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
-    model = th.EliminationByAspects(kinds=kinds)
+    model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
     model.posterior_ = tree_of({"posterior": posterior, "constant_data": Dataset({"kinds": kinds})}, {})
     return model
 
@@ -109,7 +109,7 @@ def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
         other = posterior[name].isel(kind_number=slice(None, None, -1))
         changed[name] = xr_where(half, other, posterior[name])
     turned["posterior"] = posterior.assign(changed)
-    other = th.EliminationByAspects(kinds=2, weights="similar")
+    other = th.EliminationByAspects(people=th.people.LatentClasses(2, "similar"))
     other.posterior_ = turned
     assert other.summary().equals(model.summary()) and other.same_kind().equals(model.same_kind())
     assert other.assignment().equals(model.assignment()) and other.features(0.0).equals(model.features(0.0))
@@ -222,17 +222,22 @@ def test_the_check_is_of_all_people(model, data):
 
 @pytest.mark.fit  # for its time
 def test_given_aspects_and_tempering(data):
-    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=3, tempering=(1.0, 2.0)).fit(data, **RUN)
+    model = th.EliminationByAspects(
+        [[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(3), tempering=(1.0, 2.0)
+    ).fit(data, **RUN)
     assert model.features()["probability"].tolist() == [1.0, 1.0]
     assert model.kind_sizes().index.tolist() == [1, 2, 3]
-    alone = th.EliminationByAspects("unique", kinds=1).fit(data, **RUN)
+    alone = th.EliminationByAspects("unique", people=th.people.LatentClasses(1)).fit(data, **RUN)
     assert "n_kinds" not in alone.summary().index and alone.assignment()["probability"].eq(1.0).all()
     assert not {"features", "n_features"} & {*alone.findings().keys()}
     assert {"features", "n_features"} <= {*model.findings().keys()}
 
 
 def test_compared_by_people_left_out(data):
-    models = {"1": th.EliminationByAspects("unique", kinds=1), "2": th.EliminationByAspects("unique", kinds=2)}
+    models = {
+        "1": th.EliminationByAspects("unique", people=th.people.LatentClasses(1)),
+        "2": th.EliminationByAspects("unique", people=th.people.LatentClasses(2)),
+    }
     settings = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
     table = th.compare(models, data, leave_out="subject", folds=2, **settings)
     assert table.loc["2", "respondents"] == 5 and np.isfinite(table["log_score"]).all()
@@ -256,7 +261,7 @@ def test_what_is_refused(settings, said, data):
 
 
 def test_data_that_are_refused(data):
-    two = th.EliminationByAspects(kinds=2)
+    two = th.EliminationByAspects(people=th.people.LatentClasses(2))
     with pytest.raises(DataError, match="kinds of people need comparisons that say who answered"):
         two.fit(random_comparisons(3, 1), **RUN)
     with pytest.raises(ArgumentError, match="looked for in people of one group"):
@@ -264,7 +269,7 @@ def test_data_that_are_refused(data):
     with pytest.raises(DataError, match="kinds of people need choices that say who answered"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
     with pytest.raises(ArgumentError, match="kinds belongs to method='mcmc'"):
-        th.EliminationByAspects("unique", method="maximum-likelihood", kinds=2).fit(data)
+        th.EliminationByAspects("unique", method="maximum-likelihood", people=th.people.LatentClasses(2)).fit(data)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +306,7 @@ def test_pictures(model):
 
 @pytest.mark.fit  # for its time
 def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
-    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=2).fit(data, **RUN)
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(2)).fit(data, **RUN)
     model.report(tmp_path / "kinds.html")
     assert (
         "Aspects that some share and others lack, and their weight in each kind"

@@ -29,7 +29,7 @@ def fitted(request):
     data = MAKE[request.param](5, 3, 6, seed=1)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(jit, "_is_disabled", lambda: True)
-        return data, th.EliminationByAspects(kinds=2).fit(data, **RUN)
+        return data, th.EliminationByAspects(people=th.people.LatentClasses(2)).fit(data, **RUN)
 
 
 def kinds_at(model, draw):
@@ -101,7 +101,7 @@ def test_a_new_person_is_a_mixture_of_kinds(fitted):
 
 def _turned(model, chain):
     """The model with a chain in the second place."""
-    made = th.EliminationByAspects(kinds=2)
+    made = th.EliminationByAspects(people=th.people.LatentClasses(2))
     made.posterior_ = model.posterior_.isel(chain=[1 - chain, chain])
     return made
 
@@ -155,7 +155,7 @@ def test_effects_of_covariates_are_found(fitted):
 def test_covariates_of_options_change_worths():
     prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
     data = random_answers(5, 3, 6, seed=1).with_option_covariates(prices)
-    model = th.EliminationByAspects("unique", kinds=2).fit(data, **RUN)
+    model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
     of_kinds = [model.of_kind(k).predict_proba([("a", "c")])[0] for k in (1, 2)]
     share = kinds_of_people.aligned_shares(model.posterior_)
     assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds) and share.shape[1] == 2
@@ -170,7 +170,7 @@ def test_best_and_worst(rule):
     data = random_best_worst(5, 4, 6, seed=1)
     if rule == "ranking":  # sets of four, so that they do not become rankings
         assert data.sizes.max() == 4
-    model = th.EliminationByAspects("unique", kinds=2, best_worst=rule).fit(data, **RUN)
+    model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2), best_worst=rule).fit(data, **RUN)
     posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
     members, want = list("abcd"), ("a", "d")
     mixed, best = [], []

@@ -25,7 +25,7 @@ def data():
 def model(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jit, "_is_disabled", lambda: True)
-        return th.EliminationByAspects(kinds=2, weights="similar").fit(data, **RUN)
+        return th.EliminationByAspects(people=th.people.LatentClasses(2, "similar")).fit(data, **RUN)
 
 
 def test_a_new_person_is_a_mixture_of_kinds(model, data):
@@ -102,14 +102,17 @@ def test_from_a_file_and_on(model, tmp_path, uncompiled):
 
 
 def test_unique_aspects_alone(data, uncompiled):
-    model = th.EliminationByAspects("unique", kinds=2).fit(data, **RUN)
+    model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
     (found,) = model.predict_proba([("a", "b", "c")])
     np.testing.assert_allclose(found, of_new_person(model, ["a", "b", "c"]), rtol=1e-9)
     assert {finding.key for finding in model.findings()} >= {"kinds", "ranks", "check", "same_kind", "assignment"}
 
 
 def test_people_are_left_out_together(data, uncompiled):
-    models = {"kinds": th.EliminationByAspects("unique", kinds=2), "alike": th.EliminationByAspects("unique")}
+    models = {
+        "kinds": th.EliminationByAspects("unique", people=th.people.LatentClasses(2)),
+        "alike": th.EliminationByAspects("unique"),
+    }
     run = RUN | {"draws": 4, "tune": 2, "thin": 1}
     table = th.compare(models, data, leave_out="respondent", folds=2, cores=1, **run)
     assert np.isfinite(table.loc[["kinds", "alike"], "together"]).all()
@@ -118,5 +121,5 @@ def test_people_are_left_out_together(data, uncompiled):
 def test_from_a_table_with_rankings():
     frame = pd.DataFrame([list("abcd"), list("bacd"), list("dabc")], columns=["1st", "2nd", "3rd", "4th"])
     data = th.Choices.from_rankings(frame.assign(person=list("xyz")))
-    task = th.EliminationByAspects(kinds=2).prepare(data, draws=1, tune=0).task
+    task = th.EliminationByAspects(people=th.people.LatentClasses(2)).prepare(data, draws=1, tune=0).task
     assert task.people.start.tolist() == [0, 3, 6, 9]

@@ -43,7 +43,7 @@ def test_a_model_of_one_kind():
 
 
 def test_kinds_are_mixed_within_each_draw():
-    model = th.EliminationByAspects(kinds=3).fit(random_answers(6, 3, 5, seed=1), **RUN)
+    model = th.EliminationByAspects(people=th.people.LatentClasses(3)).fit(random_answers(6, 3, 5, seed=1), **RUN)
     share = aligned_shares(model.posterior_)
     of_kinds = [model.of_kind(k).posterior_["posterior"]["choice_probability"].values for k in (1, 2, 3)]
     p = np.stack([each.reshape(-1, 3) for each in of_kinds], axis=1)
@@ -120,9 +120,13 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     data = random_answers(6, 3, 5, seed=1)
     if groups:
         data = {"one": data, "two": random_answers(4, 3, 5, seed=2)}
-        models = {"similar": th.EliminationByAspects("unique", weights="similar")}
+        models = {"similar": th.EliminationByAspects("unique", people=th.people.Groups("similar"))}
     else:
-        models = {"two": th.EliminationByAspects(kinds=2), "guess": Guess(), "one": th.EliminationByAspects("unique")}
+        models = {
+            "two": th.EliminationByAspects(people=th.people.LatentClasses(2)),
+            "guess": Guess(),
+            "one": th.EliminationByAspects("unique"),
+        }
     settings = RUN | {"cores": 1}
     table = th.compare(models, data, leave_out="subject", folds=2, job=tmp_path / "job", **settings)
     tasks, together = table.attrs["tasks"], table.attrs["together"]

@@ -37,7 +37,7 @@ def model():
     rows = [(f"p{k % 5}", "x", "y", rng.choice(["x", "y"])) for k in range(20)]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(jit, "_is_disabled", lambda: True)
-        return th.EliminationByAspects("unique", people="random").fit(answered(rows, list("xy")), **RUN)
+        return th.EliminationByAspects("unique", people=th.people.Individuals()).fit(answered(rows, list("xy")), **RUN)
 
 
 TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), ("m", "x", "y", "y"))
@@ -104,7 +104,7 @@ def test_a_person_is_not_the_population(model):
 
 def test_impossible_answers_have_probability_0():
     """Without unique aspects, for which the chains have weights that count nowhere."""
-    model = th.EliminationByAspects([[1, 1], [0, 1]], unique=False, lapse=0.0, people="random")
+    model = th.EliminationByAspects([[1, 1], [0, 1]], unique=False, lapse=0.0, people=th.people.Individuals())
     model.fit(answered([("p", "x", "y", "x"), ("q", "x", "y", "x")], list("xy")), **RUN)
     assert model.log_predictive(of_one(("m", "x", "y", "y"), ("n", "x", "y", "x"))).tolist() == [-np.inf, 0.0]
     assert (model.posterior_["posterior"]["population_probability"] == 1.0).all()

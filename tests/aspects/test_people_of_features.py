@@ -36,7 +36,7 @@ def odd_ones(people=3):
 
 
 def fitted(data, **more):
-    return th.AdditiveClustering(people="random", **more).fit(data, **RUN)
+    return th.AdditiveClustering(people=th.people.Individuals(), **more).fit(data, **RUN)
 
 
 KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})]
@@ -125,7 +125,7 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path,
 
 @pytest.mark.unit
 def test_people_are_refused_where_nothing_is_known_of_them():
-    model = th.AdditiveClustering(people="random")
+    model = th.AdditiveClustering(people=th.people.Individuals())
     assert model._quicker(None) == Setting("people", "adjusted")
     with pytest.raises(DataError, match="do not say who answered"):
         model.fit(judges()["p0"])

@@ -63,7 +63,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex")):
     population = EveryPerson(columns=tuple(columns))
     groups = population.data(compared_by_known(), lambda given: given)
     tree = group_tree([chain], groups, Elimination(lapse), learned_alpha=False, similar=True, attrs={}, persons=True)
-    model = th.EliminationByAspects(people="random", respondents=list(columns))
+    model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
     model.posterior_ = with_population(with_slopes(tree, [chain], known), [chain], 3, lapse)
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model, (v, own, slope, own_slope), known
@@ -155,7 +155,7 @@ def a_chain(known, spread=ONE_SPREAD):
     """A chain of three persons, with draws to come."""
     population = EveryPerson(columns=("age", "sex"), spread=spread)
     groups = population.data(compared_by_known(), lambda given: given)
-    model = th.EliminationByAspects(alpha=1.5, people="random", respondents=["age", "sex"], tempering=False)
+    model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
     of_task = population.task(groups, 3, 1, 1, model._parts(groups))
     np.testing.assert_array_equal(of_task.model.known, known.matrix[:, 1:])
     return GroupChain(of_task, np.random.default_rng(4))
@@ -250,13 +250,13 @@ def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given,
 
 
 def test_a_mapping_of_people_says_nothing_of_them():
-    model = th.EliminationByAspects(people="random", respondents=["age"])
+    model = th.EliminationByAspects(people=th.people.Individuals(by=["age"]))
     with pytest.raises(DataError, match="say nothing of people"):
         model.prepare(compared_by_known().by_subject())
 
 
 def test_effects_are_refused_without_columns():
-    model = th.EliminationByAspects("unique", people="random")
+    model = th.EliminationByAspects("unique", people=th.people.Individuals())
     model.posterior_ = with_draws()[0].posterior_.copy()
     model.posterior_["posterior"] = model.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
     model.fitted_to_ = "answers of people"
@@ -311,7 +311,7 @@ def with_own_kappas(draws=2):
     )
     groups = EveryPerson(spread=EACH_SPREAD).data(compared_by_known(), lambda given: given)
     tree = group_tree([chain], groups, Elimination(0.0), learned_alpha=False, similar=True, attrs={}, persons=True)
-    model = th.EliminationByAspects(people="random", spread="each")
+    model = th.EliminationByAspects(people=th.people.Individuals(spread="each"))
     model.posterior_ = with_population(with_kappas(tree, [chain]), [chain], 3, 0.0)
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model, kappas, of_aspect
@@ -374,7 +374,7 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, s
     """The slopes and what weights vary about are those that the data were simulated by, and data keep their people."""
     population = EveryPerson(columns=("age", "sex"), spread=spread)
     groups = population.data(compared_by_known(), lambda given: given)
-    model = th.EliminationByAspects(alpha=1.5, people="random", respondents=["age", "sex"], tempering=False)
+    model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
     known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
     chain = a_chain(known, spread)
     chain.run_to(chain.total)

@@ -123,7 +123,9 @@ def test_what_cannot_be_left_out(data, settings, said):
 
 
 def test_models_predict_the_people_of_each_group(uncompiled):
-    models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "free", "similar")}
+    models = {
+        name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "free", "similar")
+    }
     table = th.compare(models, answered(), leave_out="subject", folds=2, **RUN)
     assert table["tasks"].eq(24).all() and table["respondents"].eq(8).all()
     assert table.loc["BASE", "log_score"] == pytest.approx(-np.log(2))
@@ -131,7 +133,7 @@ def test_models_predict_the_people_of_each_group(uncompiled):
 
 
 def test_models_predict_choices_out_of_sets(choices, uncompiled):
-    models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "similar")}
+    models = {name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "similar")}
     table = th.compare(models, choices, hold_out=8, **RUN)
     assert table.loc["similar", "tasks"] == 8 and np.isfinite(table["log_score"]).all()
 
@@ -144,6 +146,6 @@ def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
     (rest,), left = splitter.train(parts[0]), splitter.test(parts[0])
     assert rest["x"].n_pairs == data["x"].n_pairs - 1 and rest["y"] == data["y"]
     assert list(left) == ["x"] and left["x"].values.tolist() == [data["x"].values[0]]
-    models = {name: th.AdditiveClustering(2, sigma=0.1, weights=name) for name in ("free", "similar")}
+    models = {name: th.AdditiveClustering(2, sigma=0.1, people=th.people.Groups(name)) for name in ("free", "similar")}
     table = th.compare(models, data, folds=2, **RUN)
     assert table["pairs"].eq(len(parts)).all() and set(table.attrs["predictions"]["group"]) == {"x", "y"}

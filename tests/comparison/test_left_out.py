@@ -69,7 +69,7 @@ def test_bad_input(uncompiled):
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().predict_left_out(part)
     groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
-    model = th.EliminationByAspects("unique", weights="free").fit(groups, **RUN)
+    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(groups, **RUN)
     with pytest.raises(ArgumentError, match=r"predict_left_out is of one group of people.*of_group\('women'\)"):
         model.predict_left_out(part)
     assert model.of_group("men").predict_left_out(part).shape == (2, 8, 1, 2)

@@ -102,7 +102,9 @@ def _first_column(model):
 def _of_groups(data, ask, **more):
     """Of each way in which weights of groups hang together."""
     return {
-        weights: Smallest(partial(th.EliminationByAspects, weights=weights, **more), data, smallest._CHAINS, ask)
+        weights: Smallest(
+            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more), data, smallest._CHAINS, ask
+        )
         for weights in ("free", "common", "similar")
     }
 
@@ -122,7 +124,7 @@ _MORE = {
     },
     **{
         f"{_ADDITIVE}, groups, {weights}": Smallest(
-            partial(th.AdditiveClustering, weights=weights),
+            partial(th.AdditiveClustering, people=th.people.Groups(weights)),
             smallest._similarity_groups,
             smallest._CHAINS,
             smallest._worths,
@@ -130,7 +132,7 @@ _MORE = {
         for weights in ("free",)
     },
     f"{_EBA}, kinds, similar": Smallest(
-        partial(th.EliminationByAspects, kinds=2, weights="similar"),
+        partial(th.EliminationByAspects, people=th.people.LatentClasses(2, "similar")),
         smallest._answered_pairs,
         smallest._CHAINS,
         smallest._first_pair,
@@ -159,19 +161,19 @@ _MORE = {
         )
     },
     f"{_EBA}, people, random": Smallest(
-        partial(_UNIQUE, people="random"),
+        partial(_UNIQUE, people=th.people.Individuals()),
         smallest._answered_pairs,
         smallest._CHAINS,
         lambda model: smallest._first_pair(model.of_group("p1")),
     ),
     f"{_ADDITIVE}, people, random, groups": Smallest(
-        partial(th.AdditiveClustering, people="random"),
+        partial(th.AdditiveClustering, people=th.people.Individuals()),
         smallest._similarity_groups,
         smallest._CHAINS,
         smallest._worths,
     ),
     f"{_ADDITIVE}, people, random, triplets": Smallest(
-        partial(th.AdditiveClustering, people="random"),
+        partial(th.AdditiveClustering, people=th.people.Individuals()),
         answered_triplets,
         smallest._CHAINS,
         smallest._worths,

@@ -87,7 +87,9 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
     "groups": (1000, _latent(th.EliminationByAspects, _groups, 2)),
     "kinds of people": (
         1500,
-        _latent(lambda: th.EliminationByAspects(kinds=2), lambda: random_answers(12, 4, 8, 5), 2),
+        _latent(
+            lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)), lambda: random_answers(12, 4, 8, 5), 2
+        ),
     ),
     "triplets": (6000, _latent(th.AdditiveClustering, _triplets, 2)),
     "additive": (3000, _latent(th.AdditiveClustering, _similarities, 2)),

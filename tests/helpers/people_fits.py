@@ -67,7 +67,9 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_
     ]
     people = Dependence(RANDOM, "", len(groups), 1.0, 2.0, 8.0 * len(groups))
     tree = group_tree(drawn, groups, likelihood, learned_alpha=False, similar=True, attrs=people.attributes)
-    model = th.EliminationByAspects("unique" if shared is None else "ibp", people="random", best_worst=best_worst)
+    model = th.EliminationByAspects(
+        "unique" if shared is None else "ibp", people=th.people.Individuals(), best_worst=best_worst
+    )
     model.posterior_ = with_population(tree, drawn, len(groups), lapse)
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model

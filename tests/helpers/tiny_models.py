@@ -91,14 +91,14 @@ def _aged_judges():
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
 TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
 TINY["elimination-by-aspects, random people"] = Tiny(
-    partial(th.EliminationByAspects, people="random"),
+    partial(th.EliminationByAspects, people=th.people.Individuals()),
     smallest._answered_pairs,
     smallest._CHAINS,
     smallest._first_pair,
     pictures=("individuals", "scores", "segments", "n_features", "trace"),
 )
 TINY["additive-clustering, columns of judges"] = Tiny(
-    partial(th.AdditiveClustering, people="random", respondents=["age"]),
+    partial(th.AdditiveClustering, people=th.people.Individuals(by=["age"])),
     _aged_judges,
     smallest._CHAINS,
     smallest._worths,

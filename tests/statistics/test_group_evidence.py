@@ -101,7 +101,7 @@ def test_what_the_weights_vary_about_is_drawn_from_its_prior():
 @pytest.mark.long  # compiles groups with given aspects
 def test_models_of_groups_are_compared_by_evidence():
     data = {"a": pair(8, 2), "b": pair(2, 8)}
-    models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "free")}
+    models = {name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "free")}
     table = th.compare(models, data, by="evidence", draws=200, chains=4, cores=1, random_seed=1, progressbar=False)
     assert table["probability"].sum() == pytest.approx(1.0)
     assert table.loc["BASE", "log_evidence"] == pytest.approx(coefficients([(8, 2), (2, 8)]) - 20 * math.log(2))
@@ -152,7 +152,7 @@ def test_people_of_whom_something_is_known_by_quadrature():
     ]
     frame = pd.DataFrame(rows, columns=["subject", "first", "second", "chosen", "age"])
     data = th.PairedComparisons.from_trials(frame, subject="subject")
-    model = th.EliminationByAspects("unique", people="random", respondents=["age"])
+    model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"]))
     pooled = [tuple(np.sum(counts, axis=0))]
     assert_near(evidence(model, data, **LONG), expected + coefficients(pooled), LONG, 1e-3)
     model.fit(data, draws=20_000, tune=1_000, thin=5, chains=2, random_seed=1, progressbar=False)

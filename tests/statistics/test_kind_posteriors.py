@@ -380,7 +380,7 @@ def test_one_kind_has_the_posterior_of_the_pooled_data():
 
 def evidence_of(people, kinds, **run):
     """The log evidence of people who compared one pair, without coefficients."""
-    data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, kinds=kinds)
+    data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(kinds))
     how = checked_evidence_run(
         **USUAL | {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False} | run
     )
@@ -409,7 +409,7 @@ def test_evidence_of_one_kind_with_ties():
     rows = [(f"p{k % 3}", "1", "2", chosen) for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)]
     data, settings = answered(rows), {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False}
     how = checked_evidence_run(**USUAL | settings | {"draws": 600, "chains": 6})
-    found = th.EliminationByAspects(alpha=1.0, kinds=1)._evidence_of(data, how)
+    found = th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1))._evidence_of(data, how)
     value = found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
     assert found.usable and abs(value + 13.89223954) < ERRORS * found.standard_error < 0.1
 

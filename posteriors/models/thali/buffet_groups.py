@@ -15,4 +15,4 @@ def fit(data, **run):
     """The fitted model of the data of the JSON file."""
     of_groups = zip(data["groups"], data["counts"], strict=True)
     pairs = {group: th.PairedComparisons(counts, data["labels"]) for group, counts in of_groups}
-    return th.EliminationByAspects("ibp", weights="free").fit(pairs, **run)
+    return th.EliminationByAspects("ibp", people=th.people.Groups()).fit(pairs, **run)

@@ -16,4 +16,4 @@ def fit(data, **run):
     """The fitted model of the data of the JSON file."""
     columns = {"first": "first", "second": "second", "chosen": "chosen", "subject": "person"}
     choices = th.PairedComparisons.from_trials(pd.DataFrame(data["rows"]), **columns)
-    return th.EliminationByAspects("ibp", kinds=2).fit(choices, **run)
+    return th.EliminationByAspects("ibp", people=th.people.LatentClasses(2)).fit(choices, **run)

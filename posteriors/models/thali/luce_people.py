@@ -14,4 +14,4 @@ def fit(data, **run):
     """The fitted model of the data of the JSON file."""
     columns = {"first": "first", "second": "second", "chosen": "chosen", "subject": "person"}
     choices = th.PairedComparisons.from_trials(pd.DataFrame(data["rows"]), **columns)
-    return th.EliminationByAspects("unique", people="random").fit(choices, **run)
+    return th.EliminationByAspects("unique", people=th.people.Individuals()).fit(choices, **run)

@@ -370,7 +370,7 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     ),
     "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
     "latent-class-logit, columns of people": Smallest(
-        partial(th.LatentClassLogit, classes=2, linear="price", respondents="age"),
+        partial(th.LatentClassLogit, classes=2, linear="price", by="age"),
         _aged_experiments,
         _ONCE,
         _first_tasks,

@@ -158,7 +158,7 @@ def test_chains_agree_with_groups_that_are_similar(monkeypatch):
     monkeypatch.setattr(Parts, "log_spread_prior", of_kappa)
     density = of_tables()
     means, sds, kappa = worths_and_kappa(density, *chains.run(density, None, None, 3)[:2])
-    model = th.EliminationByAspects("unique", weights="similar", lapse=0.0)
+    model = th.EliminationByAspects("unique", people=th.people.Groups("similar"), lapse=0.0)
     drawn = model.fit(tables(), draws=3000, tune=1000, random_seed=1, progressbar=False).posterior_["posterior"]
     worths = np.log(drawn["group_unique_weights"].transpose("group", "option", "chain", "draw").values)
     worths = (worths - worths.mean(axis=1, keepdims=True)).reshape(3, 4, -1)

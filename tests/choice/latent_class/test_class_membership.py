@@ -42,7 +42,7 @@ def by_age(people=90, tasks=10, seed=0):
 
 @cache
 def fitted():
-    model = th.LatentClassLogit(3, "price", respondents=["age", "sex"])
+    model = th.LatentClassLogit(3, "price", by=["age", "sex"])
     return model.fit(by_age(), random_seed=1, progressbar=False)
 
 
@@ -64,7 +64,7 @@ def test_columns_that_tell_the_class_leave_its_odds_open():
     rows = rows.merge(pd.DataFrame({"id": [f"p{n}" for n in range(40)], "side": np.where(segment == 1, "b", "a")}))
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "zoom"])
     with pytest.warns(EstimateWarning) as caught:
-        model = th.LatentClassLogit(2, "price", respondents=["side"]).fit(data, random_seed=1, progressbar=False)
+        model = th.LatentClassLogit(2, "price", by=["side"]).fit(data, random_seed=1, progressbar=False)
     said = [str(each.message) for each in caught if "open" in str(each.message)]
     assert set(model.unbounded_) == {"log odds of class 2", "log odds of class 2: side[b]"} and len(said) == 1
     assert said[0].startswith("The columns of people leave 'log odds of class 2'") and "respondents." in said[0]
@@ -212,10 +212,10 @@ def test_files_hold_the_columns(tmp_path):
 
 def test_columns_that_say_nothing():
     with pytest.raises(ArgumentError, match="respondents names 'aeg', which is no column of people"):
-        th.LatentClassLogit(2, respondents=["aeg"]).fit(small())
+        th.LatentClassLogit(2, by=["aeg"]).fit(small())
     with pytest.raises(ArgumentError, match="The model has no columns of people"):
         th.LatentClassLogit(1).fit(small(), progressbar=False).class_odds()
-    one = th.LatentClassLogit(1, respondents="age").fit(small(), progressbar=False)  # nothing depends on them
+    one = th.LatentClassLogit(1, by="age").fit(small(), progressbar=False)  # nothing depends on them
     assert len(one.class_odds()) == 0 and one.log_likelihood_ == pytest.approx(
         th.MultinomialLogit().fit(small()).log_likelihood_
     )
@@ -225,7 +225,7 @@ def test_columns_that_say_nothing():
 def test_people_left_out_are_predicted_by_their_columns():
     data = by_age(60, 8)
     models = [
-        th.LatentClassLogit([1, 3], "price", respondents=given, choose="held-out", starts=3).fit(
+        th.LatentClassLogit([1, 3], "price", by=given, choose="held-out", starts=3).fit(
             data, random_seed=2, progressbar=False
         )
         for given in (None, "age")
@@ -240,7 +240,7 @@ def test_recovery():
     """Of 30 data sets the true effect of age, 12 / 64 a year, lies in nominal 89 % intervals but by binomial chance."""
     held = []
     for seed in range(30):
-        model = th.LatentClassLogit(3, "price", respondents="age", starts=3)
+        model = th.LatentClassLogit(3, "price", by="age", starts=3)
         model.fit(by_age(150, 10, seed=100 + seed), random_seed=1, progressbar=False)
         order = int(model.coef_["brand[B]"].to_numpy().argmax())
         if order > 0:  # the largest class is another one, with which it is compared

@@ -245,7 +245,7 @@ def test_mean_tastes_depend_on_covariates():
     frame = pd.DataFrame(rows)
     data = th.ChoiceExperiment.from_frame(frame, attributes=["zoom"])
     budget = {"draws": 250, "tune": 100, "random_seed": 1, "progressbar": False}
-    model = th.HierarchicalLogit(respondents=["sex", "age"]).fit(data, **budget)
+    model = th.HierarchicalLogit(by=["sex", "age"]).fit(data, **budget)
     found = model.population()
     for row, truth in {"mean[zoom[1]] per sex[woman]": 2.0, "mean[zoom[1]] per age": 0.1}.items():
         assert abs(found.loc[row, "mean"] - truth) < 4 * found.loc[row, "sd"]

@@ -672,7 +672,7 @@ def of_hostile_people(model):
         return th.MultinomialLogit().fit(data)
     if model == "hierarchical logit":
         about = [words[2], words[7]]
-        return th.HierarchicalLogit(respondents=about).fit(data, draws=40, tune=40, chains=2, thin=1, **how)
+        return th.HierarchicalLogit(by=about).fit(data, draws=40, tune=40, chains=2, thin=1, **how)
     return th.ProductClasses().fit(data, chains=2, draws=35, tune=20, thin=4, **how)
 
 

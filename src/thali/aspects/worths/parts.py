@@ -11,7 +11,7 @@ from .density import Density, Rows, Spreads, diagonals
 
 class Parts(Density):
     r"""The density of log worths L of options in parts, and of the log m of common ones: the worths of groups that are
-    "similar" (`EliminationByAspects(weights="similar")`), but for the prior of s.
+    "similar" (`EliminationByAspects(people=th.people.Groups("similar"))`), but for the prior of s.
 
     .. math::
         e^{L_{gi}} = e^{m_i} r_{gi}, \qquad e^{m_i} \sim \mathrm{Gamma}(1, 1), \qquad
