@@ -145,7 +145,7 @@ PROBLEMS = {
     ),
     "additive clustering, objects": Problem(th.AdditiveClustering, similarities, (8, 16, 30, 60)),
     "triplets, objects": Problem(th.AdditiveClustering, triplets, (12, 30, 60, 100)),
-    "groups": Problem(th.EliminationByAspects, of_groups, (2, 4, 8, 30)),
+    "groups": Problem(lambda: th.EliminationByAspects(people=th.people.Groups()), of_groups, (2, 4, 8, 30)),
     "kinds, people": Problem(
         lambda: th.EliminationByAspects("unique", people=th.people.LatentClasses(2)), of_people, (20, 60, 200, 800)
     ),

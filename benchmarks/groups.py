@@ -76,7 +76,7 @@ def differences(replicates):
     for seed in range(replicates):
         counts, owners = two_groups(seed)
         data = {name: th.PairedComparisons(each) for name, each in counts.items()}
-        model = th.EliminationByAspects().fit(data, random_seed=seed, **RUN)
+        model = th.EliminationByAspects(people=th.people.Groups()).fit(data, random_seed=seed, **RUN)
         table = {row["members"]: row for row in model.features(0.0).to_dict("records")}
         for k in range(5):
             row = table.get(tuple(str(i) for i in np.flatnonzero(owners[:, k])))

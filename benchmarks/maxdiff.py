@@ -33,7 +33,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -124,7 +124,7 @@ class Score:
         print(f"{name:34s} {seconds:6.0f}   {logs.mean():.3f} ({error:.3f})   {r.mean():.3f}   {more}", flush=True)
 
 
-def of_thali(known: Study, left_out: Study, people: str | None) -> None:
+def of_thali(known: Study, left_out: Study, people: Any) -> None:
     started = time.process_time()
     model = th.EliminationByAspects("unique", best_worst="reversed", people=people)
     with warnings.catch_warnings():
@@ -168,7 +168,7 @@ def main() -> None:
         study = simulated(people, kind, given.seed)
         known, left_out = study.part(slice(SETS)), study.part(slice(SETS, None))
         print(f"{people} people, weights {kind}\n{'':34s}  CPU s   log score        correlation")
-        of_thali(known, left_out, "random")
+        of_thali(known, left_out, th.people.Individuals())
         of_thali(known, left_out, None)
         if has_bayesm():
             of_bayesm(known, left_out, sweeps)

@@ -37,7 +37,7 @@ PROBLEMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {  # a model 
     "celebrities": (th.EliminationByAspects, th.datasets.celebrities),
     "numbers": (th.AdditiveClustering, th.datasets.numbers),
     "triplets": (th.AdditiveClustering, lambda: th.datasets.triplets(12, 2_000, 1).data),
-    "groups": (th.EliminationByAspects, _two_groups),
+    "groups": (partial(th.EliminationByAspects, people=th.people.Groups()), _two_groups),
 }
 STUDIES = ("drugrisk", "schoolsubjects")
 THIN = (1, 2, 3, 5, 10, 25, 50)
@@ -85,7 +85,8 @@ def main(
     """Print a table for each problem."""
     problems = dict(PROBLEMS)
     if folder is not None:
-        problems |= {name: (th.EliminationByAspects, partial(groups.tables_of, folder, name)) for name in STUDIES}
+        by_group = partial(th.EliminationByAspects, people=th.people.Groups())
+        problems |= {name: (by_group, partial(groups.tables_of, folder, name)) for name in STUDIES}
     if small:
         only, thin, draws = ("BTL 20",), (1, 3), 50
     warnings.simplefilter("ignore")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -145,8 +146,8 @@ def test_sigma_is_learned_of_all_groups_where_some_lack_one():
     known, unknown = (
         th.Similarities.from_subjects(np.eye(3)[None] + 0.1 * k, sigma=s) for k, s in ((1, 0.2), (2, None))
     )
-    groups, model = th.Groups({"x": known, "y": unknown}), th.AdditiveClustering()
+    groups, model = GroupedData({"x": known, "y": unknown}), th.AdditiveClustering()
     with pytest.warns(DataWarning, match="Sigma is learned of every group, as the data do not tell that of 'y'"):
         assert model._parts(groups)["likelihood"].sigma == "learned"
-    assert model._parts(th.Groups({"x": known, "y": known}))["likelihood"].sigma is None
+    assert model._parts(GroupedData({"x": known, "y": known}))["likelihood"].sigma is None
     assert th.AdditiveClustering(sigma=0.3)._parts(groups)["likelihood"].sigma == 0.3

@@ -35,6 +35,7 @@ from thali.aspects.maximum_likelihood.respondent_scores import (
 )
 from thali.aspects.priors.given import Given
 from thali.aspects.state import COLUMNS
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, Setting
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT, POWER, RANDOM, SCORES
 from thali.posterior.view import Posterior
@@ -160,7 +161,7 @@ def test_independent_answers_have_a_design_effect_near_one():
 def test_the_effect_of_groups_is_that_of_all_their_weights():
     data = {"A": comparisons(seed=1), "B": comparisons(seed=2, spread=0.1)}
     parts = [_scores_of(d, clusters_of(d, False), Elimination(0.01), None) for d in data.values()]
-    groups = th.Groups(data)
+    groups = GroupedData(data)
     found = dependence_of_chains(None, groups, {"likelihood": Elimination(0.01), "prior": None})
     assert found.effect == pytest.approx(sum(each.trace for each in parts) / 6) and found.number == 40
 
@@ -488,7 +489,7 @@ def test_what_cannot_be_adjusted_is_said(name):
 
 
 def test_one_answer_each_hardly_tells_how_alike_people_are():
-    said = [str(dependence_of_everybody(th.Groups(of.by_subject())).sentence) for of in (once(), comparisons())]
+    said = [str(dependence_of_everybody(GroupedData(of.by_subject())).sentence) for of in (once(), comparisons())]
     assert ["hardly tell how alike people are" in sentence for sentence in said] == [True, False]
 
 
@@ -513,7 +514,7 @@ REFUSED = {
     "laplace, random": (
         comparisons,
         {"people": "random", "method": "laplace"},
-        "people='random' has draws by method='mcmc' alone; set it, or people='adjusted'",
+        "people=Individuals() has draws by method='mcmc' alone; set it, or people='adjusted'",
     ),
     "estimates": (
         comparisons,
@@ -536,7 +537,7 @@ def test_it_is_refused_in_a_sentence(name):
 def test_covariates_and_random_are_refused():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
     data = th.PairedComparisons.from_trials(frame, subject="subject", covariates=["length"])
-    with pytest.raises(ArgumentError, match="people='random' is not modelled for comparisons with covariates"):
+    with pytest.raises(ArgumentError, match="people=Individuals() is not modelled for comparisons with covariates"):
         th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **QUICK)
     assert made_of(data, "adjusted", "mcmc").by == POWER
 
@@ -557,7 +558,7 @@ def test_the_verdict_says_how_many_times_too_narrow(tmp_path):
     assert not verdict.good and f"Intervals are about {times:.2g} times too narrow for statements about people" in str(
         verdict
     )
-    assert str(verdict).endswith("set people='adjusted', or people='random'.")
+    assert str(verdict).endswith("set people='adjusted', or people=Individuals().")
     assert model.findings()["independence"].verdict is False and model.findings()["verdict"].verdict == verdict.agrees
     adjusted = laplace(data)
     assert adjusted.verdict().people is None and adjusted.findings()["independence"].verdict is True
@@ -672,9 +673,9 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
-    with pytest.raises(ArgumentError, match="people='random' needs method='mcmc'"):
+    with pytest.raises(ArgumentError, match="people=Individuals() needs method='mcmc'"):
         th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
-    with pytest.raises(ArgumentError, match="which with people='random' depends on who answered so far"):
+    with pytest.raises(ArgumentError, match="which with people=Individuals() depends on who answered so far"):
         model.update(data)
 
 

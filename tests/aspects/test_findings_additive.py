@@ -9,6 +9,7 @@ from thali.aspects.answers.stored_layout import REACHED, RESTARTS
 from thali.aspects.findings import open as of_open
 from thali.aspects.models.additive import AdditiveClustering
 from thali.aspects.spec import ADDITIVE
+from thali.data.groups import GroupedData
 from thali.errors import PYTHON, ArgumentError, IncompleteWarning, Message
 from thali.model.finding import FILES, PAGE, Findings
 from thali.model.settings import USUAL, Settings
@@ -72,7 +73,7 @@ def test_what_is_not_known_is_refused_with_what_is(model):
 
 def test_an_estimate_is_refused_where_there_is_no_other():
     triplets = th.Triplets([["tea", "coffee", "wall"], ["tea", "wall", "coffee"]])
-    groups = th.Groups({name: th.Similarities([[1, 0.5], [0.5, 1]]) for name in "mf"})
+    groups = GroupedData({name: th.Similarities([[1, 0.5], [0.5, 1]]) for name in "mf"})
     for data, what in ((triplets, "triplets"), (groups, "similarities of several groups")):
         with pytest.raises(ArgumentError) as wrong:
             AdditiveClustering()._settings_for(data, Settings(kind="joint-map"))

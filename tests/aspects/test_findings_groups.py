@@ -7,6 +7,7 @@ from problems import random_comparisons, random_similarities
 
 import thali as th
 from thali.aspects.findings.groups import MAX_GROUPS, differences
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -39,7 +40,7 @@ def test_the_groups_that_do_not_fit_are_in_files():
 
 @pytest.mark.fit
 def test_similarities_of_groups_are_checked_as_similarities():
-    data = th.Groups({name: random_similarities(3, seed) for seed, name in enumerate(("women", "men"))})
+    data = GroupedData({name: random_similarities(3, seed) for seed, name in enumerate(("women", "men"))})
     check = th.AdditiveClustering(sigma=0.1, tempering=False).fit(data, **RUN).findings()["check"]
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
 

@@ -15,6 +15,7 @@ import thali as th
 from thali.aspects.answers.groups import tree_of_group
 from thali.aspects.populations.one import One
 from thali.compile import jit
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -90,7 +91,7 @@ def test_the_model_of_one_group_predicts(model):
 
 def test_common_weights_are_those_of_the_pooled_data(data):
     together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
-    pooled = th.EliminationByAspects("unique").fit(th.Groups(data).pooled(), **RUN)
+    pooled = th.EliminationByAspects("unique").fit(GroupedData(data).pooled(), **RUN)
     assert together.posterior_["posterior"].equals(pooled.posterior_["posterior"])
     assert together.groups_ == () and together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
 
@@ -149,7 +150,7 @@ def test_one_group_may_have_been_offered_pairs_alone():
 
 def test_common_choices_are_those_of_all():
     data = {"a": random_choices(3, (2, 3), 1), "b": random_choices(4, (2, 3), 2)}
-    pooled = th.Groups(data).pooled()
+    pooled = GroupedData(data).pooled()
     assert pooled.n_choices == data["a"].n_choices + data["b"].n_choices
     together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
     assert together.posterior_["posterior"].equals(
@@ -239,7 +240,7 @@ def test_evidence_of_common_weights_is_that_of_the_pooled_comparisons(data, monk
     )
     model = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
     model.log_evidence(progressbar=False)
-    np.testing.assert_array_equal(asked[0].counts, th.Groups(data).pooled().counts)
+    np.testing.assert_array_equal(asked[0].counts, GroupedData(data).pooled().counts)
 
 
 def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):

@@ -8,6 +8,7 @@ from problems import random_comparisons, random_similarities
 from set_problems import random_choices
 
 import thali as th
+from thali.data.groups import GroupedData
 from thali.errors import DataError
 from thali.model.prior_sample import drawn_from
 
@@ -64,7 +65,7 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     for each in observed.data_vars:
         assert simulated[each].shape == (1, 3, *observed[each].shape)
     (new,) = drawn_from(model, 1, 1, data).data[0]
-    assert isinstance(new, th.Groups) and new.names == ("a", "b")
+    assert isinstance(new, GroupedData) and new.names == ("a", "b")
     model.prepare(new, draws=1, tune=0)
 
 

@@ -40,7 +40,7 @@ def model(data):
 
 
 def test_tables_of_people(model):
-    together, sizes, people = model.same_kind(), model.kind_sizes(), model.assignment()
+    together, sizes, people = model.same_class(), model.class_sizes(), model.assignment()
     assert together.index.tolist() == together.columns.tolist() == [f"p{k}" for k in range(5)]
     of = model.posterior_["posterior"]["kind"].values.reshape(-1, 5)
     assert together.loc["p1", "p4"] == pytest.approx(np.mean(of[:, 1] == of[:, 4]))
@@ -49,7 +49,7 @@ def test_tables_of_people(model):
     )
     for share in ("sample_share", "population_share"):
         assert sizes[share].sum() == pytest.approx(1.0) and sizes[share].is_monotonic_decreasing
-    assert sum(map(len, sizes["people"])) == 5 and sum(sizes.attrs["n_kinds"].values()) == pytest.approx(1.0)
+    assert sum(map(len, sizes["people"])) == 5 and sum(sizes.attrs["n_classes"].values()) == pytest.approx(1.0)
     assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
     assert people.loc["p0", "kind"] == people.loc["p2", "kind"] != people.loc["p1", "kind"]
@@ -61,7 +61,7 @@ def of_counts(*counts, people=40, kinds=2):
     of = np.array([np.arange(people) >= count for count in counts], int)[None]
     names = [f"p{k}" for k in range(people)]
     posterior = Dataset({"kind": (("chain", "draw", "subject"), of)}, {"subject": names})
-    posterior["n_kinds"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
+    posterior["n_classes"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
     model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
     model.posterior_ = tree_of({"posterior": posterior, "constant_data": Dataset({"kinds": kinds})}, {})
     return model
@@ -72,7 +72,7 @@ def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw():
     model = of_counts(*[13] * 940, *[14] * 30, *[12] * 30, people=26)
     row = sizes_table(model.posterior_).loc[1]
     assert row[["sample_low", "sample_high"]].tolist() == [0.5, 0.5]
-    largest = of_kinds(model.posterior_)["kind_share[1]"]
+    largest = of_kinds(model.posterior_)["class_share[1]"]
     np.testing.assert_allclose(np.quantile(largest, TAILS), [0.5, 14 / 26])
 
 
@@ -99,7 +99,7 @@ def test_one_kind_has_all_people():
 
 def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
     rows = model.summary().index
-    assert {"kappa", "n_kinds", "kind_share[1]", "kind_share[2]", "kind_agreement"} <= set(rows)
+    assert {"kappa", "n_classes", "class_share[1]", "class_share[2]", "class_agreement"} <= set(rows)
     assert "choice_probability[a, b]" in rows
     turned = model.posterior_.copy(deep=True)
     posterior = turned["posterior"].to_dataset()
@@ -111,7 +111,7 @@ def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
     turned["posterior"] = posterior.assign(changed)
     other = th.EliminationByAspects(people=th.people.LatentClasses(2, "similar"))
     other.posterior_ = turned
-    assert other.summary().equals(model.summary()) and other.same_kind().equals(model.same_kind())
+    assert other.summary().equals(model.summary()) and other.same_class().equals(model.same_class())
     assert other.assignment().equals(model.assignment()) and other.features(0.0).equals(model.features(0.0))
     np.testing.assert_allclose(other.predict_proba([("a", "b")]), model.predict_proba([("a", "b")]))
 
@@ -153,21 +153,21 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
 
 
 def test_the_model_of_one_kind(model, data):
-    first = model.of_kind(1)
+    first = model.of_class(1)
     posterior = model.posterior_["posterior"].dataset
     order = kinds_of_people.order_of_kinds(kinds_of_people.members(model.posterior_), 2)
     by_hand = np.take_along_axis(posterior["kind_choice_probability"].values.reshape(-1, 2, 3), order[:, :, None], 1)
     assert float(first.predict_proba([("a", "b")])[0]) == pytest.approx(by_hand[:, 0, 0].mean())
     assert first.ranks().shape[0] == 3 and first.features(0.0)["members"].equals(model.features(0.0)["members"])
     np.testing.assert_array_equal(first.features(0.0)["weight"], model.features(0.0)["weight[1]"])
-    people = model.kind_sizes().loc[1, "people"]
+    people = model.class_sizes().loc[1, "people"]
     by_subject = data.by_subject()
     wins = sum(by_subject[name].wins.sum() for name in people)
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins
     with pytest.raises(ArgumentError, match="nobody's kind is known; ask the whole model"):
         first.check()
     with pytest.raises(ArgumentError, match="There is no kind 3; the kinds are numbered from 1 to 2"):
-        model.of_kind(3)
+        model.of_class(3)
 
 
 def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
@@ -226,9 +226,9 @@ def test_given_aspects_and_tempering(data):
         [[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(3), tempering=(1.0, 2.0)
     ).fit(data, **RUN)
     assert model.features()["probability"].tolist() == [1.0, 1.0]
-    assert model.kind_sizes().index.tolist() == [1, 2, 3]
+    assert model.class_sizes().index.tolist() == [1, 2, 3]
     alone = th.EliminationByAspects("unique", people=th.people.LatentClasses(1)).fit(data, **RUN)
-    assert "n_kinds" not in alone.summary().index and alone.assignment()["probability"].eq(1.0).all()
+    assert "n_classes" not in alone.summary().index and alone.assignment()["probability"].eq(1.0).all()
     assert not {"features", "n_features"} & {*alone.findings().keys()}
     assert {"features", "n_features"} <= {*model.findings().keys()}
 
@@ -275,14 +275,14 @@ def test_data_that_are_refused(data):
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda model: model.ranks(), r"take the model of one, such as of_kind\(1\)"),
+        (lambda model: model.ranks(), r"take the model of one, such as of_class\(1\)"),
         (lambda model: model.log_evidence(sensitivity=True), "sensitivity is for one group of people"),
         (
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
             "Simulated data are of people of one kind",
         ),
         (lambda model: model.update(random_comparisons(3, 1)), "fit to all the data"),
-        (lambda model: model.features(similar=0.8), r"or of one kind, of_kind\(1\)"),
+        (lambda model: model.features(similar=0.8), r"or of one kind, of_class\(1\)"),
         (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), "There is no covariate 'order'"),
     ],
 )
@@ -293,7 +293,7 @@ def test_answers_that_are_refused(model, ask, said):
 
 def test_other_models_have_no_kinds(data):
     model = th.EliminationByAspects("unique").fit(data, **RUN)
-    for ask in (model.same_kind, model.kind_sizes, model.assignment, lambda: model.of_kind(1)):
+    for ask in (model.same_class, model.class_sizes, model.assignment, lambda: model.of_class(1)):
         with pytest.raises(ArgumentError, match="is of models of kinds of people, which are fitted with kinds"):
             ask()
 

@@ -130,7 +130,7 @@ def test_the_check_is_of_all_people(fitted):
 
 def test_the_model_of_one_kind_has_its_answers(fitted):
     data, model = fitted
-    first, people = model.of_kind(1), model.kind_sizes().loc[1, "people"]
+    first, people = model.of_class(1), model.class_sizes().loc[1, "people"]
     own = [data.by_subject()[name] for name in people]
     observed, constant = first.posterior_["observed_data"].dataset, first.posterior_["constant_data"].dataset
     assert observed["wins"].values.sum() == sum(each.wins.sum() for each in own)
@@ -156,7 +156,7 @@ def test_covariates_of_options_change_worths():
     prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
     data = random_answers(5, 3, 6, seed=1).with_option_covariates(prices)
     model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
-    of_kinds = [model.of_kind(k).predict_proba([("a", "c")])[0] for k in (1, 2)]
+    of_kinds = [model.of_class(k).predict_proba([("a", "c")])[0] for k in (1, 2)]
     share = kinds_of_people.aligned_shares(model.posterior_)
     assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds) and share.shape[1] == 2
     with pytest.raises(ArgumentError, match="There is no covariate 'order'"):

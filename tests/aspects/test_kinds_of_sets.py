@@ -67,7 +67,7 @@ def test_the_model_of_one_kind_has_the_choices_of_its_members(model, data):
     likely, number = model.assignment()["kind"], 0
     for kind in (1, 2):
         members = [name for name in data.respondents if likely[name] == kind]
-        tree = model.of_kind(kind).posterior_
+        tree = model.of_class(kind).posterior_
         chosen = tree["observed_data"]["chosen"].values
         assert chosen.sum() == 4 * len(members)
         assert tree["posterior"].sizes["place"] == len(chosen) == tree["constant_data"]["set_size"].values.sum()
@@ -75,7 +75,7 @@ def test_the_model_of_one_kind_has_the_choices_of_its_members(model, data):
             place = tree["posterior"]["set_probability"].mean(["chain", "draw"]).values
             labels = tree["observed_data"]["set"].values
             asked = [label.split(", ") for label in labels]
-            np.testing.assert_allclose(np.concatenate(model.of_kind(kind).predict_proba(asked)), place, rtol=1e-9)
+            np.testing.assert_allclose(np.concatenate(model.of_class(kind).predict_proba(asked)), place, rtol=1e-9)
         number += len(members)
     assert number == 5
 
@@ -105,7 +105,7 @@ def test_unique_aspects_alone(data, uncompiled):
     model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
     (found,) = model.predict_proba([("a", "b", "c")])
     np.testing.assert_allclose(found, of_new_person(model, ["a", "b", "c"]), rtol=1e-9)
-    assert {finding.key for finding in model.findings()} >= {"kinds", "ranks", "check", "same_kind", "assignment"}
+    assert {finding.key for finding in model.findings()} >= {"kinds", "ranks", "check", "same_class", "assignment"}
 
 
 def test_people_are_left_out_together(data, uncompiled):

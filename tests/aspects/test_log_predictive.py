@@ -45,11 +45,11 @@ def test_a_model_of_one_kind():
 def test_kinds_are_mixed_within_each_draw():
     model = th.EliminationByAspects(people=th.people.LatentClasses(3)).fit(random_answers(6, 3, 5, seed=1), **RUN)
     share = aligned_shares(model.posterior_)
-    of_kinds = [model.of_kind(k).posterior_["posterior"]["choice_probability"].values for k in (1, 2, 3)]
+    of_kinds = [model.of_class(k).posterior_["posterior"]["choice_probability"].values for k in (1, 2, 3)]
     p = np.stack([each.reshape(-1, 3) for each in of_kinds], axis=1)
     expected = {who: np.log((share * each).sum(axis=1).mean()) for who, each in by_hand(p).items()}
     assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
-    assert model.of_kind(2).log_predictive(NEW)["m"] == pytest.approx(np.log(by_hand(p)["m"][:, 1].mean()))
+    assert model.of_class(2).log_predictive(NEW)["m"] == pytest.approx(np.log(by_hand(p)["m"][:, 1].mean()))
 
 
 OCCASIONS = [("p", 1, "abc", "a"), ("p", 2, "abd", "d"), ("q", 3, "cd", "c"), ("p", 4, "abcd", "a")]

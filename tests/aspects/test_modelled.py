@@ -9,6 +9,7 @@ from likelihood_rows import with_values
 from problems import random_comparisons, with_ties
 
 import thali as th
+from thali.data.groups import GroupedData
 from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ThaliError
 from thali.posterior.view import GROUPS, KINDS, ONE
@@ -111,7 +112,7 @@ def test_groups_have_covariates_and_worst_ones_in_common():
         (with_values(random_comparisons(4, 2), 1, seed=1), "must have the same labels in one order"),
     ):
         with pytest.raises(ThaliError, match=said):
-            th.Groups({"a": described, "b": other})
+            GroupedData({"a": described, "b": other})
     best, one = random_answers(4, [4], 2, seed=1), th.Choices.from_comparisons(random_comparisons(4, 1))
     with pytest.raises(ThaliError, match="in other groups best and worst"):
         th.EliminationByAspects("unique").prepare({"a": best, "b": one}, draws=1, tune=0)
@@ -121,7 +122,7 @@ def test_groups_have_covariates_and_worst_ones_in_common():
 @pytest.mark.fit
 def test_pooled_comparisons_keep_covariates():
     described = [with_values(random_comparisons(3, seed, most=3), 1, seed=seed) for seed in (1, 2)]
-    pooled = th.Groups({"a": described[0], "b": described[1]}).pooled()
+    pooled = GroupedData({"a": described[0], "b": described[1]}).pooled()
     assert pooled.covariate_names == ("x0",)
     assert pooled.covariates.wins.sum() + pooled.covariates.losses.sum() == sum(
         each.n_comparisons for each in described

@@ -13,6 +13,7 @@ from thali.aspects.answers.individuals import reached_by
 from thali.aspects.findings.people import feature_weights
 from thali.aspects.likelihoods.additive import Additive
 from thali.aspects.samplers.record import ChainDraws
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.model.settings import Settings
 from thali.posterior.interval import TAILS
@@ -49,7 +50,9 @@ def test_blocks_of_people_are_as_all_at_once(monkeypatch):
 
 def test_individuals_are_of_people_who_differ():
     model = of_people(compared(), UNIQUE)
-    with pytest.raises(ArgumentError, match=r"individuals is of models in which everybody differs.*people='random'"):
+    with pytest.raises(
+        ArgumentError, match=r"individuals is of models in which everybody differs.*people=Individuals()"
+    ):
         model.of_group("p1").individuals()
 
 
@@ -125,7 +128,7 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
         model.findings(segments=13)
     alike = th.EliminationByAspects("unique", people="independent")
     alike.posterior_ = model.posterior_
-    with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people='random'"):
+    with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people=Individuals()"):
         alike.findings(segments=2)
 
 
@@ -347,7 +350,7 @@ def weighed(draws=5):
     """Similarities of two people: a feature of two objects in all draws but the first, one of a single object, and
     one that two columns have in the last draw."""
     matrix = np.array([[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]])
-    groups = th.Groups({name: th.Similarities(matrix, ["a", "b", "c"]) for name in ("Ann", "Bob")})
+    groups = GroupedData({name: th.Similarities(matrix, ["a", "b", "c"]) for name in ("Ann", "Bob")})
     owners = [[(2,)], *([(0, 1), (2,)] for _ in range(draws - 2)), [(0, 1), (2,), (0, 1)]]
     sizes = np.array([len(each) for draw in owners for each in draw])
     extra = {f"{name} {g}": np.full(draws, 0.1) for name in ("constant", "sigma") for g in range(2)}

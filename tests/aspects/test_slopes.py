@@ -24,6 +24,7 @@ from thali.aspects.populations.groups import EACH_SPREAD, ONE_SPREAD, EveryPerso
 from thali.aspects.populations.groups_chain import GroupChain
 from thali.aspects.samplers.record import ChainDraws
 from thali.aspects.state import COLUMNS, replica
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.people.columns import covariates_of
 
@@ -239,7 +240,7 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"respondents": ["age"]}, ArgumentError, "everybody's own weights depend; set people='random'"),
+        ({"respondents": ["age"]}, ArgumentError, "everybody's own weights depend; set people=Individuals()"),
         ({"people": "random", "respondents": ["town"]}, ArgumentError, "no column of people; they have 'age', 'sex'"),
         ({"people": "random", "respondents": 3}, ArgumentError, "list of columns"),
     ],
@@ -272,7 +273,7 @@ def test_groups_keep_what_is_known_of_people():
         groups.names
     )
     assert pickle.loads(pickle.dumps(groups)) == groups == groups.mapped(lambda part: part)
-    assert "people" not in vars(th.Groups(dict(groups)))
+    assert "people" not in vars(GroupedData(dict(groups)))
 
 
 def test_the_finding_says_what_is_sure(monkeypatch):
@@ -393,7 +394,7 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, s
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [({"spread": "each"}, "set people='random', or leave it out"), ({"people": "random", "spread": 2}, "must be")],
+    [({"spread": "each"}, "set people=Individuals(), or leave it out"), ({"people": "random", "spread": 2}, "must be")],
 )
 def test_spreads_that_mean_nothing_are_refused(given, said):
     with pytest.raises(ArgumentError, match=said):

@@ -18,6 +18,7 @@ from thali.aspects.samplers.work import (
     times_heavier,
 )
 from thali.aspects.state import COLUMNS, empty_state
+from thali.data.groups import GroupedData
 from thali.inference.chains import checked_run
 
 SWEEPS = 1000
@@ -201,7 +202,7 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
 def test_groups_take_as_much_as_their_options_columns_and_levels():
     _, data = comparisons(12, np.random.default_rng(0))
     two, eight, many = (
-        th.EliminationByAspects()._task(th.Groups({str(g): data for g in range(groups)}), 1, 0, None)
+        th.EliminationByAspects()._task(GroupedData({str(g): data for g in range(groups)}), 1, 0, None)
         for groups in (2, 8, 30)
     )
     usual = two.prior.usual_columns(12)
@@ -210,7 +211,7 @@ def test_groups_take_as_much_as_their_options_columns_and_levels():
     heavier = (eight.levels() * (eight.columns() + 1.0)) / (two.levels() * (two.columns() + 1.0))
     assert eight.seconds_of_sweep() == pytest.approx(4.0 * heavier * two.seconds_of_sweep())
     fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0])
-    known = fixed._task(th.Groups(dict.fromkeys("abcd", data)), 1, 0, None)
+    known = fixed._task(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None)
     assert (known.levels(), known.columns()) == (2.0, 4.0)
 
 
@@ -224,7 +225,7 @@ def of_groups(number):
             better, worse = (features[i] & ~features[j]) @ weights, (features[j] & ~features[i]) @ weights
             rows.append((i, j) if rng.random() < (better + 0.3) / (better + worse + 0.6) else (j, i))
         groups[str(name)] = th.PairedComparisons.from_pairs(rows, labels=list(range(12)))
-    return th.Groups(groups)
+    return GroupedData(groups)
 
 
 @pytest.mark.long
@@ -239,7 +240,7 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     _, data = comparisons(8, np.random.default_rng(0))
     model = th.EliminationByAspects(tempering=[1.0, 2.0])
     run = checked_run(None, 100, 2, 1, 1, 1, False, None, None)
-    sampling = replace(model._sampling(th.Groups({"a": data, "b": data}), run), bound=1_000)
+    sampling = replace(model._sampling(GroupedData({"a": data, "b": data}), run), bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     for chain in chains:
         chain.run_to(chain.total)

@@ -8,12 +8,13 @@ import thali as th
 from thali.comparison.pairs import Pairs
 from thali.comparison.sentences import sentences
 from thali.comparison.splitter import Grouped
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
 
 @pytest.fixture
 def data():
-    return th.Groups({"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)})
+    return GroupedData({"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)})
 
 
 def test_each_pair_of_each_group_is_left_out_once(data):
@@ -34,7 +35,7 @@ def test_each_pair_of_each_group_is_left_out_once(data):
 def test_a_group_with_one_pair_cannot_lose_it(data):
     alone = th.PairedComparisons([[0, 1], [2, 0]])
     with pytest.raises(DataError, match="Group 'b' compared a single pair"):
-        Grouped(Pairs, th.Groups({"a": data["men"], "b": alone}))
+        Grouped(Pairs, GroupedData({"a": data["men"], "b": alone}))
 
 
 def test_models_are_scored_by_group(data, uncompiled):

@@ -12,6 +12,7 @@ from thali.comparison.findings import findings_of
 from thali.comparison.pairs import ObjectPairs
 from thali.comparison.sentences import sentences
 from thali.comparison.splitter import Grouped
+from thali.data.groups import GroupedData
 from thali.data.pairs.parts import of_subjects
 from thali.errors import ArgumentError, DataError
 
@@ -32,7 +33,7 @@ def answered(people=8, seed=1):
 
 @pytest.fixture
 def choices():
-    return th.Groups({"a": random_choices(4, (2, 3), 1), "b": random_choices(3, (2, 3), 2)})
+    return GroupedData({"a": random_choices(4, (2, 3), 1), "b": random_choices(3, (2, 3), 2)})
 
 
 @pytest.mark.parametrize("settings", [(None, None), (9, None), (None, 4)])
@@ -52,7 +53,7 @@ def test_every_choice_is_left_out_of_its_group(choices, settings):
 
 
 def test_people_are_left_out_of_their_group():
-    groups = th.Groups(answered()).mapped(th.Choices.from_comparisons)
+    groups = GroupedData(answered()).mapped(th.Choices.from_comparisons)
     splitter = Grouped(Choosers, groups)
     parts = splitter.parts(SEED, None, 4)
     assert sorted(np.concatenate([splitter.units(part) for part in parts])) == list(range(24))
@@ -64,8 +65,8 @@ def test_people_are_left_out_of_their_group():
 
 
 def test_random_parts_are_those_of_earlier_versions():
-    people = th.Groups(answered()).mapped(th.Choices.from_comparisons)
-    objects = th.Groups(
+    people = GroupedData(answered()).mapped(th.Choices.from_comparisons)
+    objects = GroupedData(
         {"x": random_similarities(4, 1), "y": random_similarities(4, 2), "z": random_similarities(3, 3)}
     )
 
@@ -113,7 +114,7 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
         (answered(3), {"leave_out": "subject"}, "Group 'm' has one respondent"),
         (answered(4), {"leave_out": "subject", "hold_out": 3}, "leaves some group without a respondent"),
         ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, "Group 'a' judged a single pair"),
-        (th.Groups(answered()).mapped(lambda each: of_subjects(each, np.arange(4))), {"leave_out": "task"}, "pair"),
+        (GroupedData(answered()).mapped(lambda each: of_subjects(each, np.arange(4))), {"leave_out": "task"}, "pair"),
     ],
 )
 def test_what_cannot_be_left_out(data, settings, said):
@@ -140,7 +141,7 @@ def test_models_predict_choices_out_of_sets(choices, uncompiled):
 
 def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
     data = {"x": random_similarities(4, 1), "y": random_similarities(4, 2)}
-    splitter = Grouped(ObjectPairs, th.Groups(data))
+    splitter = Grouped(ObjectPairs, GroupedData(data))
     parts = splitter.parts(SEED, None, None)
     assert len(parts) == sum(each.n_pairs for each in data.values())
     (rest,), left = splitter.train(parts[0]), splitter.test(parts[0])

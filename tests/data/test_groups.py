@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali.data.groups import GroupedData
 from thali.errors import DataError, DataWarning
 
 WOMEN = th.PairedComparisons([[0, 7, 2], [3, 0, 5], [4, 1, 0]], labels=["tea", "milk", "beer"])
@@ -16,7 +17,7 @@ MEN = th.PairedComparisons([[0, 2], [4, 0]], labels=["coffee", "tea"])
 
 
 def test_options_are_put_into_one_order():
-    groups = th.Groups({"women": WOMEN, "men": MEN})
+    groups = GroupedData({"women": WOMEN, "men": MEN})
     assert groups.labels == ("tea", "milk", "beer", "coffee")
     assert list(groups) == ["women", "men"] and len(groups) == 2
     assert groups["men"].counts[0, 3] == 4 and groups["men"].counts[3, 0] == 2
@@ -27,7 +28,7 @@ def test_options_are_put_into_one_order():
 
 
 def test_pooled_comparisons_are_counted_together():
-    pooled = th.Groups({"a": WOMEN, "b": WOMEN}).pooled()
+    pooled = GroupedData({"a": WOMEN, "b": WOMEN}).pooled()
     np.testing.assert_array_equal(pooled.counts, 2 * WOMEN.counts)
 
 
@@ -39,7 +40,7 @@ def test_people_in_several_groups_are_told(last, said):
         for table in (rows, rows.assign(subject=["p0", last]))
     )
     with pytest.warns(DataWarning, match=f"{said} in several groups, such as 'p0'; they count as different people"):
-        th.Groups({"x": first, "y": second}).warn_if_unusual()
+        GroupedData({"x": first, "y": second}).warn_if_unusual()
 
 
 def test_groups_of_different_people_are_not_warned_of():
@@ -47,12 +48,12 @@ def test_groups_of_different_people_are_not_warned_of():
     rows["sex"] = list("ffmm")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        th.Groups(th.PairedComparisons.from_trials(rows, subject="subject").by_group("sex")).warn_if_unusual()
+        GroupedData(th.PairedComparisons.from_trials(rows, subject="subject").by_group("sex")).warn_if_unusual()
 
 
 def test_what_is_known_of_people_has_a_row_for_each():
     known = pd.DataFrame({"age": [30, 40, 50]}, [3, 1, 2])
-    groups = th.Groups({1: WOMEN, 3: WOMEN}, known)
+    groups = GroupedData({1: WOMEN, 3: WOMEN}, known)
     assert groups.names == ("1", "3") and groups.people["age"].to_dict() == {"1": 40, "3": 30}
     for people, said in (
         (
@@ -64,13 +65,13 @@ def test_what_is_known_of_people_has_a_row_for_each():
         ({"age": [1]}, "must be a table with a row for each group; got dict"),
     ):
         with pytest.raises(DataError, match=said):
-            th.Groups({1: WOMEN, 3: WOMEN}, people)
+            GroupedData({1: WOMEN, 3: WOMEN}, people)
 
 
 def test_similarities_keep_their_judgements():
     one = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.4], [0.3, 0.4, 1]], labels=["a", "b", "c"])
     other = th.Similarities([[1, 0.6], [0.6, 1]], labels=["c", "a"], judgements=[[0, 4], [4, 0]])
-    groups = th.Groups({"x": one, "y": other})
+    groups = GroupedData({"x": one, "y": other})
     assert groups["y"].matrix[0, 2] == 0.6 and groups["y"].judgements.tolist() == [4.0]
     assert groups.missing == {"y": ("b",)}
     with pytest.raises(DataError, match="Similarities are not counted together"):
@@ -90,16 +91,16 @@ def test_similarities_keep_their_judgements():
 )
 def test_what_are_no_groups(data, said):
     with pytest.raises(DataError, match=said):
-        th.Groups(data)
+        GroupedData(data)
 
 
 def test_an_unknown_group_is_named():
     with pytest.raises(KeyError, match="no group 'x'; the groups are 'women'"):
-        th.Groups({"women": WOMEN})["x"]
+        GroupedData({"women": WOMEN})["x"]
 
 
 def test_copies_are_equal_and_nothing_changes():
-    groups = th.Groups({"women": WOMEN, "men": MEN})
+    groups = GroupedData({"women": WOMEN, "men": MEN})
     assert copy.deepcopy(groups) == groups == pickle.loads(pickle.dumps(groups))
     with pytest.raises(AttributeError):
         groups.names = ()
@@ -108,9 +109,9 @@ def test_copies_are_equal_and_nothing_changes():
 
 def test_many_of_the_same_size_are_not_listed():
     data = th.PairedComparisons([[0, 2], [1, 0]], ["a", "b"])
-    alike = th.Groups({str(k): data for k in range(7)})
+    alike = GroupedData({str(k): data for k in range(7)})
     assert str(alike) == "7 groups of 3 comparisons each; 2 options"
-    other = th.Groups({**alike, "x": th.PairedComparisons([[0, 2], [2, 0]], ["a", "b"])})
+    other = GroupedData({**alike, "x": th.PairedComparisons([[0, 2], [2, 0]], ["a", "b"])})
     assert str(other).startswith("8 groups: 0 (3 comparisons), 1 (3 comparisons), ") and "3 more; 2" in str(other)
 
 
@@ -141,13 +142,15 @@ def test_pooled_groups_know_who_answered(kind):
     data = _answers(kind)
     parts = data.by_group("sex")
     parts["f"] = parts["f"].together([], data.labels[::-1])  # the same in another order
-    groups = th.Groups(parts)
+    groups = GroupedData(parts)
     pooled = groups.pooled()
     assert set(pooled.subjects) == set(data.subjects) and pooled.n_answers == data.n_answers
     assert pooled.people.loc[list(data.subjects)].equals(data.people)
     for name, own in data.by_subject().items():
         assert pooled.by_subject()[name].together([], data.labels) == own
-    unknown = th.Groups({"f": parts["f"], "m": next(iter(parts["m"].by_subject().values())).together([], data.labels)})
+    unknown = GroupedData(
+        {"f": parts["f"], "m": next(iter(parts["m"].by_subject().values())).together([], data.labels)}
+    )
     assert unknown.pooled().n_answers > parts["f"].n_answers
     if kind != "triplets":  # of which one person's answers say whose they are
         assert unknown.pooled().subjects == ()
@@ -155,6 +158,6 @@ def test_pooled_groups_know_who_answered(kind):
 
 def test_pooled_triplets_are_those_of_a_table():
     data = _answers("triplets")
-    pooled = th.Groups(data.by_group("sex")).pooled()
+    pooled = GroupedData(data.by_group("sex")).pooled()
     assert pooled.labels == data.labels and (pooled.counts == data.counts).all()
     assert (pooled.first == data.first).all() and (pooled.second == data.second).all()

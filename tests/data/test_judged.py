@@ -6,6 +6,7 @@ import pytest
 
 import thali as th
 from thali.data import kinds
+from thali.data.groups import GroupedData
 from thali.data.judged import with_more
 from thali.errors import DataError, DataWarning
 
@@ -28,7 +29,7 @@ TRIPLETS = th.Triplets([(0, 1, 2), (0, 1, 2), (0, 2, 1)], labels=["tea", "coffee
         (BEST_WORST, kinds.CHOICES, "1 choice", [], 0, True),
         (ALIKE, kinds.SIMILARITIES, "1 similarity", ["wall"], 0, False),
         (TRIPLETS, kinds.TRIPLETS, "3 answers", ["wall"], 0, False),
-        (th.Groups({"a": TIED, "b": TIED}), kinds.PAIR_GROUPS, "24 answers", [], 4, True),
+        (GroupedData({"a": TIED, "b": TIED}), kinds.PAIR_GROUPS, "24 answers", [], 4, True),
     ],
 )
 def test_every_kind_answers(data, kind, answers, never, ties, choices):
@@ -71,7 +72,7 @@ def test_a_refusal_of_groups_says_nothing_untrue():
     )
     judged = th.Similarities.from_frame(frame)
     assert judged.subjects == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]  # who answered is known
-    for data in (judged, ALIKE, th.Groups(judged.by_subject(), judged.people)):
+    for data in (judged, ALIKE, GroupedData(judged.by_subject(), judged.people)):
         wanted = (
             f"^{type(data).__name__} are not divided by a column of people; give a mapping from the name of each group"
         )

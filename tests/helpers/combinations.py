@@ -143,7 +143,7 @@ TABLES = {
     "experiment with none": Table(EXPERIMENTS, _experiment_with_none, ("--none", "4")),
     "rows": Table(CLASSES, _rows, ("--target", "y")),
 }
-POPULATIONS = {"one": (), "groups": ("--group", "sex"), "kinds": ("--kinds", "2")}
+POPULATIONS = {"one": (), "groups": ("--group", "sex"), "kinds": ("--people", "classes:2")}
 EVIDENCE = "evidence"
 MODELS = [f"{spec.name} {method}".strip() for spec in TYPED for method in spec.methods or ("",)]
 LEFT_OUT = [*dict.fromkeys([*(word for ways in WAYS.values() for word in ways), SUBJECT])]

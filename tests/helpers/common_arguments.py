@@ -62,7 +62,7 @@ _OF_GIBBS = Own('Only of `method="gibbs"`.')
 OWN = {
     ("LatentFeatures", "draws"): Own(
         "Of similarities and triplets what is predicted of pairs and the features that they share count, too. Tempered"
-        ' chains are looked at from 500 draws on; of many people with ``people="random"`` there are fewer draws,'
+        " chains are looked at from 500 draws on; of many people with ``people=Individuals()`` there are fewer draws,"
         " further apart. Where the chains stay in different families of features, so that more draws would not help,"
         " the run starts again with ``tempering=8``, unless the model says how it tempers or more than half of the time"
         " is over."

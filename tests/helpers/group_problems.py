@@ -12,6 +12,7 @@ from thali.aspects.operations import cache_at, rebuild
 from thali.aspects.populations.groups_chain import GroupChain, build_group_task
 from thali.aspects.samplers.groups import prepare_groups
 from thali.aspects.state import ALPHA, COLUMNS, SWEEPS, replica
+from thali.data.groups import GroupedData
 from thali.posterior.summary import convergence
 
 
@@ -27,7 +28,7 @@ def task(
     data, likelihood=None, prior=None, alpha=None, weights="free", kappa=float("nan"), draws=1, tune=0, thin=1, **more
 ):
     """What the chains of groups run; `kappa` fixes what is learned otherwise."""
-    groups = th.Groups({str(g): each for g, each in enumerate(data)})
+    groups = GroupedData({str(g): each for g, each in enumerate(data)})
     parts = {
         "prior": prior or th.priors.IndianBuffet(),
         "likelihood": likelihood or th.likelihoods.Elimination(0.01),

@@ -9,6 +9,7 @@ from kind_problems import random_answers
 from problems import random_comparisons
 
 import thali as th
+from thali.data.groups import GroupedData
 from thali.inference.warn import without_warnings
 
 RUN = {"tune": 40, "chains": 3, "random_seed": 1}
@@ -38,7 +39,7 @@ def _choices():
 
 
 def _groups():
-    return th.Groups({name: random_comparisons(4, seed) for seed, name in enumerate(["adults", "children"])})
+    return GroupedData({name: random_comparisons(4, seed) for seed, name in enumerate(["adults", "children"])})
 
 
 def _triplets():

@@ -464,7 +464,7 @@ def test_small_parts_borrow_strength(covariates, tmp_path):
         ({"by": "language", "judges": True}, "pool is not modelled together with judges"),
         (
             {"by": "language", "method": "mcmc", "people": "random"},
-            "pool is not modelled together with people='random'",
+            "pool is not modelled together with people=Individuals()",
         ),
     ],
 )

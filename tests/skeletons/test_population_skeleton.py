@@ -6,6 +6,7 @@ import pytest
 from population import Everybody
 
 import thali as th
+from thali.data.groups import GroupedData
 from thali.errors import DataError
 
 RUN = {"draws": 15, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -31,7 +32,7 @@ def groups():
 
 def test_a_fit_is_that_of_the_data_that_it_makes(groups):
     made = OfEverybody().fit(groups, **RUN)
-    known = th.EliminationByAspects().fit(th.Groups(groups).pooled(), **RUN)
+    known = th.EliminationByAspects().fit(GroupedData(groups).pooled(), **RUN)
     np.testing.assert_array_equal(made.summary(), known.summary())
     assert made.groups_ == () and len(made.sample_prior(groups, 2, 1)["prior"]["alpha"].values.ravel()) == 2
     predictive = made.posterior_predictive(groups, random_seed=1)["posterior_predictive"]

@@ -15,6 +15,7 @@ import thali as th
 from thali.aspects.populations.evidence import run_ladders
 from thali.aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base
 from thali.aspects.populations.groups_chain import build_group_task
+from thali.data.groups import GroupedData
 from thali.errors import ArgumentError
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.posterior.summary import convergence
@@ -66,7 +67,7 @@ def test_evidence_of_comparisons(data, settings, expected, error, run):
 def test_evidence_of_similar_groups_of_known_likeness():
     """kappa = 2."""
     data = [(8, 2), (2, 8)]
-    groups = th.Groups({str(g): pair(*each) for g, each in enumerate(data)})
+    groups = GroupedData({str(g): pair(*each) for g, each in enumerate(data)})
     parts = th.EliminationByAspects(alpha=1.0)._parts(groups)
     how = checked_evidence_run(**USUAL | RUN | {"sensitivity": False})
     task = build_group_task(groups, how.draws, how.tune, how.thin, "similar", **parts | {"tempering": False})
@@ -87,7 +88,7 @@ def test_evidence_of_similarities(similar, expected, run):
 
 
 def test_what_the_weights_vary_about_is_drawn_from_its_prior():
-    groups = th.Groups({"a": pair(1, 1), "b": pair(1, 1)})
+    groups = GroupedData({"a": pair(1, 1), "b": pair(1, 1)})
     parts = th.EliminationByAspects()._parts(groups)
     task = build_group_task(groups, 1, 0, 1, "similar", **parts)
     rng = np.random.default_rng(1)

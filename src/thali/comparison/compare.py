@@ -126,7 +126,7 @@ _TELLS = {LatentClasses: "latent classes", Individuals: "respondents"}  # what a
 
 
 def refuse_people(named: dict[str, Any], kind: str) -> None:
-    """Refuse models of kinds of people, or of everybody, where pairs are left out; the error names the model."""
+    """Refuse models of latent classes or individuals where pairs are left out; the error names the model."""
     for name, model in named.items():
         if kind != PAIRS or not isinstance(model, EliminationByAspects):
             continue
@@ -274,9 +274,9 @@ def compare(
         - ``together``, ``together_se``, of `Choices` whose respondents are left out: ln of the probability of all
           choices of a respondent together (see `EliminationByAspects.log_predictive`), summed over respondents and
           divided by the number of choices; ``together_difference`` from the best by this score. It tells models of
-          several kinds of people apart, and of people who differ (``people="random"``), which single choices hardly do;
-          models of somebody else are scored as if each choice were made by another respondent. Models whose draws
-          are adjusted for people are scored by the likelihood itself.
+          latent classes apart, and of people who differ (``people=Individuals()``), which single choices
+          hardly do; models of somebody else are scored as if each choice were made by another respondent. Models whose
+          draws are adjusted for people are scored by the likelihood itself.
 
         Of covariates and classes:
 

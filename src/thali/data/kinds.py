@@ -29,7 +29,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="unique,ibp",
         compared_by_group="common,free,similar",
         groups="choices out of sets by group",
-        kinds="choices out of sets of kinds of people",
+        kinds="choices out of sets of latent classes",
     ),
     DataSpec(
         EXPERIMENTS,
@@ -52,7 +52,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="unique,ibp",
         compared_by_group="common,free,similar",
         groups="paired comparisons by group",
-        kinds="paired comparisons of kinds of people",
+        kinds="paired comparisons of latent classes",
         by_people=True,
     ),
     DataSpec(
@@ -95,7 +95,7 @@ TRIPLET_GROUPS = GROUPED[TRIPLETS]
 
 # of people whose kinds are not known
 BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
-BY_KINDS |= {BEST_WORST: "best-worst choices of kinds of people"}
+BY_KINDS |= {BEST_WORST: "best-worst choices of latent classes"}
 OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
 PAIR_KINDS, CHOICE_KINDS, BEST_WORST_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[BEST_WORST]
 

@@ -30,7 +30,7 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     Parameters
     ----------
     model : fitted model, or pandas.DataFrame
-        Of two to seven groups or kinds of people; or what its `features()` returned.
+        Of two to seven groups or latent classes; or what its `features()` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     most : int

@@ -32,7 +32,7 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     Parameters
     ----------
     model : fitted model, or pandas.DataFrame
-        Fitted to choices with ``people="random"``; or the table that its `individuals()` returned.
+        Fitted to choices with ``people=Individuals()``; or the table that its `individuals()` returned.
     population : pandas.DataFrame, optional
         With such a table: mean, low and high of each option by the common weights; None: they are not drawn.
     ax : matplotlib axes, optional

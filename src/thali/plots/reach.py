@@ -20,7 +20,7 @@ def reach(model: Any, size: int = 3, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     model : fitted model, or pandas.DataFrame
-        Fitted to choices with ``people="random"``; or the table that its `reach()` returned.
+        Fitted to choices with ``people=Individuals()``; or the table that its `reach()` returned.
     size : int
         Options of a set, of a model.
     ax : matplotlib axes, optional

@@ -29,7 +29,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
 
     Parameters
     ----------
-    model : HierarchicalLogit, LatentClassLogit, ProductClasses, or EliminationByAspects with ``people="random"``
+    model : HierarchicalLogit, LatentClassLogit, ProductClasses, or EliminationByAspects with ``people=Individuals()``
         Fitted; or what its `segments()` returned.
     k : int, or several, optional
         How many segments, as for `segments()` of the model.

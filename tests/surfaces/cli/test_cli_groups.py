@@ -25,8 +25,8 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = (
         "--group",
         "sex",
-        "--weights",
-        "similar",
+        "--people",
+        "groups:similar",
         "--tempering",
         "off",
         *RUN,
@@ -61,7 +61,10 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
             "in all rows of each person; known are 'sex', 'town'. Give everybody one value",
         ),
         (["nobody.csv", "--group", "trial"], "Column 'trial' has another value in every row"),
-        (["people.csv", "--weights", "free"], "these data are of one; name the column of groups by --group, or leave"),
+        (
+            ["people.csv", "--people", "groups:free"],
+            "these data are of one; name the column of groups by --group, or leave",
+        ),
         (["celebrities", "--group", "sex"], "--group is about a file"),
     ],
 )
@@ -133,11 +136,15 @@ def answers(folder):
     ("table", "words", "said"),
     [
         ("odd.csv", (), ("by 'sex': 2 groups: m (18 answers), f (18 answers); 4 objects", "Do m and f attend")),
-        ("odd.csv", ("--link", "ratio", "--weights", "similar"), ("constant[m]", "How similar the groups are, kappa")),
-        ("odd.csv", ("--weights", "common"), ("by 'sex': 2 groups",)),
+        (
+            "odd.csv",
+            ("--link", "ratio", "--people", "groups:similar"),
+            ("constant[m]", "How similar the groups are, kappa"),
+        ),
+        ("odd.csv", ("--people", "groups:common"), ("by 'sex': 2 groups",)),
         (
             "people.csv",
-            ("--covariate", "order", "--weights", "similar"),
+            ("--covariate", "order", "--people", "groups:similar"),
             ("by 'sex': 2 groups: m (6 comparisons), f (6 comparisons); 3 options", "What else decides", "order"),
         ),
         (
@@ -147,7 +154,7 @@ def answers(folder):
         ),
         (
             "answers.csv",
-            ("--aspects", "unique", "--best-worst", "reversed", "--weights", "similar"),
+            ("--aspects", "unique", "--best-worst", "reversed", "--people", "groups:similar"),
             ("worth[f][tea]",),
         ),
     ],
@@ -226,7 +233,7 @@ def test_similarities_are_split_by_a_column(done, similar, uncompiled):
     [
         (["--group", "lab"], "Column 'lab' holds 'Ghent' alone; leave out --group"),
         (["--group", "sez"], "There is no column 'sez'"),
-        (["--group", "sex", "--weights", "common"], "--weights common is for answers that add up"),
+        (["--group", "sex", "--people", "groups:common"], "--people groups:common is for answers that add up"),
     ],
 )
 def test_groups_of_similarities_that_are_refused(refused, similar, words, sentence):

@@ -19,12 +19,12 @@ def tables(folder):
 
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
-    words = ("--kinds", 2, "--subject", "person", "--weights", "similar", *RUN)
+    words = ("--people", "classes:2", "--subject", "person", "--people", "groups:similar", *RUN)
     result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
-    for said in ("Kinds of people, the largest first", "P(occupied)", "kind_agreement", "How similar the kinds are"):
+    for said in ("Kinds of people, the largest first", "P(occupied)", "class_agreement", "How similar the kinds are"):
         assert said in result.out
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", "ranks.csv"} <= written
+    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_class.csv", "ranks.csv"} <= written
     assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == ["p0", "p1", "p2", "p3"]
     report = (folder / "report.html").read_text()
     assert "Which kinds of people are there" in report and "Stephens, 2000" in report
@@ -46,14 +46,14 @@ def others(folder):
     ("table", "words", "written", "said"),
     [
         ("sets.csv", ("--aspects", "unique"), "ranks.csv", "set_probability"),
-        ("sets.csv", ("--weights", "similar"), "ranks.csv", "How similar the kinds are"),
+        ("sets.csv", ("--people", "groups:similar"), "ranks.csv", "How similar the kinds are"),
     ],
 )
 def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, said):
-    result = done("fit", table, "--kinds", 2, *words, *RUN, "--out", "found", "--report", "report.html")
-    assert said in result.out + (folder / "report.html").read_text() and "kind_agreement" in result.out
+    result = done("fit", table, "--people", "classes:2", *words, *RUN, "--out", "found", "--report", "report.html")
+    assert said in result.out + (folder / "report.html").read_text() and "class_agreement" in result.out
     found = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", written} <= found
+    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_class.csv", written} <= found
     assert "Which kinds of people are there" in (folder / "report.html").read_text()
 
 
@@ -69,15 +69,21 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["people.csv", "--subject", "person", "--kinds", "0"], "--kinds must be a whole number of 1 or more; got 0"),
-        (["people.csv", "--subject", "person", "--kinds", "9"], "--kinds 9 are more than the people"),
         (
-            ["nobody.csv", "--kinds", "2"],
+            ["people.csv", "--subject", "person", "--people", "classes:0"],
+            "--kinds must be a whole number of 1 or more; got 0",
+        ),
+        (["people.csv", "--subject", "person", "--people", "classes:9"], "--people classes:9 are more than the people"),
+        (
+            ["nobody.csv", "--people", "classes:2"],
             "--kinds of people need comparisons that say who answered; name the column of who did by --respondent.",
         ),
-        (["people.csv", "--group", "sex", "--kinds", "2"], "--kinds are looked for in people of one group"),
-        (["celebrities", "--kinds", "2"], "--kinds of people need comparisons that say who answered"),
-        (["numbers", "--kinds", "2"], "--kinds belongs to elimination-by-aspects, but numbers reads as similarities"),
+        (["people.csv", "--group", "sex", "--people", "classes:2"], "--kinds are looked for in people of one group"),
+        (["celebrities", "--people", "classes:2"], "--kinds of people need comparisons that say who answered"),
+        (
+            ["numbers", "--people", "classes:2"],
+            "--kinds belongs to elimination-by-aspects, but numbers reads as similarities",
+        ),
     ],
 )
 def test_what_is_refused(refused, words, sentence):

@@ -51,9 +51,9 @@ def test_people_who_judged_more_than_once(done, refused, folder):
     named = "judged.csv", "--subject", "person"
     board = th.leaderboard(folder / "judged.csv", respondent="person", progressbar=False)
     assert str(board.people.sentence) in done("leaderboard", *named).out and board.people.by == "scores"
-    alone = done("leaderboard", *named, "--people-model", "independent").out
+    alone = done("leaderboard", *named, "--people", "independent").out
     assert "statements about people:" not in alone
-    assert "--people-model random needs --method mcmc" in refused("leaderboard", *named, "--people-model", "random")
+    assert "--people individuals needs --method mcmc" in refused("leaderboard", *named, "--people", "individuals")
 
 
 @pytest.mark.fit

@@ -151,7 +151,7 @@ def answers(folder):
 def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, answers):
     words = ("fit", "maxdiff.csv", "--aspects", "unique", "--best-worst", "reversed")
     run = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1, "--out", "people", "--report", "r.html")
-    result = done(*words, "--people-model", "random", "--segments", 2, *run)
+    result = done(*words, "--people", "individuals", "--segments", 2, *run)
     assert "Segments of the respondents, and what each prefers" in result.out
     written = {path.name for path in (folder / "people").iterdir()}
     tables = ("individuals", "option_scores", "reach", "segment_scores", "segments")
@@ -163,5 +163,5 @@ def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, 
     page = (folder / "r.html").read_text()
     for question in ("Which options reach most people together?", "How strongly does each segment prefer each option?"):
         assert question in page
-    assert "--people-model random, or leave it out" in refused(*words, "--segments", 2)
-    assert "5 segments are more than the 4 respondents" in refused(*words, "--people-model", "random", "--segments", 5)
+    assert "--people individuals, or leave it out" in refused(*words, "--segments", 2)
+    assert "5 segments are more than the 4 respondents" in refused(*words, "--people", "individuals", "--segments", 5)

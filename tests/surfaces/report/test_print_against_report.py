@@ -32,7 +32,7 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
     "elimination-by-aspects, maximum likelihood": ["pairs.csv", "--method", "maximum-likelihood", "--ci", 0.97],
     "elimination-by-aspects, people": [
-        *("people.csv", *RUN, "--people-model", "random", "--segments", 2, "--anchor", "tea")
+        *("people.csv", *RUN, "--people", "individuals", "--segments", 2, "--anchor", "tea")
     ],
     "additive-clustering": ["similar.csv", *RUN, "--similar", 0.4, "--estimate", "conditional-map"],
     "product-classes": [

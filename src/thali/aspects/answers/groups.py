@@ -341,7 +341,7 @@ def group_features_table(
     if similar is not None:
         raise ArgumentError(
             Argument("similar"),
-            " is for one group of people; take the model of one, of_group(name), or of one kind, of_kind(1).",
+            " is for one group of people; take the model of one, of_group(name), or of one latent class, of_class(1).",
         )
     names = Posterior(tree).groups
     table = features_table(tree_of_group(tree, names[0]), min_probability)

@@ -109,7 +109,7 @@ class OfKinds(OfData):
         self.word: str = one.word  # type: ignore[misc]
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
-        raise ArgumentError(f"{what} is of people of one kind; take the model of one, such as of_kind(1).")
+        raise ArgumentError(f"{what} is for one latent class; take the model of one, such as of_class(1).")
 
 
 _OF_ONE: tuple[OfData, ...] = (

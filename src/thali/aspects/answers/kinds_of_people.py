@@ -150,7 +150,7 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
             continue
         new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
         posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
-    posterior = posterior.drop_vars(["kind", "n_kinds", "subject"]).assign_coords(group=names)
+    posterior = posterior.drop_vars(["kind", "n_classes", "subject"]).assign_coords(group=names)
     if "set_probability" in posterior:
         rows = {name: data["observed_data"][name].values for name in ("offered", "alternative", "place_group")}
         labels = [f"{one} | {offered}" for one, offered in zip(rows["alternative"], rows["offered"], strict=True)]
@@ -262,7 +262,7 @@ def people_in(tree: "xarray.DataTree") -> list[str]:
     return [str(name) for name in tree["posterior"].dataset["subject"].values]
 
 
-def same_kind_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def same_class_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     """The probability that two people are of the same kind, people by people."""
     import pandas as pd
 
@@ -286,9 +286,9 @@ def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
         shares = {"sample": _of_sample(count, len(people)), "population": _of_all(count, len(people), number)}
         row = {f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()}
         rows.append(row | {"occupied": float(np.mean(count > 0)), "people": tuple(people[likely == g].tolist())})
-    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="kind"))
-    occupied = tree["posterior"].dataset["n_kinds"].values.ravel()
-    table.attrs["n_kinds"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
+    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="class"))
+    occupied = tree["posterior"].dataset["n_classes"].values.ravel()
+    table.attrs["n_classes"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
     return table
 
 
@@ -324,13 +324,13 @@ def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
     p = memberships(tree)
     likely = p.argmax(axis=1)
-    columns = {"kind": likely + 1, "probability": p.max(axis=1)}
+    columns = {"class": likely + 1, "probability": p.max(axis=1)}
     columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
     return Table(columns, index=pd.Index(people_in(tree), name="subject"))
 
 
 def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
-    """Label-free quantities: `kappa`, and of two kinds or more `n_kinds`, `kind_share[1]`, ..., `kind_agreement`."""
+    """Label-free quantities: `kappa`, and of several classes `n_classes`, `class_share[1]`, ..., `class_agreement`."""
     seen, number = Posterior(tree), number_of_kinds(tree)
     posterior = seen.draws
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
@@ -339,9 +339,9 @@ def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
         return found
     of = members(tree)
     sizes = -np.sort(-np.stack([(of == g).mean(axis=1) for g in range(number)], axis=1), axis=1)
-    found["n_kinds"] = posterior["n_kinds"].values
-    found |= {f"kind_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(number)}
-    return found | ({"kind_agreement": agreement(of, number).reshape(shape)} if of.shape[1] > 1 else {})
+    found["n_classes"] = posterior["n_classes"].values
+    found |= {f"class_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(number)}
+    return found | ({"class_agreement": agreement(of, number).reshape(shape)} if of.shape[1] > 1 else {})
 
 
 # What a person chooses of whom only the answers of others are known: a mixture over kinds -----------------------------

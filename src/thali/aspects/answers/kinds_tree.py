@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 LEAST = -1e4  # stands for the logarithm of a probability of 0
 _OF_KINDS = {
-    "kind": "of which kind everybody is; the numbers mean nothing and change from draw to draw",
-    "n_kinds": "kinds that somebody is of",
+    "kind": "the class of each respondent; the numbers mean nothing and change from draw to draw",
+    "n_classes": "classes that somebody is in",
     "choice_probability": "probability that a new person chooses the first of a pair; lapse included",
-    "kind_choice_probability": "probability that a person of each kind chooses the first of a pair; lapse included",
+    "kind_choice_probability": "probability that a person of each class chooses the first of a pair; lapse included",
     "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
-    "kind_set_probability": "probability that a person of each kind chooses the alternative; lapse included",
-    "tie": "nu, the parameter of ties, mean over kinds of a new person",
-    "kind_tie": "nu, the parameter of ties, in each kind",
-    "kind_weights": "weight of a feature in each kind; padded with 0",
-    "kind_unique_weights": "weight of the aspect that an option has alone, in each kind",
-    "weights": "weight of a feature, mean over kinds; padded with 0",
-    "unique_weights": "weight of the aspect that an option has alone, mean over kinds",
-    "kappa": "how similar the kinds are: weights are Gamma(kappa, kappa / v), v what they vary about",
+    "kind_set_probability": "probability that a person of each class chooses the alternative; lapse included",
+    "tie": "nu, the parameter of ties, mean over classes of a new person",
+    "kind_tie": "nu, the parameter of ties, in each class",
+    "kind_weights": "weight of a feature in each class; padded with 0",
+    "kind_unique_weights": "weight of the aspect that an option has alone, in each class",
+    "weights": "weight of a feature, mean over classes; padded with 0",
+    "unique_weights": "weight of the aspect that an option has alone, mean over classes",
+    "kappa": "how similar the classes are: weights are Gamma(kappa, kappa / v), v what they vary about",
 }
 
 
@@ -90,7 +90,7 @@ def kinds_tree(
         "alpha": over_draws([chain.alpha for chain in kept]),
         "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
         **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
-        "n_kinds": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
+        "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "subject"), of.reshape(*shape, -1)),
         **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
         "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
@@ -144,7 +144,7 @@ def shares_of_new(sizes: np.ndarray) -> np.ndarray:
 
 
 def mixed(shares: np.ndarray, each: np.ndarray, ties: np.ndarray | None) -> np.ndarray:
-    """The mean over kinds (..., kinds), by shares, of probabilities (..., kinds, n); of pairs that may be tied those
+    """The mean over classes (..., kinds), by shares, of probabilities (..., kinds, n); of pairs that may be tied those
     that the first is chosen if one is, which weigh as often as that happens in a kind."""
     if ties is None:
         return np.einsum("...g,...gn->...n", shares, each)

@@ -141,7 +141,7 @@ ENGLISH = {
     "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"
     " about one over its root, relative to the common ones.",
     "individuals.log_likelihood": "Log-likelihood of all people's answers, no constant left out: {value}.",
-    # groups and kinds of people
+    # groups and latent classes
     "groups.asked": "Do {names} attend to the same {word}s, and how much does each weigh in each group?",
     "groups.more": "{members} weighs more for {more} than for {less} (probability {sure}, if there is such a {word}:"
     " {probability})",
@@ -165,31 +165,31 @@ ENGLISH = {
     "groups.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), with kappa learned"
     " under a Gamma(2, 0.1) prior.",
     "groups.methods.covariates": "The coefficients of covariates were the same in all groups.",
-    "kinds.asked": "Which kinds of people are there, who is of the same kind, and what does each kind prefer?",
-    "kinds": "The answers come from {number} of the {most} kinds that there may be (probability {probability}).",
-    "kinds.each": "Kind {kind} has {sample} % of the people who answered, and {population} % of the population that"
+    "kinds.asked": "Which latent classes are there, who is in the same class, and what does each class prefer?",
+    "kinds": "The respondents are in {number} of at most {most} latent classes (probability {probability}).",
+    "kinds.each": "Class {kind} has {sample} % of the respondents, and {population} % of the population that"
     " they are a sample of ({interval} {low} to {high}); {prefers}.",
     "kinds.shares": "The share of the sample counts whole people, and so do the ends of its interval, which may leave"
-    " out the mean. The quantities kind_share[1], kind_share[2], ... are those of the largest kind of each draw, of the"
-    " second largest, ..., whoever is of it.",
+    " out the mean. The quantities class_share[1], class_share[2], ... are those of the largest class of each draw, of"
+    " the second largest, ..., whoever is in it.",
     "kinds.liked": "the best mean ranks have {liked}",
-    "kinds.title": "Kinds of people, the largest first: their share of those who answered and of the population, and"
+    "kinds.title": "Latent classes, the largest first: their share of the respondents and of the population, and"
     " how many people most probably are of each",
-    "kinds.ranks": "Rank of the options by the weight of all their aspects, for each kind",
-    "kinds.features": "Aspects that some share and others lack, and their weight in each kind",
-    "kinds.caption": "Weight of each aspect in each kind.",
-    "kinds.kappa": "How similar the kinds are, kappa, is {estimate}.",
-    "kinds.n_kinds": "Kinds that somebody is of: {value}.",
-    "kinds.agreement": "Pairs of people of whom a draw says as the most typical one whether they are of the same kind:"
+    "kinds.ranks": "Rank of the options by the weight of all their aspects, for each class",
+    "kinds.features": "Aspects that some share and others lack, and their weight in each class",
+    "kinds.caption": "Weight of each aspect in each class.",
+    "kinds.kappa": "How similar the classes are, kappa, is {estimate}.",
+    "kinds.n_kinds": "Occupied classes: {value}.",
+    "kinds.agreement": "Pairs of people of whom a draw says as the most typical one whether they are in the same class:"
     " {value}.",
     "kinds.log_likelihood": "Log-likelihood of all people, no constant left out: {value}.",
-    "kinds.methods": "Everybody was of one of {number} kinds, whose shares had a Dirichlet(1, ..., 1) prior and whose"
-    " members were inferred. The kinds had aspects in common and weights of their own{how}",
-    "kinds.methods.covariates": "The coefficients of covariates were the same in all kinds.",
-    "kinds.methods.free": ", independent of those of the other kinds.",
+    "kinds.methods": "Each respondent was in one of {number} latent classes, whose shares had a Dirichlet(1, ..., 1)"
+    " prior and whose members were inferred. The classes had aspects in common and separate weights{how}",
+    "kinds.methods.covariates": "The coefficients of covariates were the same in all classes.",
+    "kinds.methods.free": ", independent of those of the other classes.",
     "kinds.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), kappa having a"
     " Gamma(2, 0.1) prior.",
-    "kinds.methods.matched": "Kinds of different draws were matched by their members {source}.",
+    "kinds.methods.matched": "Classes of different draws were matched by their members {source}.",
     # what was asked
     "elimination.asked.plain": "How strongly is each option preferred, if every option has a worth of its own?",
     "elimination.asked.tree": "By which aspects do people choose among these options, if related options tend to share"

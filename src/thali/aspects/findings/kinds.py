@@ -1,4 +1,4 @@
-"""What a fit to kinds of people whose members are not known finds out."""
+"""What a fit of latent classes finds out."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +26,14 @@ def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
     """The makers of the findings but for the paragraph of a paper; `check`: of the data; `more`: further answers."""
     question = asked(lambda model: ENGLISH["kinds.asked"])
     own = question, kinds, features, n_features, ranks, *more
-    return (*own, parameters, check, summary, data, assignment, same_kind)
+    return (*own, parameters, check, summary, data, assignment, same_class)
 
 
-@finding("kinds", "Which kinds of people are there?")
+@finding("latent_classes", "Which latent classes are there?")
 def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
-    """The kinds, how many people are of each, and what they prefer."""
-    sizes: Any = model.kind_sizes()
-    numbers = sizes.attrs["n_kinds"]
+    """Return the latent classes, their sizes, and what they prefer."""
+    sizes: Any = model.class_sizes()
+    numbers = sizes.attrs["n_classes"]
     likeliest = max(numbers, key=numbers.get)
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
     notes: list[Text] = []
@@ -41,7 +41,7 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
         low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(), "low": low, "high": high}
-        prefer = _preferred(model.of_kind(kind))
+        prefer = _preferred(model.of_class(kind))
         notes.append(phrase(ENGLISH, "kinds.each", kind=kind, prefers=prefer, **shares, **ends))
     if len(sizes) > 1:
         notes.append(ENGLISH["kinds.shares"])
@@ -60,15 +60,15 @@ def _preferred(model: Any) -> Text:
     return phrase(ENGLISH, "kinds.liked", liked=liked)
 
 
-@finding("features", "How much does each aspect weigh for each kind?")
+@finding("features", "How much does each aspect weigh in each class?")
 def features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
-    """The aspects with their weight in each kind."""
+    """Return the aspects with their weight in each class."""
     if of_options_alone(model):
         return None
     table: Any = model.features(similar=settings.similar)
     labels = labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
-    written, several = by_member(table, labels), len(model.kind_sizes())
+    written, several = by_member(table, labels), len(model.class_sizes())
     if not len(shared):
         return Finding(phrase(ENGLISH, "groups.none", word="aspect"), table=written, rows=0)
     kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
@@ -90,12 +90,12 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     return number_finding(model, number.to_numpy(), "aspect", "aspects")
 
 
-@finding("ranks", "Which options does each kind prefer?")
+@finding("ranks", "Which options does each class prefer?")
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
-    """The ranks of the options for each kind, one kind after the other."""
-    numbers = range(1, len(model.kind_sizes()) + 1)
-    found = {kind: model.of_kind(kind).ranks(every_rank=True) for kind in numbers}
-    return ranks_finding("kind", found, "", str(ENGLISH["kinds.ranks"]))
+    """Return the ranks of the options in each class."""
+    numbers = range(1, len(model.class_sizes()) + 1)
+    found = {kind: model.of_class(kind).ranks(every_rank=True) for kind in numbers}
+    return ranks_finding("class", found, "", str(ENGLISH["kinds.ranks"]))
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
@@ -103,26 +103,26 @@ def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
     rows = model.summary()
     of_kinds: tuple[Text, ...] = ()
-    if "n_kinds" in rows.index:
-        number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_kinds"))
-        of_kinds = number_of_kinds, phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "kind_agreement"))
+    if "n_classes" in rows.index:
+        number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_classes"))
+        of_kinds = number_of_kinds, phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "class_agreement"))
     return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
 
 
-@finding("assignment", "Of which kind is everybody?", FILE)
+@finding("assignment", "In which class is each respondent?", FILE)
 def assignment(model: "EliminationByAspects", settings: Settings) -> Finding:
-    """The kind of each person."""
+    """Return the class of each respondent."""
     return Finding(table=model.assignment())
 
 
-@finding("same_kind", "Who is of the same kind?", FILE)
-def same_kind(model: "EliminationByAspects", settings: Settings) -> Finding:
-    """The probability that two people are of the same kind."""
-    return Finding(table=model.same_kind())
+@finding("same_class", "Who is in the same class?", FILE)
+def same_class(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """Return the probability that two respondents are in the same class."""
+    return Finding(table=model.same_class())
 
 
 def modelled(model: Any) -> tuple[Text, ...]:
-    """How the kinds were modelled."""
+    """Return the methods text of latent classes."""
     how = ENGLISH["kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"]
     matched = phrase(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
     return (phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=how), matched)

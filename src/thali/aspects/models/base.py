@@ -98,10 +98,10 @@ class LatentFeatures(RunByChains):
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
             effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
             64,000 or 2 GB. Of similarities and triplets what is predicted of pairs and the features that they share
-            count, too. Tempered chains are looked at from 500 draws on; of many people with ``people="random"`` there
-            are fewer draws, further apart. Where the chains stay in different families of features, so that more draws
-            would not help, the run starts again with ``tempering=8``, unless the model says how it tempers or more than
-            half of the time is over.
+            count, too. Tempered chains are looked at from 500 draws on; of many people with ``people=Individuals()``
+            there are fewer draws, further apart. Where the chains stay in different families of features, so that more
+            draws would not help, the run starts again with ``tempering=8``, unless the model says how it tempers or
+            more than half of the time is over.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
@@ -238,10 +238,10 @@ class LatentFeatures(RunByChains):
         option in the sum of all utilities, and rank[a]) or set_probability[a | a, b, ...] of every member of every set
         (up to 2,000 of them; worth[a] and rank[a] where options share nothing), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2, which a likelihood of your own has as well. Of kinds of people probabilities are those
-        of a new person, and besides there are kappa (if they are similar), n_kinds (how many are occupied),
-        kind_share[1], ... (the share of those who answered in the largest kind of a draw, ...) and kind_agreement (the
-        share of pairs of people of whom a draw says as the most typical one whether they are of the same kind).
+        probability above .2, which a likelihood of your own has as well. Of latent classes probabilities are those of a
+        new person, and besides there are kappa (if they are similar), n_classes (how many are occupied),
+        class_share[1], ... (the share of those who answered in the largest class of a draw, ...) and class_agreement
+        (the share of pairs of people of whom a draw says as the most typical one whether they are in the same class).
 
         Returns
         -------
@@ -277,15 +277,15 @@ class LatentFeatures(RunByChains):
             present) and its interval, copies (expected number of columns), and of the probability its Monte Carlo
             standard error `mcse`, effective sample size `ess`, `r_hat` and `converged` (False where R-hat exceeds 1.05:
             the chains do not agree on it), of each chain (``chain 0``, ...) where the chains do not agree on all, then
-            probability itself. Weights are comparable within a fit; they are left
-            out where a likelihood of your own ignores them. With a tree as prior a first column `place` says where the
-            owners stand in it: "leaf", "clade" (all that one inner node has below it; with its name, if it has one),
-            "root" (all), or "across". Matched features are numbered from 1 and
-            have as members the options with a membership of .5 or more (see `membership`), and `stability`, the mean
-            Jaccard index of the owners in each draw and the membership; their probability is that a draw has the
-            feature. Of several groups of people (or kinds, which are matched across draws) the weight and its interval
-            are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as share of the group's total,
-            and of up to four groups ``P(women > men)`` says how surely it is larger in one.
+            probability itself. Weights are comparable within a fit; they are left out where a likelihood of your own
+            ignores them. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade"
+            (all that one inner node has below it; with its name, if it has one), "root" (all), or "across". Matched
+            features are numbered from 1 and have as members the options with a membership of .5 or more (see
+            `membership`), and `stability`, the mean Jaccard index of the owners in each draw and the membership; their
+            probability is that a draw has the feature. Of several groups of people (or latent classes, which are
+            matched across draws) the weight and its interval are those of each (``weight[women]``,
+            ``weight_low[women]``, ...), of choices as share of the group's total, and of up to four groups ``P(women >
+            men)`` says how surely it is larger in one.
 
         Raises
         ------
@@ -409,9 +409,9 @@ class LatentFeatures(RunByChains):
         Chains of their own run at temperatures from the posterior down to the prior, and neighbours swap states; at
         infinite temperature every state is an independent draw from the prior. The draws at all temperatures are
         combined by the multistate acceptance ratio. The draws of the fit play no part. Of several groups of people the
-        data are those of all groups; a fit with ``weights="common"`` is one to the pooled data, and `thali.compare`
-        takes the probability of the data of each group there, too. Of kinds of people they are the answers of
-        everybody, with the constant of the answers of all together, as of people who are alike.
+        data are those of all groups; a fit with ``people=Groups("common")`` is one to the pooled data, and
+        `thali.compare` takes the probability of the data of each group there, too. Of latent classes they are the
+        answers of everybody, with the constant of the answers of all together, as of people who are alike.
 
         Parameters
         ----------
@@ -494,7 +494,8 @@ class LatentFeatures(RunByChains):
         -------
         model
             Its weights are those of this group, and its features those of all groups. Weights of choices are shares of
-            the group's total. It cannot go on drawing. A model with ``weights="common"`` is the same of each group.
+            the group's total. It cannot go on drawing. A model with ``people=Groups("common")`` is the same of each
+            group.
 
         Raises
         ------

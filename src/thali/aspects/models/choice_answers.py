@@ -52,8 +52,8 @@ class ChoiceAnswers(LatentFeatures):
         Parameters
         ----------
         by : Segments, mapping or Series, optional
-            With ``people="random"``: the segments of the model, or by name of which group every person is; the scores
-            are those of each. None: of all people.
+            With ``people=Individuals()``: the segments of the model, or by name of which group every person is; the
+            scores are those of each. None: of all people.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the weights of people in intervals.
         none : str, optional
@@ -154,10 +154,10 @@ class ChoiceAnswers(LatentFeatures):
     ) -> Any:
         """Posterior mean choice probabilities, lapse included.
 
-        Of a model with `kinds` they are those of a new person, for pairs. A new person is of a kind with a probability
-        proportional to one more than the number of people who are. For those of one kind ask `of_kind`. With
-        ``people="random"`` they are the mean over new people, whose weights vary about the common ones; for those of
-        one person ask `of_group`.
+        With `LatentClasses` they are those of a new person, for pairs. A new person is in a class with a probability
+        proportional to one more than the number of people who are. For those of one class ask `of_class`. With
+        ``people=Individuals()`` they are the mean over new people, whose weights vary about the common ones; for those
+        of one person ask `of_group`.
 
         Parameters
         ----------
@@ -227,14 +227,14 @@ class ChoiceAnswers(LatentFeatures):
 
         .. math::
             \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t), \qquad
-            \text{with kinds of people} \quad \ln \frac1S \sum_s \sum_g \pi_g^{(s)} \prod_t p_{gt}^{(s)}(x_t)
+            \text{with latent classes} \quad \ln \frac1S \sum_s \sum_g \pi_g^{(s)} \prod_t p_{gt}^{(s)}(x_t)
 
-        and with ``people="random"`` the integral over the weights w of a new person,
+        and with ``people=Individuals()`` the integral over the weights w of a new person,
 
         .. math::
             \ln \frac1S \sum_s \int \prod_t p_t(x_t \mid w) \, dP(w \mid v^{(s)}, \kappa^{(s)})
 
-        The product over the choices x_t of a person is taken within each draw s, and each kind g. So what the first
+        The product over the choices x_t of a person is taken within each draw s, and each class g. So what the first
         choices say of the others counts; the product of what `predict_proba` gives has each choice made by another
         person. It is of the likelihood itself, also where draws were adjusted for people who answered more than once.
         The integral is found by annealed importance sampling (Neal 2001) with 1,024 new people or more, the same for

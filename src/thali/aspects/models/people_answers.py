@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PeopleAnswers(LatentFeatures):
-    """Base of the latent-feature models that are fitted with `people="random"`."""
+    """Base of the latent-feature models that are fitted with `people=Individuals()`."""
 
     def individuals(self) -> "pandas.DataFrame":
         r"""What each person prefers, with its error, if everybody has weights of their own about common ones.
@@ -42,7 +42,7 @@ class PeopleAnswers(LatentFeatures):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model was not fitted with `people="random"`.
+            If the model was not fitted with `people=Individuals()`.
         """
         from ..answers.individuals import of_everybody, person_table
 
@@ -131,8 +131,8 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model was not fitted to choices with `people="random"`, there is no option `none`, or size or top is
-            out of its range.
+            If the model was not fitted to choices with `people=Individuals()`, there is no option `none`, or size or
+            top is out of its range.
 
         References
         ----------

@@ -167,8 +167,8 @@ def compare(
             " --aspects or --features of fit takes, or tree for that of --tree (tree:0.5 with leaf length .5); a model"
             " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults. With --group the"
             " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of"
-            " respondents classes:2 or classes:2:unique, and independent, adjusted or individuals, or individuals:unique, as"
-            " --people of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes.",
+            " respondents classes:2 or classes:2:unique, and independent, adjusted, individuals or individuals:unique,"
+            " as --people of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes.",
             show_default="those for such data",
         ),
     ] = None,
