@@ -111,7 +111,7 @@ def main(
         write_battles(path, models, battles, judges, weeks)
         print(f"{battles:,} battles of {models} models, {path.stat().st_size / 1e6:.1f} MB")
         found = {}
-        how = {"judges": {"judges": True, "subject": "judge"}} if judges else {}
+        how = {"judges": {"judges": True, "respondent": "judge"}} if judges else {}
         how |= {"weeks": {"period": "week", "date": "week"}} if weeks else {}
         if not how:
             how = {"davidson laplace": {}}

@@ -53,9 +53,11 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
         rng = np.random.default_rng(seed)
         worth = np.log(rng.standard_exponential(n))
         for log_d in (steps, 0.0 * steps):
-            data = PairedComparisons.from_trials(simulated(rng, worth, log_d, each), subject="judge", labels=range(n))
+            data = PairedComparisons.from_trials(
+                simulated(rng, worth, log_d, each), respondent="judge", labels=range(n)
+            )
             judged, plain = (posed(data, Asked(judges=with_judges), 0.0).density for with_judges in (True, False))
-            order = [int(name) for name in data.subjects]
+            order = [int(name) for name in data.respondents]
             points, spreads = (marginal := Marginal(judged)).draws(np.random.default_rng(1), 4000)
             without, _ = Marginal(plain).draws(np.random.default_rng(1), 4000)
             labels = list(range(n))

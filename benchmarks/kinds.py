@@ -59,7 +59,7 @@ def people(seed, number=60, kinds=2):
             rows.append((f"p{person:03d}", f"o{i}", f"o{j}", f"o{i if won else j}"))
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
     labels = [f"o{i}" for i in range(OPTIONS)]
-    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", labels=labels)
+    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="person", labels=labels)
     return data, of, p[of], frame
 
 

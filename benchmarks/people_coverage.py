@@ -246,14 +246,14 @@ class StudyOfObjects:
             tables = np.full((self.people, self.objects, self.objects), np.nan)
             shared = self.owners[first] * self.owners[second]
             tables[:, first, second] = 0.1 + weights @ shared.T + 0.3 * rng.normal(size=(self.people, len(first)))
-            return th.Similarities.from_subjects(tables, self.labels)
+            return th.Similarities.from_respondents(tables, self.labels)
         who = np.repeat(np.arange(self.people), self.answers)
         sets = self.sets()[rng.integers(0, len(self.sets()), len(who))]
         place = (rng.random(len(who))[:, None] > self.odd(weights[who], sets).cumsum(axis=1)).sum(axis=1)
         names = np.array(self.labels)
         frame = pd.DataFrame(names[sets], columns=["object1", "object2", "object3"])
-        frame = frame.assign(odd=names[sets[np.arange(len(who)), np.minimum(place, 2)]], subject=who)
-        return th.Triplets.from_frame(frame, respondent="subject", labels=self.labels)
+        frame = frame.assign(odd=names[sets[np.arange(len(who)), np.minimum(place, 2)]], respondent=who)
+        return th.Triplets.from_frame(frame, respondent="respondent", labels=self.labels)
 
     def truth(self) -> np.ndarray:
         """The weights of the fit to many people."""

@@ -17,7 +17,7 @@ for person in range(40):
         chosen = i if rng.random() < worth[i] / (worth[i] + worth[j]) else j
         rows.append((f"p{person}", *(["tea", "coffee", "milk", "juice", "water"][k] for k in (i, j, chosen))))
 trials = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
-data = th.PairedComparisons.from_trials(trials, "first", "second", "chosen", subject="person")
+data = th.PairedComparisons.from_trials(trials, "first", "second", "chosen", respondent="person")
 model = th.EliminationByAspects("unique", people=th.people.Individuals())
 model.fit(data, draws=400, tune=300, thin=5, random_seed=1, progressbar=False)
 th.plots.reach(model, 2)

@@ -144,7 +144,7 @@ def test_parameters_as_in_scikit_learn():
 @pytest.mark.unit
 def test_sigma_is_learned_of_all_groups_where_some_lack_one():
     known, unknown = (
-        th.Similarities.from_subjects(np.eye(3)[None] + 0.1 * k, sigma=s) for k, s in ((1, 0.2), (2, None))
+        th.Similarities.from_respondents(np.eye(3)[None] + 0.1 * k, sigma=s) for k, s in ((1, 0.2), (2, None))
     )
     groups, model = GroupedData({"x": known, "y": unknown}), th.AdditiveClustering()
     with pytest.warns(DataWarning, match="Sigma is learned of every group, as the data do not tell that of 'y'"):

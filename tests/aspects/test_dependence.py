@@ -37,7 +37,7 @@ from thali.aspects.priors.given import Given
 from thali.aspects.state import COLUMNS
 from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, Setting
-from thali.posterior.dependence import ADJUSTED, INDEPENDENT, POWER, RANDOM, SCORES
+from thali.posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS, POWER, SCORES
 from thali.posterior.view import Posterior
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
@@ -57,12 +57,12 @@ def answers(people=20, spread=0.8, seed=0, times=2, ties=False, options=4, numbe
     _, who, pair = (part.ravel() for part in np.indices(won.shape))
     names = np.array([chr(97 + k) for k in range(options)])
     who = 7 * who + 3 if numbers else np.char.add("p", who.astype(str))
-    rows = {"subject": who, "first": names[first][pair], "second": names[second][pair], "chosen": won.ravel()}
+    rows = {"respondent": who, "first": names[first][pair], "second": names[second][pair], "chosen": won.ravel()}
     return pd.DataFrame(rows)
 
 
 def comparisons(**settings):
-    return th.PairedComparisons.from_trials(answers(**settings), subject="subject")
+    return th.PairedComparisons.from_trials(answers(**settings), respondent="respondent")
 
 
 def sets(best_worst=False):
@@ -143,7 +143,7 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
 
     gradients = naive_scores.outcome_gradients(logs, point)
     tally = clusters.tally.toarray()
-    each = np.array([gradient(by_hand(part, shared, likelihood), point) for part in data.by_subject().values()])
+    each = np.array([gradient(by_hand(part, shared, likelihood), point) for part in data.by_respondent().values()])
     np.testing.assert_allclose(tally @ gradients, each, atol=1e-5)
     information = -np.array([gradient(lambda z, k=k: gradient(whole, z)[k], point) for k in range(size)])
     parts = naive_scores.informations(tally, pose.sizes, p, gradients)
@@ -187,9 +187,9 @@ def test_spreading_gives_the_covariance_whatever_the_root():
 def test_draws_have_the_covariance_of_the_sandwich(ties):
     """Of respondents who answered unequally often, against a loop over them; widened draws are those of Student's t."""
     frame = answers(people=14, times=4, ties=ties)
-    frame = frame.groupby("subject").head(24).groupby("subject", sort=False)
+    frame = frame.groupby("respondent").head(24).groupby("respondent", sort=False)
     frame = pd.concat([part.head(24 if k < 4 else 9) for k, (_, part) in enumerate(frame)])
-    data = th.PairedComparisons.from_trials(frame, subject="subject")
+    data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     density = density_of(data, 0.01, ties)
     worths, made = worths_of(None, data, density)
     assert (made.model, made.by) == (ADJUSTED, SCORES)
@@ -239,7 +239,7 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
     """Of two options the leverages are shares h of the answers: sum over s, t of their products without 1 - h."""
     counts, usual = UNEQUAL[name]
     rows = [(f"p{s}", "a", "b", "a" if k % 2 else "b") for s, n in enumerate(counts) for k in range(n)]
-    data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["subject", "first", "second", "chosen"]))
+    data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
     found = worths_of("adjusted", data, density_of(data, 0.0, False, has_prior=False))[1]
     h = counts / counts.sum()
     pull = h / np.sqrt(1 - h)
@@ -258,8 +258,8 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     second = (first + rng.integers(1, 4, size=len(who))) % 4
     names = np.array(OPTIONS)
     chosen = np.where(rng.random(len(who)) < 0.5, names[first], names[second])
-    frame = pd.DataFrame({"subject": who, "first": names[first], "second": names[second], "chosen": chosen})
-    data = th.PairedComparisons.from_trials(frame, subject="subject")
+    frame = pd.DataFrame({"respondent": who, "first": names[first], "second": names[second], "chosen": chosen})
+    data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     density = density_of(data, 0.0, False, has_prior=False)
     mode, clusters = NormalWorths(density).mode, clusters_of(data, False)
     pose = _problem_of(data, Elimination(0.0), None)
@@ -284,8 +284,8 @@ def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
     rng = np.random.default_rng(0)
     who = np.repeat(np.arange(9), [220, *[8] * 8])
     won = rng.random(len(who)) < 0.6
-    rows = {"subject": who, "first": "tea", "second": "rye", "chosen": np.where(won, "tea", "rye")}
-    data = th.PairedComparisons.from_trials(pd.DataFrame(rows), subject="subject")
+    rows = {"respondent": who, "first": "tea", "second": "rye", "chosen": np.where(won, "tea", "rye")}
+    data = th.PairedComparisons.from_trials(pd.DataFrame(rows), respondent="respondent")
     boards = [th.leaderboard(data, people=ADJUSTED, progressbar=False, random_seed=seed) for seed in range(12)]
     ratings = np.array([board.table.loc["tea", "rating"] for board in boards])
     errors = np.array(
@@ -300,7 +300,7 @@ def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
 def unanimous(people=14, times=1, options=3):
     pairs = [("tea", "milk", "tea"), ("tea", "rye", "tea"), ("milk", "rye", "milk")][: 3 if options == 3 else 1]
     rows = [(f"p{s}", *pair) for s in range(people) for pair in pairs for _ in range(times)]
-    return th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["subject", "first", "second", "chosen"]))
+    return th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
 
 
 @pytest.mark.fit
@@ -344,7 +344,7 @@ def test_what_unlikely_directions_get_does_not_depend_on_their_basis():
 @pytest.mark.fit
 def test_one_respondent_who_determines_the_result_is_named():
     rows = [(f"p{s}", "a", "b", "a" if k % 3 else "b") for s, n in enumerate([90, 8, 8, 8]) for k in range(n)]
-    data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["subject", "first", "second", "chosen"]))
+    data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
     board = th.leaderboard(data, people="adjusted", progressbar=False)
     assert "One respondent contributes 79 % of the information and largely determines the result." in str(board)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
@@ -358,7 +358,7 @@ def test_coefficients_of_covariates_are_spread_too(ties):
     """As the standard errors over people of maximum likelihood, whose sandwich is computed in other coordinates."""
     frame = answers(people=40, times=2, ties=ties)
     frame["length"] = np.random.default_rng(5).normal(size=len(frame)) * 30.0
-    data = th.PairedComparisons.from_trials(frame, subject="subject", covariates=["length"])
+    data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
     worths, made = worths_of(None, data, density_of(data, 0.0, ties, has_prior=False))
     assert made.by == SCORES
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
@@ -378,9 +378,9 @@ def test_coefficients_of_covariates_are_spread_too(ties):
 def test_chains_with_a_power_have_the_posterior_of_quadrature():
     frame = pd.DataFrame(
         [(f"p{k}", "a", "b", "first" if k < 6 else "second") for k in range(8) for _ in range(3)],
-        columns=["subject", "first", "second", "chosen"],
+        columns=["respondent", "first", "second", "chosen"],
     )
-    data = th.PairedComparisons.from_trials(frame, subject="subject")
+    data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     model = th.EliminationByAspects("unique", people="adjusted", tempering=False)
     model.fit(data, draws=4000, tune=500, chains=4, random_seed=1, progressbar=False)
     found = Posterior(model.posterior_).dependence
@@ -403,18 +403,18 @@ def test_chains_with_a_power_have_the_posterior_of_quadrature():
 
 def once(people=10):
     return th.PairedComparisons.from_trials(
-        answers(people=people, times=1).groupby("subject").head(1), subject="subject"
+        answers(people=people, times=1).groupby("respondent").head(1), respondent="respondent"
     )
 
 
 def mostly_once():
     frame = answers(people=30, times=1)
-    frame = frame.groupby("subject").head(1)
-    return th.PairedComparisons.from_trials(pd.concat([frame, frame.head(5)]), subject="subject")
+    frame = frame.groupby("respondent").head(1)
+    return th.PairedComparisons.from_trials(pd.concat([frame, frame.head(5)]), respondent="respondent")
 
 
 def unknown():
-    return th.PairedComparisons.from_trials(answers().drop(columns="subject"))
+    return th.PairedComparisons.from_trials(answers().drop(columns="respondent"))
 
 
 MADE = {  # data, what is asked for, method: what is made of people, by what
@@ -465,8 +465,8 @@ def test_groups_take_the_power_of_all_their_people():
 @pytest.mark.fit
 def test_a_person_with_all_ties_counts_where_ties_do():
     frame = answers(people=12)
-    frame.loc[frame["subject"] == "p3", "chosen"] = "tie"
-    data = th.PairedComparisons.from_trials(frame, subject="subject")
+    frame.loc[frame["respondent"] == "p3", "chosen"] = "tie"
+    data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     assert made_of(data, None, "laplace").number == 12
     assert made_of(data.without_ties("drop"), None, "laplace").number == 11
 
@@ -489,7 +489,7 @@ def test_what_cannot_be_adjusted_is_said(name):
 
 
 def test_one_answer_each_hardly_tells_how_alike_people_are():
-    said = [str(dependence_of_everybody(GroupedData(of.by_subject())).sentence) for of in (once(), comparisons())]
+    said = [str(dependence_of_everybody(GroupedData(of.by_respondent())).sentence) for of in (once(), comparisons())]
     assert ["hardly tell how alike people are" in sentence for sentence in said] == [True, False]
 
 
@@ -536,7 +536,7 @@ def test_it_is_refused_in_a_sentence(name):
 @pytest.mark.fit
 def test_covariates_and_random_are_refused():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
-    data = th.PairedComparisons.from_trials(frame, subject="subject", covariates=["length"])
+    data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
     with pytest.raises(ArgumentError, match="people=Individuals() is not modelled for comparisons with covariates"):
         th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **QUICK)
     assert made_of(data, "adjusted", "mcmc").by == POWER
@@ -646,11 +646,11 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     data = comparisons(people=4)
     run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **run)
-    assert model.groups_ == tuple(data.subjects) and Posterior(model.posterior_).dependence.model == RANDOM
+    assert model.groups_ == tuple(data.respondents) and Posterior(model.posterior_).dependence.model == INDIVIDUALS
     similar = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
     of_people, of_groups = (
         each._task(each._as_data(given), 1, 0, 1).model._replace(prior=None)
-        for each, given in ((model, data), (similar, data.by_subject()))
+        for each, given in ((model, data), (similar, data.by_respondent()))
     )
     assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)
     for one, other in zip(of_people.likelihood, of_groups.likelihood, strict=True):

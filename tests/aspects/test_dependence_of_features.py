@@ -15,7 +15,7 @@ from thali.aspects.maximum_likelihood.clusters import clusters_of
 from thali.aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
 from thali.aspects.models.point import probable_features
 from thali.errors import ArgumentError, DataError
-from thali.posterior.dependence import ADJUSTED, INDEPENDENT, POWER, RANDOM
+from thali.posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS, POWER
 from thali.posterior.view import Posterior
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
@@ -29,7 +29,7 @@ def own_weights(rng, people, shape):
     return np.ones((people, 3)) if shape is None else rng.gamma(shape, 1 / shape, (people, 3))
 
 
-def odd_ones(people=20, answers=15, shape=1.0, seed=0, subject="p{}".format):
+def odd_ones(people=20, answers=15, shape=1.0, seed=0, respondent="p{}".format):
     rng, rows = np.random.default_rng(seed), []
     for person, own in enumerate(own_weights(rng, people, shape)):
         value = np.exp((OWNERS.T * 1.5 * own) @ OWNERS)
@@ -37,9 +37,9 @@ def odd_ones(people=20, answers=15, shape=1.0, seed=0, subject="p{}".format):
             i, j, k = rng.choice(6, 3, replace=False)
             rest = np.array([value[j, k], value[i, k], value[i, j]])
             odd = (i, j, k)[rng.choice(3, p=rest / rest.sum())]
-            rows.append((subject(person), *(OBJECTS[x] for x in (i, j, k)), OBJECTS[odd]))
-    frame = pd.DataFrame(rows, columns=["subject", "object1", "object2", "object3", "odd"])
-    return th.Triplets.from_frame(frame, respondent="subject", labels=OBJECTS)
+            rows.append((respondent(person), *(OBJECTS[x] for x in (i, j, k)), OBJECTS[odd]))
+    frame = pd.DataFrame(rows, columns=["respondent", "object1", "object2", "object3", "odd"])
+    return th.Triplets.from_frame(frame, respondent="respondent", labels=OBJECTS)
 
 
 def judged(people=20, shape=1.0, seed=0, missing=0.1, **more):
@@ -51,7 +51,7 @@ def judged(people=20, shape=1.0, seed=0, missing=0.1, **more):
         values[rng.random(15) < missing] = np.nan
         matrix[first, second] = matrix[second, first] = values
         found[f"p{person}"] = pd.DataFrame(matrix, OBJECTS, OBJECTS)
-    return th.Similarities.from_subjects(found, **more)
+    return th.Similarities.from_respondents(found, **more)
 
 
 # scores, mode and design effect -------------------------------------------------------------------------------------
@@ -84,10 +84,10 @@ def by_hand(data, likelihood):
 def of_people(data, likelihood):
     """The data of everybody, whose mean similarities count as judgements of the whole."""
     if isinstance(data, th.Triplets):
-        return list(data.by_subject().values())
+        return list(data.by_respondent().values())
     judges = np.bincount(data.answers.pair, minlength=data.n_pairs)
     found = []
-    for part in data.by_subject().values():
+    for part in data.by_respondent().values():
         place = {pair: k for k, pair in enumerate(zip(data.first, data.second, strict=True))}
         rows = [place[pair] for pair in zip(part.first, part.second, strict=True)]
         share = (data.judgements / judges)[rows]
@@ -178,7 +178,7 @@ MADE = {  # data, what is asked for: what is made of people, by what
     "triplets": (odd_ones, None, (INDEPENDENT, "")),
     "triplets, asked": (odd_ones, "adjusted", (ADJUSTED, POWER)),
     "triplets, independent": (odd_ones, "independent", (INDEPENDENT, "")),
-    "triplets, numbers with gaps": (lambda: odd_ones(subject=lambda k: 7 * k + 3), "adjusted", (ADJUSTED, POWER)),
+    "triplets, numbers with gaps": (lambda: odd_ones(respondent=lambda k: 7 * k + 3), "adjusted", (ADJUSTED, POWER)),
     "triplets, one answer each": (once, "adjusted", (INDEPENDENT, "")),
     "triplets, one person": (lambda: odd_ones(people=1), None, (INDEPENDENT, "")),
     "triplets, groups": (lambda: {"a": odd_ones(), "b": odd_ones(seed=1)}, "adjusted", (ADJUSTED, POWER)),
@@ -242,7 +242,7 @@ def test_the_verdict_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
     )
     model.save(tmp_path / "fit.nc")
     assert Posterior(th.load(tmp_path / "fit.nc").posterior_).dependence == seen
-    assert seen.model != RANDOM
+    assert seen.model != INDIVIDUALS
 
 
 def effect_of_judges(data, owners, **how):

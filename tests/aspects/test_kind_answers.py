@@ -45,7 +45,7 @@ def test_tables_of_people(model):
     of = model.posterior_["posterior"]["kind"].values.reshape(-1, 5)
     assert together.loc["p1", "p4"] == pytest.approx(np.mean(of[:, 1] == of[:, 4]))
     assert (np.diag(together) == 1.0).all() and together.equals(
-        together.T.rename_axis(index="subject", columns="other")
+        together.T.rename_axis(index="respondent", columns="other")
     )
     for share in ("sample_share", "population_share"):
         assert sizes[share].sum() == pytest.approx(1.0) and sizes[share].is_monotonic_decreasing
@@ -60,7 +60,7 @@ def of_counts(*counts, people=40, kinds=2):
     """A model of which so many people are of the first kind in each draw."""
     of = np.array([np.arange(people) >= count for count in counts], int)[None]
     names = [f"p{k}" for k in range(people)]
-    posterior = Dataset({"kind": (("chain", "draw", "subject"), of)}, {"subject": names})
+    posterior = Dataset({"kind": (("chain", "draw", "respondent"), of)}, {"respondent": names})
     posterior["n_classes"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
     model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
     model.posterior_ = tree_of({"posterior": posterior, "constant_data": Dataset({"kinds": kinds})}, {})
@@ -161,8 +161,8 @@ def test_the_model_of_one_kind(model, data):
     assert first.ranks().shape[0] == 3 and first.features(0.0)["members"].equals(model.features(0.0)["members"])
     np.testing.assert_array_equal(first.features(0.0)["weight"], model.features(0.0)["weight[1]"])
     people = model.class_sizes().loc[1, "people"]
-    by_subject = data.by_subject()
-    wins = sum(by_subject[name].wins.sum() for name in people)
+    by_respondent = data.by_respondent()
+    wins = sum(by_respondent[name].wins.sum() for name in people)
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins
     with pytest.raises(ArgumentError, match="nobody's kind is known; ask the whole model"):
         first.check()
@@ -173,7 +173,7 @@ def test_the_model_of_one_kind(model, data):
 def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
     posterior = model.posterior_["posterior"].dataset
     pointwise = model.posterior_["log_likelihood"]["answers"].values
-    each, lapse = data.by_subject(), 0.01
+    each, lapse = data.by_respondent(), 0.01
     for draw in range(0, 16, 7):
         at = posterior.isel(chain=1, draw=draw)
         of, Z = at["kind"].values, at["features"].values.T.astype(bool)
@@ -183,10 +183,10 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
                     naive.log_likelihood(each[name], Z, at["kind_weights"].values[g], u, lapse)
                     for g, u in enumerate(at["kind_unique_weights"].values)
                 ]
-                for name in data.subjects
+                for name in data.respondents
             ]
         )
-        coefficients = np.array([constant_of(each[name]) for name in data.subjects])
+        coefficients = np.array([constant_of(each[name]) for name in data.respondents])
         total = logs[np.arange(5), of] + coefficients
         assert total.sum() == pytest.approx(float(at["log_likelihood"]), rel=1e-9)
         for person in range(5):
@@ -214,7 +214,7 @@ def test_the_check_is_of_all_people(model, data):
     answers = data.answers
     here = answers.pair == pair
     posterior = model.posterior_["posterior"].dataset
-    p, of = posterior["kind_choice_probability"].values[..., 0], posterior["kind"].values[..., answers.subject[here]]
+    p, of = posterior["kind_choice_probability"].values[..., 0], posterior["kind"].values[..., answers.respondent[here]]
     times = (answers.wins + answers.losses)[here]
     by_hand = (np.take_along_axis(p, of.astype(int), axis=2) * times).sum(axis=2).mean() / times.sum()
     assert row["predicted"] == pytest.approx(by_hand)
@@ -239,7 +239,7 @@ def test_compared_by_people_left_out(data):
         "2": th.EliminationByAspects("unique", people=th.people.LatentClasses(2)),
     }
     settings = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
-    table = th.compare(models, data, leave_out="subject", folds=2, **settings)
+    table = th.compare(models, data, leave_out="respondent", folds=2, **settings)
     assert table.loc["2", "respondents"] == 5 and np.isfinite(table["log_score"]).all()
 
 

@@ -63,12 +63,12 @@ def constant_of(data):
 
 def test_the_likelihood_of_draws_is_that_of_the_definition(fitted):
     data, model = fitted
-    each, stored = data.by_subject(), model.posterior_["posterior"]["log_likelihood"].values[1]
+    each, stored = data.by_respondent(), model.posterior_["posterior"]["log_likelihood"].values[1]
     pointwise = model.posterior_["log_likelihood"]["answers"].values[1]
     for draw in range(0, 8, 3):
         of, kinds = kinds_at(model, draw)
-        logs = np.array([[naive.log_likelihood(each[name], **kind) for kind in kinds] for name in data.subjects])
-        constants = np.array([constant_of(each[name]) for name in data.subjects])
+        logs = np.array([[naive.log_likelihood(each[name], **kind) for kind in kinds] for name in data.respondents])
+        constants = np.array([constant_of(each[name]) for name in data.respondents])
         assert logs[np.arange(5), of].sum() + constants.sum() == pytest.approx(stored[draw], rel=1e-9)
         for person in range(5):
             others = np.bincount(np.delete(of, person), minlength=2) + 1.0
@@ -124,14 +124,14 @@ def test_the_check_is_of_all_people(fitted):
             for k in np.flatnonzero(cells.pair[answers.pair] == pair):
                 n = (answers.wins + answers.losses + answers.tied)[k]
                 eta = float(cells.x[answers.pair[k]] @ beta) if len(beta) else 0.0
-                by_hand[-1] += n * of_pair(kinds[of[answers.subject[k]]], 0, 1, eta)[0] / total
+                by_hand[-1] += n * of_pair(kinds[of[answers.respondent[k]]], 0, 1, eta)[0] / total
     assert row["predicted"] == pytest.approx(np.mean(by_hand))
 
 
 def test_the_model_of_one_kind_has_its_answers(fitted):
     data, model = fitted
     first, people = model.of_class(1), model.class_sizes().loc[1, "people"]
-    own = [data.by_subject()[name] for name in people]
+    own = [data.by_respondent()[name] for name in people]
     observed, constant = first.posterior_["observed_data"].dataset, first.posterior_["constant_data"].dataset
     assert observed["wins"].values.sum() == sum(each.wins.sum() for each in own)
     if data.n_ties:
@@ -171,7 +171,7 @@ def test_best_and_worst(rule):
     if rule == "ranking":  # sets of four, so that they do not become rankings
         assert data.sizes.max() == 4
     model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2), best_worst=rule).fit(data, **RUN)
-    posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
+    posterior, each = model.posterior_["posterior"].dataset, data.by_respondent()
     members, want = list("abcd"), ("a", "d")
     mixed, best = [], []
     for chain in range(2):

@@ -37,7 +37,7 @@ def test_a_new_person_is_a_mixture_of_kinds(model, data):
 
 def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
     """That of the answers, with the coefficients of everybody's; and that of each person given the kinds of others."""
-    posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
+    posterior, each = model.posterior_["posterior"].dataset, data.by_respondent()
     totals = posterior["log_likelihood"].values.ravel()
     terms = model.posterior_["log_likelihood"]["answers"].values.reshape(len(totals), -1)
     for draw, (of, _, owners, w, s) in enumerate(kinds_in(model, "kind_unique_weights")):
@@ -54,7 +54,7 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
 
 
 def test_all_choices_of_a_person_together(model, data):
-    found, each = model.log_predictive(data), data.by_subject()
+    found, each = model.log_predictive(data), data.by_respondent()
     for name, own in each.items():
         logs = [
             logsumexp([math.log(share[g]) + naive.log_likelihood(own, owners, w[g], s[g], 0.01) for g in range(2)])

@@ -128,7 +128,7 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
             "one": th.EliminationByAspects("unique"),
         }
     settings = RUN | {"cores": 1}
-    table = th.compare(models, data, leave_out="subject", folds=2, job=tmp_path / "job", **settings)
+    table = th.compare(models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings)
     tasks, together = table.attrs["tasks"], table.attrs["together"]
     assert together["BASE"].equals(tasks["BASE"]) and table.loc["BASE", "together"] == pytest.approx(-np.log(2))
     of_people = together.groupby("respondent", sort=False).sum()
@@ -138,7 +138,7 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
         assert not np.allclose(together["two"], tasks["two"])
         assert table["together_difference"].max() == 0.0
         assert "All choices of a person together are predicted best by" in "".join(sentences(table))
-    again = th.compare(models, data, leave_out="subject", folds=2, job=tmp_path / "job", **settings)
+    again = th.compare(models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings)
     assert again.equals(table)
 
 

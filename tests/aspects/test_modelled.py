@@ -25,13 +25,13 @@ def _of_people(frame, **columns):
 def _pairs(**more):
     rows = [("a", "b", "a"), ("a", "c", "c"), ("b", "c", "c"), ("a", "b", "b"), ("c", "a", "a"), ("c", "b", "b")] * 2
     frame = _of_people(pd.DataFrame(rows, columns=["first", "second", "chosen"]), longer=np.arange(12.0))
-    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", **more)
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="person", **more)
 
 
 def _tied():
     rows = [("p", "a", "b", "tie"), ("q", "a", "b", "a"), ("q", "b", "c", "c")]
     frame = pd.DataFrame(rows, columns=["who", "first", "second", "chosen"])
-    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="who")
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="who")
 
 
 def _described():

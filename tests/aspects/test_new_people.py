@@ -119,7 +119,7 @@ def test_people_left_out_by_every_model_of_people():
         "kinds": {"kinds": 2},
     }
     models = {name: th.EliminationByAspects("unique", **own) for name, own in ways.items()}
-    table = th.compare(models, data, leave_out="subject", folds=2, cores=1, **RUN)
+    table = th.compare(models, data, leave_out="respondent", folds=2, cores=1, **RUN)
     assert np.isfinite(table["together"]).all() and table.attrs["missing"].empty
     tasks, together = table.attrs["tasks"], table.attrs["together"]
     assert not np.allclose(together["random"], tasks["random"])
@@ -132,7 +132,7 @@ def test_people_left_out_by_every_model_of_people():
 
 
 def test_bad_input(model):
-    with pytest.raises(ArgumentError, match=r"'mine' tells everybody apart.*set leave_out='subject'"):
+    with pytest.raises(ArgumentError, match=r"'mine' tells everybody apart.*set leave_out='respondent'"):
         th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
     with pytest.raises(ArgumentError, match="covariates are unknown where people are random"):
         model.predict_proba([("x", "y")], covariates={"order": 1})
@@ -152,7 +152,7 @@ def test_an_error_about_one_person_calls_it_a_person(people, named):
     data, aspects = th.Choices.from_best_worst(frame), {"tea": ["hot"], "milk": ["hot", "white"], "rum": ["strong"]}
     model = th.EliminationByAspects(aspects, unique=False, lapse=0.0, people=people)
     with pytest.raises(DataError, match=f"^{named} 'Anna': 'tea' was chosen where 'milk' was offered"):
-        model.fit(data if people else data.by_subject(), **RUN)
+        model.fit(data if people else data.by_respondent(), **RUN)
 
 
 def test_covariates_do_not_count_where_people_are_left_out():
@@ -160,4 +160,4 @@ def test_covariates_do_not_count_where_people_are_left_out():
     data = random_answers(6, 3, 5, seed=1).with_option_covariates(prices)
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
     with pytest.warns(DataWarning, match="choices without covariates, and models do not know 'price'"):
-        th.compare({"mine": model}, data, leave_out="subject", folds=2, cores=1, random_seed=1, progressbar=False)
+        th.compare({"mine": model}, data, leave_out="respondent", folds=2, cores=1, random_seed=1, progressbar=False)

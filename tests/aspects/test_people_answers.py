@@ -400,8 +400,8 @@ def test_the_evidence_of_random_people_is_that_of_the_same_counts():
     for person in range(4):
         for pair in [("x", "y"), ("x", "z"), ("y", "z")] * 4:
             rows.append((f"p{person}", *pair, pair[int(rng.random() < 0.5)]))
-    frame = pd.DataFrame(rows, columns=["subject", "first", "second", "chosen"])
-    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", "subject")
+    frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
+    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", "respondent")
     models = {name: th.EliminationByAspects("unique", people=name) for name in ("independent", "random")}
     table = th.compare(models, data, by="evidence", draws=60, random_seed=1, progressbar=False)
     assert abs(table["log_evidence"]["random"] - table["log_evidence"]["independent"]) < 3.0  # constants: 10 apart

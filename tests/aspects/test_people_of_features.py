@@ -9,7 +9,7 @@ from thali.aspects.answers import groups, population
 from thali.aspects.draws.columns import columns_of
 from thali.aspects.findings import people as people_findings
 from thali.errors import DataError, Setting
-from thali.posterior.dependence import RANDOM
+from thali.posterior.dependence import INDIVIDUALS
 from thali.posterior.view import Posterior
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
@@ -31,8 +31,8 @@ def judges(people=3):
 def odd_ones(people=3):
     rows = [(f"p{k % people}", *LABELS[:3], LABELS[k % 3]) for k in range(9)]
     rows += [(f"p{k % people}", *LABELS[1:], LABELS[1 + k % 2]) for k in range(6)]
-    frame = pd.DataFrame(rows, columns=["subject", "object1", "object2", "object3", "odd"])
-    return th.Triplets.from_frame(frame, respondent="subject")
+    frame = pd.DataFrame(rows, columns=["respondent", "object1", "object2", "object3", "odd"])
+    return th.Triplets.from_frame(frame, respondent="respondent")
 
 
 def fitted(data, **more):
@@ -47,7 +47,7 @@ KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})
 def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
     model = fitted(data(), features=np.array([[1, 0], [1, 1], [0, 1], [0, 0]]), **more)
     seen = Posterior(model.posterior_)
-    assert model.groups_ == ("p0", "p1", "p2") and seen.dependence.model == RANDOM and seen.has_individuals
+    assert model.groups_ == ("p0", "p1", "p2") and seen.dependence.model == INDIVIDUALS and seen.has_individuals
     assert seen.common_weights.dims == ("chain", "draw", "feature")
     rows = model.summary()
     assert {"kappa", "weight[a, b]", "weight[b, c]"} <= set(rows.index)

@@ -21,7 +21,7 @@ from thali.aspects.samplers.chains import (
     thin_for,
 )
 from thali.aspects.samplers.task import LEVELS, THIN
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.errors import EstimateWarning
 from thali.inference.chains import checked_run
 from thali.inference.progress import Progress
@@ -131,7 +131,7 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
 @pytest.mark.parametrize(("groups", "thin"), [(2, MIN_TEMPERED), (MAX_TEMPERED + 1, THIN)])
 def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled, groups, thin):
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
-    data = Groups({f"group {g}": random_comparisons(4, g) for g in range(groups)})
+    data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
     model = th.EliminationByAspects()
     assert model._sampling(data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
     assert model._sampling(data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3

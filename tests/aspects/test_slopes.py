@@ -20,13 +20,14 @@ from thali.aspects.findings import people as people_findings
 from thali.aspects.group_state import base_at
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.moves import group_similar, group_slopes
-from thali.aspects.populations.groups import EACH_SPREAD, ONE_SPREAD, EveryPerson
+from thali.aspects.populations.groups import EveryPerson
 from thali.aspects.populations.groups_chain import GroupChain
 from thali.aspects.samplers.record import ChainDraws
 from thali.aspects.state import COLUMNS, replica
 from thali.data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.people.columns import covariates_of
+from thali.people.populations import EACH_SPREAD, ONE_SPREAD, Individuals
 
 PEOPLE = pd.DataFrame({"age": [20, 40, 60], "sex": ["f", "m", "m"]}, pd.Index(["p0", "p1", "p2"]))
 N = len(OPTIONS)
@@ -37,9 +38,9 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 def compared_by_known(people=PEOPLE):
     """Everybody compares each two options once, and what is known of them."""
     data = compared(len(people))
-    rows = [(name, a, b, a, *people.loc[name]) for name in data.subjects for a, b in [OPTIONS[:2], OPTIONS[2:]]]
-    frame = pd.DataFrame(rows, columns=["subject", "first", "second", "chosen", *people.columns])
-    return th.PairedComparisons.from_trials(frame, subject="subject", labels=OPTIONS)
+    rows = [(name, a, b, a, *people.loc[name]) for name in data.respondents for a, b in [OPTIONS[:2], OPTIONS[2:]]]
+    frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen", *people.columns])
+    return th.PairedComparisons.from_trials(frame, respondent="respondent", labels=OPTIONS)
 
 
 def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex")):
@@ -61,7 +62,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex")):
         owners=np.tile(np.array(OWNERS, np.int32), draws),
         extra={"kappa": np.linspace(kappa, 1.01 * kappa, draws)},
     )
-    population = EveryPerson(columns=tuple(columns))
+    population = EveryPerson(Individuals(columns))
     groups = population.data(compared_by_known(), lambda given: given)
     tree = group_tree([chain], groups, Elimination(lapse), learned_alpha=False, similar=True, attrs={}, persons=True)
     model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
@@ -154,7 +155,7 @@ def test_a_label_that_nobody_had_counts_as_of_unknown_columns():
 
 def a_chain(known, spread=ONE_SPREAD):
     """A chain of three persons, with draws to come."""
-    population = EveryPerson(columns=("age", "sex"), spread=spread)
+    population = EveryPerson(Individuals(["age", "sex"], spread))
     groups = population.data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
     of_task = population.task(groups, 3, 1, 1, model._parts(groups))
@@ -253,7 +254,7 @@ def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given,
 def test_a_mapping_of_people_says_nothing_of_them():
     model = th.EliminationByAspects(people=th.people.Individuals(by=["age"]))
     with pytest.raises(DataError, match="say nothing of people"):
-        model.prepare(compared_by_known().by_subject())
+        model.prepare(compared_by_known().by_respondent())
 
 
 def test_effects_are_refused_without_columns():
@@ -268,7 +269,7 @@ def test_effects_are_refused_without_columns():
 
 
 def test_groups_keep_what_is_known_of_people():
-    groups = EveryPerson(columns=("age",)).data(compared_by_known(), lambda given: given)
+    groups = EveryPerson(Individuals(["age"])).data(compared_by_known(), lambda given: given)
     assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(groups.people.index) == list(
         groups.names
     )
@@ -310,7 +311,7 @@ def with_own_kappas(draws=2):
         owners=np.tile(np.array(OWNERS, np.int32), draws),
         extra={"kappa": np.full(draws, 20.0)},
     )
-    groups = EveryPerson(spread=EACH_SPREAD).data(compared_by_known(), lambda given: given)
+    groups = EveryPerson(Individuals(spread=EACH_SPREAD)).data(compared_by_known(), lambda given: given)
     tree = group_tree([chain], groups, Elimination(0.0), learned_alpha=False, similar=True, attrs={}, persons=True)
     model = th.EliminationByAspects(people=th.people.Individuals(spread="each"))
     model.posterior_ = with_population(with_kappas(tree, [chain]), [chain], 3, 0.0)
@@ -344,8 +345,8 @@ def test_a_person_left_out_varies_by_the_kappa_of_each_weight(monkeypatch):
     monkeypatch.setattr(new_people_module, "_PEOPLE", 20_000)
     model, _, _ = with_own_kappas()
     data = th.PairedComparisons.from_trials(
-        pd.DataFrame([("new", "tea", "milk", "tea")], columns=["subject", "first", "second", "chosen"]),
-        subject="subject",
+        pd.DataFrame([("new", "tea", "milk", "tea")], columns=["respondent", "first", "second", "chosen"]),
+        respondent="respondent",
         labels=OPTIONS,
     )
     found = model.log_predictive(th.Choices.from_comparisons(data))["new"]
@@ -373,7 +374,7 @@ def test_draws_have_the_kappas_last(uncompiled):
 @pytest.mark.parametrize("spread", [ONE_SPREAD, EACH_SPREAD])
 def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, spread):
     """The slopes and what weights vary about are those that the data were simulated by, and data keep their people."""
-    population = EveryPerson(columns=("age", "sex"), spread=spread)
+    population = EveryPerson(Individuals(["age", "sex"], spread))
     groups = population.data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
     known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
@@ -407,7 +408,7 @@ def test_the_density_of_a_kappa_with_its_weights_is_that_of_the_definition(uncom
     chain.run_to(3)
     base, model, ratios = base_at(chain.bases, 0), chain.task.model, []
     monkeypatch.setattr(group_similar, "accept", lambda rng, ratio: ratios.append(ratio) or True)
-    data, rate = compared_by_known().by_subject(), 2.0 / base.real[0]
+    data, rate = compared_by_known().by_respondent(), 2.0 / base.real[0]
 
     def log_target():
         state, total = chain.state, 0.0

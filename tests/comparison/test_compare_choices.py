@@ -139,15 +139,15 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
 def judged(ties=0):
     rng = np.random.default_rng(4)
     rows = [(who, a, b) for who in range(12) for k, a in enumerate("abc") for b in "abc"[k + 1 :]]
-    table = pd.DataFrame(rows, columns=["subject", "first", "second"])
+    table = pd.DataFrame(rows, columns=["respondent", "first", "second"])
     table["chosen"] = np.where(rng.random(len(table)) < 0.7, "first", "second")
     table.loc[: ties - 1, "chosen"] = "tie"
-    return th.PairedComparisons.from_trials(table, subject="subject")
+    return th.PairedComparisons.from_trials(table, respondent="respondent")
 
 
 def test_people_are_left_out_of_comparisons_as_of_choices():
     models = {"BTL": th.EliminationByAspects("unique", method="maximum-likelihood")}
-    found = th.compare(models, judged(), leave_out="subject", folds=4, **QUIET)
+    found = th.compare(models, judged(), leave_out="respondent", folds=4, **QUIET)
     as_choices = th.Choices.from_comparisons(judged())
     pd.testing.assert_frame_equal(
         found.drop(columns="seconds"),
@@ -165,4 +165,4 @@ def test_people_are_left_out_of_comparisons_as_of_choices():
 )
 def test_comparisons_of_which_no_people_can_be_left_out(data, sentence):
     with pytest.raises(DataError, match=sentence):
-        th.compare({"BTL": th.EliminationByAspects("unique")}, data, leave_out="subject", **QUIET)
+        th.compare({"BTL": th.EliminationByAspects("unique")}, data, leave_out="respondent", **QUIET)

@@ -13,7 +13,7 @@ from thali.comparison.pairs import ObjectPairs
 from thali.comparison.sentences import sentences
 from thali.comparison.splitter import Grouped
 from thali.data.groups import GroupedData
-from thali.data.pairs.parts import of_subjects
+from thali.data.pairs.parts import of_respondents
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
@@ -28,7 +28,7 @@ def answered(people=8, seed=1):
         for first, second in (("tea", "milk"), ("tea", "beer"), ("milk", "beer")):
             rows.append((f"p{person}", "fm"[person % 2], first, second, (first, second)[rng.integers(2)]))
     frame = pd.DataFrame(rows, columns=["person", "sex", "left", "right", "chosen"])
-    return th.PairedComparisons.from_trials(frame, "left", "right", "chosen", subject="person").by_group("sex")
+    return th.PairedComparisons.from_trials(frame, "left", "right", "chosen", respondent="person").by_group("sex")
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ class Guess:
 
 
 def test_a_model_of_somebody_else_gives_the_model_of_each_group():
-    table = th.compare({"guess": Guess()}, answered(), leave_out="subject", folds=2, **RUN)
+    table = th.compare({"guess": Guess()}, answered(), leave_out="respondent", folds=2, **RUN)
     scores = table.attrs["tasks"]["guess"]
     of_women = scores.index.get_level_values("respondent").str.startswith("f: ")
     assert set(np.exp(scores[of_women]).round(6)) == {0.1, 0.9} and set(np.exp(scores[~of_women]).round(6)) == {0.5}
@@ -111,10 +111,14 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
     ("data", "settings", "said"),
     [
         ({"a": random_choices(3, (2, 3), 1)}, {"leave_out": "respondent"}, "Group 'a': The choices do not say who"),
-        (answered(3), {"leave_out": "subject"}, "Group 'm' has one respondent"),
-        (answered(4), {"leave_out": "subject", "hold_out": 3}, "leaves some group without a respondent"),
+        (answered(3), {"leave_out": "respondent"}, "Group 'm' has one respondent"),
+        (answered(4), {"leave_out": "respondent", "hold_out": 3}, "leaves some group without a respondent"),
         ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, "Group 'a' judged a single pair"),
-        (GroupedData(answered()).mapped(lambda each: of_subjects(each, np.arange(4))), {"leave_out": "task"}, "pair"),
+        (
+            GroupedData(answered()).mapped(lambda each: of_respondents(each, np.arange(4))),
+            {"leave_out": "task"},
+            "pair",
+        ),
     ],
 )
 def test_what_cannot_be_left_out(data, settings, said):
@@ -127,7 +131,7 @@ def test_models_predict_the_people_of_each_group(uncompiled):
     models = {
         name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "free", "similar")
     }
-    table = th.compare(models, answered(), leave_out="subject", folds=2, **RUN)
+    table = th.compare(models, answered(), leave_out="respondent", folds=2, **RUN)
     assert table["tasks"].eq(24).all() and table["respondents"].eq(8).all()
     assert table.loc["BASE", "log_score"] == pytest.approx(-np.log(2))
     assert "choices of new respondents" in sentences(table)[0]

@@ -355,7 +355,7 @@ def test_columns_that_say_nothing_of_choices(tmp_path):
     assert str(caught.value).startswith(
         "football.csv: The columns 'club', 'stadium', 'seats' are not paired comparisons; expected a square table of "
         "counts (row over column; the first column repeats the labels of the header); or a workbook with such a square "
-        "for every subject, a sheet each; or the columns 'chosen' and 'rejected' (winner, loser;"
+        "for every respondent, a sheet each; or the columns 'chosen' and 'rejected' (winner, loser;"
     )
 
 

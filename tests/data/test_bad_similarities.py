@@ -241,15 +241,15 @@ SUBJECTS = [
 @pytest.mark.parametrize(("matrices", "arguments", "sentence"), SUBJECTS)
 def test_people(matrices, arguments, sentence):
     with pytest.raises(DataError) as caught:
-        Similarities.from_subjects(matrices, **arguments)
+        Similarities.from_respondents(matrices, **arguments)
     assert str(caught.value) == sentence
 
 
 def test_an_unknown_deviation():
     with pytest.raises(ArgumentError, match="sigma must be one of 'standard error', 'deviation'; got 'error'."):
-        Similarities.from_subjects([GOOD], sigma="error")
+        Similarities.from_respondents([GOOD], sigma="error")
     with pytest.raises(ArgumentError, match="sigma is the standard deviation"):
-        Similarities.from_subjects([GOOD], sigma=0)
+        Similarities.from_respondents([GOOD], sigma=0)
 
 
 LOOKS = "The table holds similarities (square of similarities: square table), not paired comparisons."

@@ -44,10 +44,10 @@ def test_answers_are_numbered_by_the_best_and_then_the_worst():
 def test_tables_copies_and_people():
     frame = pd.DataFrame(
         [("p1", "f", *"abcd", "a", "d"), ("p1", "f", *"bcda", "d", "b"), ("p2", "m", *"abcd", "a", "d")],
-        columns=["subject", "sex", "option1", "option2", "option3", "option4", "best", "worst"],
+        columns=["respondent", "sex", "option1", "option2", "option3", "option4", "best", "worst"],
     )
     data = th.Choices.from_best_worst(frame)
-    assert data.subjects == ("p1", "p2") and data.people is not None and data.people["sex"].tolist() == ["f", "m"]
+    assert data.respondents == ("p1", "p2") and data.people is not None and data.people["sex"].tolist() == ["f", "m"]
     table = data.to_frame()
     assert list(table.columns) == ["choice_id", "alternative", "best", "worst", "count", "respondent"]
     again = th.Choices.from_best_worst(table, labels=data.labels)

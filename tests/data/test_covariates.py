@@ -22,7 +22,7 @@ def frame():
     rng = np.random.default_rng(3)
     rows = [rng.permutation(pair) for pair in itertools.combinations(LABELS, 2) for _ in range(9)]
     table = pd.DataFrame(rows, columns=["left", "right"])
-    table = table.assign(choice=rng.choice(["left", "right", "tie"], len(rows)), subject=np.arange(len(rows)) % 5)
+    table = table.assign(choice=rng.choice(["left", "right", "tie"], len(rows)), respondent=np.arange(len(rows)) % 5)
     return table.assign(longer=rng.integers(-2, 3, len(rows)), judge=rng.choice(list("ABC"), len(rows)))
 
 
@@ -40,7 +40,7 @@ def by_hand(frame, labels):
         x = np.array([1.0, row.longer, row.judge == "B", row.judge == "C"])
         sign, pair = (1, (i, j)) if i < j else (-1, (j, i))
         outcome = ["left", "tie", "right"].index(row.choice)
-        counts = found.setdefault((*pair, *(sign * x + 0.0)), {}).setdefault(str(row.subject), [0, 0, 0])
+        counts = found.setdefault((*pair, *(sign * x + 0.0)), {}).setdefault(str(row.respondent), [0, 0, 0])
         counts[outcome if sign == 1 else 2 - outcome] += 1
     return found
 
@@ -48,10 +48,10 @@ def by_hand(frame, labels):
 def cells_of(data):
     """The same of the data."""
     found, cells = {}, data.cells
-    names = ("subject", "pair", "wins", "tied", "losses")
+    names = ("respondent", "pair", "wins", "tied", "losses")
     for who, cell, *counts in zip(*(getattr(cells.answers, name) for name in names), strict=True):
         key = (int(cells.first[cell]), int(cells.second[cell]), *cells.x[cell])
-        found.setdefault(key, {})[data.subjects[who]] = [int(count) for count in counts]
+        found.setdefault(key, {})[data.respondents[who]] = [int(count) for count in counts]
     sums = np.array([np.sum(list(people.values()), axis=0) for people in found.values()])
     own = dict(zip(found, sums, strict=True))
     for cell, (i, j) in enumerate(zip(cells.first, cells.second, strict=True)):
@@ -86,19 +86,19 @@ def test_they_stay_without_a_pair_a_tie_or_other_covariates(frame):
 
 
 def test_people_keep_theirs(frame):
-    sex = frame.assign(sex=np.where(frame["subject"] < 2, "f", "m"))
+    sex = frame.assign(sex=np.where(frame["respondent"] < 2, "f", "m"))
     women = read(sex).by_group("sex")["f"]
-    assert cells_of(women) == by_hand(frame[frame["subject"] < 2], LABELS)
-    each = women.by_subject()
+    assert cells_of(women) == by_hand(frame[frame["respondent"] < 2], LABELS)
+    each = women.by_respondent()
     assert [cells_of(one) for one in each.values()] == [
-        by_hand(frame[frame["subject"] == subject], LABELS) for subject in map(int, each)
+        by_hand(frame[frame["respondent"] == respondent], LABELS) for respondent in map(int, each)
     ]
 
 
 def test_files_and_copies_have_them(frame):
     data = read(frame).with_option_covariates(pd.DataFrame({"price": [1.0, 2, 3, 4]}, index=LABELS))
     assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in data._repr_html_()
-    assert str(data).endswith("5 subjects, 5 covariates")
+    assert str(data).endswith("5 respondents, 5 covariates")
     assert unpacked(packed(data)) == data
 
 
@@ -110,7 +110,7 @@ def test_further_comparisons_do_not_join_them(frame):
 
 
 def test_the_order_is_a_covariate(frame):
-    bare = frame.drop(columns=["subject", "judge"])
+    bare = frame.drop(columns=["respondent", "judge"])
     data = th.PairedComparisons.from_trials(bare, labels=LABELS)
     assert data.with_order() == th.PairedComparisons.from_trials(bare, labels=LABELS, covariates=["order"])
     games = frame.rename(columns={"left": "home", "right": "away"})[["home", "away"]].assign(result="H")

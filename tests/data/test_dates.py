@@ -35,9 +35,9 @@ DATA = th.PairedComparisons.from_trials(FRAME, covariates=["length"], date="day"
 def counted(data):
     """The counts by date, options, person and covariates."""
     own = data.dates
-    keys = zip(own.time, own.first, own.second, own.subject, own.x[:, 0], strict=True)
+    keys = zip(own.time, own.first, own.second, own.respondent, own.x[:, 0], strict=True)
     return {
-        (int(t), data.labels[i], data.labels[j], data.subjects[who], x): tuple(count)
+        (int(t), data.labels[i], data.labels[j], data.respondents[who], x): tuple(count)
         for (t, i, j, who, x), count in zip(keys, own.counts.T.tolist(), strict=True)
     }
 
@@ -108,7 +108,7 @@ def test_every_row_is_there():
         lambda data: data.without_ties("half"),
         lambda data: data.without_pair("A", "B"),
         lambda data: data.with_covariates([]),
-        lambda data: data.by_subject()["x"],
+        lambda data: data.by_respondent()["x"],
         lambda data: data.between("2024-02", "2024-03-05"),
     ],
 )
@@ -119,10 +119,10 @@ def test_dates_go_with_what_is_made_of_comparisons(change):
     pair = np.searchsorted(data.first * 9 + data.second, own.first * 9 + own.second)
     for name in ("wins", "losses", "tied"):
         np.testing.assert_array_equal(np.bincount(pair, getattr(own, name), data.n_pairs), getattr(data, name))
-    person = np.bincount(own.subject, own.counts.sum(axis=0), len(data.subjects))
+    person = np.bincount(own.respondent, own.counts.sum(axis=0), len(data.respondents))
     answers = data.answers
     np.testing.assert_array_equal(
-        person, np.bincount(answers.subject, answers.wins + answers.losses + answers.tied, len(data.subjects))
+        person, np.bincount(answers.respondent, answers.wins + answers.losses + answers.tied, len(data.respondents))
     )
     if data.covariates is not None:
         rest = data.covariates

@@ -11,7 +11,12 @@ import thali as th
 from thali.data.columns import as_frame
 from thali.errors import DataWarning
 
-ROWS = {"subject": [1, 1, 2], "left": ["tea", "tea", "milk"], "right": ["milk", "milk", "tea"], "choice": list("112")}
+ROWS = {
+    "respondent": [1, 1, 2],
+    "left": ["tea", "tea", "milk"],
+    "right": ["milk", "milk", "tea"],
+    "choice": list("112"),
+}
 LONG = {"task": [1, 1, 2, 2], "alternative": ["tea", "milk"] * 2, "chosen": [1, 0, 0, 1]}
 SIMILAR = {"first": ["a", "a"], "second": ["b", "c"], "similarity": [0.1, 0.2]}
 MADE = [

@@ -34,21 +34,21 @@ def test_pooled_comparisons_are_counted_together():
 
 @pytest.mark.parametrize(("last", "said"), [("p1", "2 names of people are"), ("p2", "1 name of a person is")])
 def test_people_in_several_groups_are_told(last, said):
-    rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": "tea", "subject": ["p0", "p1"]})
+    rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": "tea", "respondent": ["p0", "p1"]})
     first, second = (
-        th.PairedComparisons.from_trials(table, "a", "b", "chosen", subject="subject")
-        for table in (rows, rows.assign(subject=["p0", last]))
+        th.PairedComparisons.from_trials(table, "a", "b", "chosen", respondent="respondent")
+        for table in (rows, rows.assign(respondent=["p0", last]))
     )
     with pytest.warns(DataWarning, match=f"{said} in several groups, such as 'p0'; they count as different people"):
         GroupedData({"x": first, "y": second}).warn_if_unusual()
 
 
 def test_groups_of_different_people_are_not_warned_of():
-    rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": ["tea", "milk"] * 2, "subject": list("ppqq")})
+    rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": ["tea", "milk"] * 2, "respondent": list("ppqq")})
     rows["sex"] = list("ffmm")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        GroupedData(th.PairedComparisons.from_trials(rows, subject="subject").by_group("sex")).warn_if_unusual()
+        GroupedData(th.PairedComparisons.from_trials(rows, respondent="respondent").by_group("sex")).warn_if_unusual()
 
 
 def test_what_is_known_of_people_has_a_row_for_each():
@@ -144,16 +144,16 @@ def test_pooled_groups_know_who_answered(kind):
     parts["f"] = parts["f"].together([], data.labels[::-1])  # the same in another order
     groups = GroupedData(parts)
     pooled = groups.pooled()
-    assert set(pooled.subjects) == set(data.subjects) and pooled.n_answers == data.n_answers
-    assert pooled.people.loc[list(data.subjects)].equals(data.people)
-    for name, own in data.by_subject().items():
-        assert pooled.by_subject()[name].together([], data.labels) == own
+    assert set(pooled.respondents) == set(data.respondents) and pooled.n_answers == data.n_answers
+    assert pooled.people.loc[list(data.respondents)].equals(data.people)
+    for name, own in data.by_respondent().items():
+        assert pooled.by_respondent()[name].together([], data.labels) == own
     unknown = GroupedData(
-        {"f": parts["f"], "m": next(iter(parts["m"].by_subject().values())).together([], data.labels)}
+        {"f": parts["f"], "m": next(iter(parts["m"].by_respondent().values())).together([], data.labels)}
     )
     assert unknown.pooled().n_answers > parts["f"].n_answers
     if kind != "triplets":  # of which one person's answers say whose they are
-        assert unknown.pooled().subjects == ()
+        assert unknown.pooled().respondents == ()
 
 
 def test_pooled_triplets_are_those_of_a_table():

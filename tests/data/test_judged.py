@@ -60,7 +60,7 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
             data.with_option_covariates(pd.DataFrame({"price": [1.0, 2.0, 3.0]}))
     for data in (ALIKE, TRIPLETS):
         with pytest.raises(DataError, match="do not say who answered"):
-            data.by_subject()
+            data.by_respondent()
         with pytest.raises(DataError, match="^This needs PairedComparisons"):
             data.to_comparisons()
 
@@ -71,8 +71,8 @@ def test_a_refusal_of_groups_says_nothing_untrue():
         columns=["judge", "sex", "first", "second", "similarity"],
     )
     judged = th.Similarities.from_frame(frame)
-    assert judged.subjects == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]  # who answered is known
-    for data in (judged, ALIKE, GroupedData(judged.by_subject(), judged.people)):
+    assert judged.respondents == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]  # who answered is known
+    for data in (judged, ALIKE, GroupedData(judged.by_respondent(), judged.people)):
         wanted = (
             f"^{type(data).__name__} are not divided by a column of people; give a mapping from the name of each group"
         )
@@ -85,22 +85,22 @@ def test_a_refusal_of_groups_says_nothing_untrue():
 def test_judges_whose_names_are_numbers_stay_the_same_people():
     frame = pd.DataFrame({"judge": [1, 2, 3], "rank1": ["tea", "milk", "tea"], "rank2": ["milk", "tea", "beer"]})
     data = th.Choices.from_rankings(frame)
-    assert with_more(data, data).subjects == data.subjects == ("1", "2", "3")
+    assert with_more(data, data).respondents == data.respondents == ("1", "2", "3")
 
 
 @pytest.mark.parametrize(
-    ("data", "subjects"), [(TIED, TIED.subjects), (SETS, tuple(f"ranking {k}" for k in (1, 2, 3, 4)))]
+    ("data", "respondents"), [(TIED, TIED.respondents), (SETS, tuple(f"ranking {k}" for k in (1, 2, 3, 4)))]
 )
-def test_further_answers_join_and_who_is_known_stays_so(data, subjects):
+def test_further_answers_join_and_who_is_known_stays_so(data, respondents):
     more = with_more(data, data)  # of rankings nobody says who made them
-    assert more.labels == data.labels and more.subjects == subjects
+    assert more.labels == data.labels and more.respondents == respondents
     assert more.tally.counts.tolist() == (2 * data.tally.counts).tolist()
 
 
 def by_people(*rows):
     """Comparisons of people with an age in a week, and the same as choices."""
     frame = pd.DataFrame(rows, columns=["left", "right", "winner", "judge", "age", "week"])
-    pairs = th.PairedComparisons.from_trials(frame, subject="judge")
+    pairs = th.PairedComparisons.from_trials(frame, respondent="judge")
     return pairs, th.Choices.from_comparisons(pairs)
 
 
@@ -117,7 +117,7 @@ def test_what_differs_within_a_person_describes_people_no_longer(kind):
             DataWarning, match=rf"'age' of 'Ann' is 30 in some .* and {value} in others.* \('age'\) does"
         ):
             together = old.with_more(new)
-        assert together.people is None and together.subjects == ("Ann", "Bo", "Cy")
+        assert together.people is None and together.respondents == ("Ann", "Bo", "Cy")
 
 
 @pytest.mark.parametrize(

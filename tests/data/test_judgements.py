@@ -114,11 +114,11 @@ def test_lists_that_are_written_and_read_again():
 def test_people_who_judged_different_pairs():
     tables = np.stack([TABLE, TABLE + 0.02, TABLE - 0.04])
     tables[0, 0, 1] = tables[0, 1, 0] = tables[1, 0, 1] = tables[1, 1, 0] = NAN
-    data = Similarities.from_subjects(tables)
+    data = Similarities.from_respondents(tables)
     assert data.judgements.tolist() == [1, 3, 3]
     deviations = np.array([0.0, 0.02, -0.04]) - np.mean([0.0, 0.02, -0.04])
     assert data.sigma == pytest.approx(np.sqrt(2 * (deviations**2).sum() / 4))
-    assert Similarities.from_subjects(tables, sigma=0.3).judgements.tolist() == [1, 3, 3]
+    assert Similarities.from_respondents(tables, sigma=0.3).judgements.tolist() == [1, 3, 3]
 
 
 @pytest.mark.parametrize("who", ["person", None])
@@ -131,7 +131,7 @@ def test_a_list_of_judgements_is_the_tables_of_the_people(who):
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "similarity"]).drop(
         columns=[] if who else ["person"]
     )
-    data, people = Similarities.from_frame(frame), Similarities.from_subjects(tables)
+    data, people = Similarities.from_frame(frame), Similarities.from_respondents(tables)
     squares = sum(
         ((values - values.mean()) ** 2).sum() for _, values in frame.dropna().groupby(frame["first"])["similarity"]
     )

@@ -20,7 +20,7 @@ def frame():
     random = np.random.default_rng(3)
     rows = [random.permutation(pair) for pair in itertools.combinations(LABELS, 2) for _ in range(9)]
     table = pd.DataFrame(rows, columns=["left", "right"])
-    return table.assign(choice=random.choice(["left", "right", "tie"], len(rows)), subject=np.arange(len(rows)) % 5)
+    return table.assign(choice=random.choice(["left", "right", "tie"], len(rows)), respondent=np.arange(len(rows)) % 5)
 
 
 def by_hand(frame, labels):

@@ -96,9 +96,9 @@ def test_capitals_accents_and_blanks_do_not_matter(header):
 
 def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language_of_the_others():
     french, _ = read(csv("gagnant,perdant,nombre", "thé,lait,3/lait,eau,2"))
-    assert (french.n_comparisons, french.subjects) == (5, ())
+    assert (french.n_comparisons, french.respondents) == (5, ())
     spanish, _ = read(csv("ganador,perdedor,nombre", "té,leche,Ana/leche,agua,Luis"))
-    assert (spanish.n_comparisons, spanish.subjects) == (2, ("Ana", "Luis"))
+    assert (spanish.n_comparisons, spanish.respondents) == (2, ("Ana", "Luis"))
 
 
 ASKED = (
@@ -120,7 +120,7 @@ def test_otherwise_a_column_of_numbers_is_asked_about(header):
 
 def test_it_is_no_question_where_both_are_known_or_the_cells_are_names():
     table = "id,nombre,left,right,chosen", "1,4,tea,milk,tea/1,5,milk,water,milk/2,6,tea,milk,milk"
-    assert read(csv(*table), respondent="id")[0].subjects == ("1", "2")
+    assert read(csv(*table), respondent="id")[0].respondents == ("1", "2")
     named = "nombre,left,right,chosen", "Ana,tea,milk,tea/Luis,milk,water,milk"
     assert read(csv(*named))[0].n_comparisons == 2
 
@@ -141,7 +141,7 @@ def test_the_weight_of_a_person_is_no_count(name):
 def test_and_an_answer_is_taken():
     source = csv("winner,loser,nombre", "tea,milk,3/milk,water,2")
     assert read(source, count="nombre")[0].n_comparisons == 5
-    assert read(source, respondent="nombre")[0].subjects == ("2", "3")
+    assert read(source, respondent="nombre")[0].respondents == ("2", "3")
 
 
 def test_the_command_line_names_its_options(run, tmp_path):
@@ -149,7 +149,7 @@ def test_the_command_line_names_its_options(run, tmp_path):
     path.write_text("winner,loser,nombre\ntea,milk,3\nmilk,water,2\n", encoding="utf-8")
     result = run("fit", path, "--method", "maximum-likelihood")
     assert result.code != 0
-    assert "name it by --subject or --count, or rename the column." in " ".join(result.err.split())
+    assert "name it by --respondent or --count, or rename the column." in " ".join(result.err.split())
 
 
 def test_within_a_shape_and_a_language_no_name_means_two_roles():
@@ -182,4 +182,4 @@ def test_in_python_an_argument_says_which_it_is():
     with pytest.raises(DataError, match="name it by respondent or count"):
         PairedComparisons.from_frame(frame)
     assert PairedComparisons.from_frame(frame, count="nombre").n_comparisons == 5
-    assert PairedComparisons.from_frame(frame, subject="nombre").subjects == ("2", "3")
+    assert PairedComparisons.from_frame(frame, respondent="nombre").respondents == ("2", "3")

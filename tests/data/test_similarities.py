@@ -292,7 +292,7 @@ def test_people_are_averaged(missing):
     pairs = tables[:, i, j]
     there = ~np.isnan(pairs).all(axis=0)
     pairs = pairs[:, there]
-    data = Similarities.from_subjects(tables, LABELS)
+    data = Similarities.from_respondents(tables, LABELS)
     assert data.labels == LABELS
     assert data.first.tolist() == i[there].tolist() and data.second.tolist() == j[there].tolist()
     assert data.values == pytest.approx(np.nanmean(pairs, axis=0), rel=1e-14)
@@ -301,11 +301,11 @@ def test_people_are_averaged(missing):
     pooled = ((judges - 1) * variances).sum() / (judges - 1).sum()
     assert data.sigma == pytest.approx(np.sqrt(pooled), rel=1e-12)
     assert data.judgements.tolist() == judges.tolist()
-    lee = Similarities.from_subjects(tables, LABELS, sigma="deviation")
+    lee = Similarities.from_respondents(tables, LABELS, sigma="deviation")
     assert lee.sigma == pytest.approx(np.sqrt(variances).mean(), rel=1e-12)
     assert lee.judgements.tolist() == [1.0] * lee.n_pairs, "the mean itself has Lee's deviation"
-    assert Similarities.from_subjects(tables, LABELS, sigma=0.25).sigma == 0.25
-    assert Similarities.from_subjects(tables, LABELS, sigma=None).sigma is None
+    assert Similarities.from_respondents(tables, LABELS, sigma=0.25).sigma == 0.25
+    assert Similarities.from_respondents(tables, LABELS, sigma=None).sigma is None
 
 
 @pytest.mark.fit  # for its time
@@ -315,7 +315,7 @@ def test_the_standard_error_is_that_of_the_mean():
     errors, sigmas = [], []
     for _ in range(400):
         noise = np.triu(rng.normal(0, 0.2, (16, 5, 5)), 1)
-        data = Similarities.from_subjects(0.5 + noise + noise.transpose(0, 2, 1))
+        data = Similarities.from_respondents(0.5 + noise + noise.transpose(0, 2, 1))
         errors += (data.values - 0.5).tolist()
         sigmas.append(data.sigma / np.sqrt(data.judgements[0]))
     # 4,000 normal errors give their standard deviation to 1/sqrt(8,000) = .011; five of that
@@ -328,19 +328,23 @@ def test_people_with_frames_in_any_order():
     tables = people(2)
     frames = [pd.DataFrame(table, index=LABELS, columns=LABELS) for table in tables]
     frames[1] = frames[1].loc[list(LABELS[::-1]), list(LABELS[2:] + LABELS[:2])]
-    assert Similarities.from_subjects(frames) == Similarities.from_subjects(list(tables), LABELS)
-    assert Similarities.from_subjects(iter(frames)).labels == LABELS
+    assert Similarities.from_respondents(frames) == Similarities.from_respondents(list(tables), LABELS)
+    assert Similarities.from_respondents(iter(frames)).labels == LABELS
 
 
 def test_who_judged_what_is_kept():
     tables = people(3)
     tables[1, 0, 1] = tables[1, 1, 0] = NAN
-    data = Similarities.from_subjects(dict(zip(("ann", "bob", 7), tables, strict=True)), LABELS)
-    assert data.subjects == ("ann", "bob", "7") and Similarities.from_subjects(tables).subjects == ("1", "2", "3")
+    data = Similarities.from_respondents(dict(zip(("ann", "bob", 7), tables, strict=True)), LABELS)
+    assert data.respondents == ("ann", "bob", "7") and Similarities.from_respondents(tables).respondents == (
+        "1",
+        "2",
+        "3",
+    )
     first, second = np.triu_indices(4, 1)
-    for number, (name, own) in enumerate(data.by_subject().items()):
+    for number, (name, own) in enumerate(data.by_respondent().items()):
         there = ~np.isnan(tables[number][first, second])
-        assert name == data.subjects[number] and own.sigma is None and own.subjects == ()
+        assert name == data.respondents[number] and own.sigma is None and own.respondents == ()
         assert (
             own.first.tolist() == first[there].tolist()
             and own.values.tolist() == tables[number][first, second][there].tolist()
@@ -348,24 +352,24 @@ def test_who_judged_what_is_kept():
     assert data != Similarities(data.matrix, LABELS, sigma=data.sigma, judgements=np.where(np.eye(4), 1, [[3]]))
     assert pickle.loads(pickle.dumps(data)) == data
     part = data.take(np.array([False, True, False, True, True, False]))
-    assert part.by_subject()["bob"].values.tolist() == tables[1][[0, 1, 1], [2, 2, 3]].tolist()
+    assert part.by_respondent()["bob"].values.tolist() == tables[1][[0, 1, 1], [2, 2, 3]].tolist()
     turned = data.together([], ("water", "new", "milk", "coffee", "tea"))
-    assert {name: own.matrix[3, 0] for name, own in turned.by_subject().items()} == {
-        name: own.matrix[1, 3] for name, own in data.by_subject().items()
+    assert {name: own.matrix[3, 0] for name, own in turned.by_respondent().items()} == {
+        name: own.matrix[1, 3] for name, own in data.by_respondent().items()
     }
     nothing = data.take(np.array([True, False, False, False, False, False]))
-    assert list(nothing.by_subject()) == ["ann", "7"]  # bob did not judge it
-    assert "answers" not in vars(data.with_values(data.values)) and data.with_values(data.values).subjects == ()
+    assert list(nothing.by_respondent()) == ["ann", "7"]  # bob did not judge it
+    assert "answers" not in vars(data.with_values(data.values)) and data.with_values(data.values).respondents == ()
     with pytest.raises(DataError, match="Similarities do not say who answered"):
-        Similarities(FULL, LABELS).by_subject()
+        Similarities(FULL, LABELS).by_respondent()
     with pytest.raises(DataError, match="People must have different names"):
-        Similarities.from_subjects({1: FULL, "1": FULL}, LABELS)
+        Similarities.from_respondents({1: FULL, "1": FULL}, LABELS)
 
 
 @pytest.mark.parametrize("tables", [people(1), np.repeat(people(1), 3, axis=0)], ids=["one", "agreeing"])
 def test_people_whose_deviation_nobody_knows(tables):
     for kind in ("standard error", "deviation"):
-        assert Similarities.from_subjects(tables, sigma=kind).sigma is None
+        assert Similarities.from_respondents(tables, sigma=kind).sigma is None
 
 
 @needs_data
@@ -376,12 +380,12 @@ def test_kinship_has_the_published_deviation():
     groups = [
         Similarities.from_frame(group, labels=mean.labels).to_frame() for _, group in rows.groupby("group", sort=True)
     ]
-    data = Similarities.from_subjects(groups, sigma="deviation")
+    data = Similarities.from_respondents(groups, sigma="deviation")
     assert data.labels == mean.labels and data.values == pytest.approx(mean.values, abs=1e-9)
     index = pd.read_csv(folder / "index.csv", index_col="name")
     assert data.sigma == pytest.approx(index.loc["kinship_kimrosenberg", "sigma_emp"], abs=1e-7)
     assert Similarities.from_frame(rows, labels=mean.labels).values == pytest.approx(mean.values, abs=1e-9)
-    several = Similarities.from_subjects(groups)
+    several = Similarities.from_respondents(groups)
     assert several.sigma / np.sqrt(several.judgements) == pytest.approx(0.0419642, abs=1e-7)
 
 
@@ -461,7 +465,7 @@ def test_loading_it_is_light():
     code = (
         "import sys, thali; thali.Similarities([[1, 0.5], [0.5, 1]]).warn_if_unusual();"
         "thali.Similarities.from_dissimilarities([[0, 0.5], [0.5, 0]]);"
-        "thali.Similarities.from_subjects([[[0, 0.5], [0.5, 0]]]);"
+        "thali.Similarities.from_respondents([[[0, 0.5], [0.5, 0]]]);"
         "assert not {'pandas', 'scipy', 'numba'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
@@ -472,24 +476,26 @@ def test_loading_it_is_light():
 
 def test_a_list_that_says_who_judged_keeps_it():
     tables = people(3)
-    data = Similarities.from_subjects(dict(zip(("ann", "bob", "cy"), tables, strict=True)), LABELS, sigma=None)
+    data = Similarities.from_respondents(dict(zip(("ann", "bob", "cy"), tables, strict=True)), LABELS, sigma=None)
     rows = [
         (LABELS[j], LABELS[i], tables[p][i, j], who)
-        for p, who in enumerate(data.subjects)
+        for p, who in enumerate(data.respondents)
         for i, j in zip(*np.triu_indices(4, 1), strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["first", "second", "similarity", "judge"])
     listed = Similarities.from_frame(frame, labels=LABELS)
-    assert listed.subjects == data.subjects and np.allclose(listed.values, data.values)
+    assert listed.respondents == data.respondents and np.allclose(listed.values, data.values)
     assert listed.judgements.tolist() == data.judgements.tolist()
-    for name, own in data.by_subject().items():
-        assert listed.by_subject()[name] == own
+    for name, own in data.by_respondent().items():
+        assert listed.by_respondent()[name] == own
     named = frame.rename(columns={"judge": "wer"})
-    assert Similarities.from_frame(named, labels=LABELS).subjects == ()
+    assert Similarities.from_frame(named, labels=LABELS).respondents == ()
     assert Similarities.from_frame(named, respondent="wer", labels=LABELS) == listed
     both = pd.concat([frame, frame.rename(columns={"first": "second", "second": "first"})])
     assert Similarities.from_frame(both, labels=LABELS) == listed  # everybody's square, written out
-    assert Similarities.from_frame(frame.assign(count=2), labels=LABELS).subjects == ()  # means of who knows how many
+    assert (
+        Similarities.from_frame(frame.assign(count=2), labels=LABELS).respondents == ()
+    )  # means of who knows how many
 
 
 def test_columns_of_judges_are_kept_with_the_pairs_that_are():
@@ -510,4 +516,4 @@ def test_who_judged_a_pair_several_times_is_not_kept():
     frame = pd.DataFrame(rows, columns=["a", "b", "similarity", "judge"])
     with pytest.warns(DataWarning, match="'ann' judged 'a' and 'b' several times"):
         data = Similarities.from_frame(frame)
-    assert data.subjects == () and data == Similarities.from_frame(frame.drop(columns="judge"), sigma=None)
+    assert data.respondents == () and data == Similarities.from_frame(frame.drop(columns="judge"), sigma=None)

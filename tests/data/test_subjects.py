@@ -26,9 +26,12 @@ def data():
 
 
 def test_the_counts_of_everybody_add_up(data):
-    assert data.subjects == ("ann", "bob") and data.people.to_dict("index") == {"ann": {"age": 30}, "bob": {"age": 40}}
-    assert repr(data) == "PairedComparisons(3 options, 3 pairs, 5 comparisons, 2 subjects, 1 component)"
-    each = data.by_subject()
+    assert data.respondents == ("ann", "bob") and data.people.to_dict("index") == {
+        "ann": {"age": 30},
+        "bob": {"age": 40},
+    }
+    assert repr(data) == "PairedComparisons(3 options, 3 pairs, 5 comparisons, 2 respondents, 1 component)"
+    each = data.by_respondent()
     assert sum(one.counts for one in each.values()).tolist() == data.counts.tolist()
     assert each["ann"].counts.tolist() == [[0, 2, 0], [0, 0, 0], [0, 1, 0]]
     assert th.paired.bootstrap(list(each.values()), samples=2, random_seed=1).table is not None
@@ -36,11 +39,11 @@ def test_the_counts_of_everybody_add_up(data):
 
 def test_parts_keep_who_answered(data):
     part = data.subset(["water", "tea"])
-    assert part.subjects == ("ann", "bob") and list(part.by_subject()) == ["bob"]
-    assert data.without_pair("tea", "milk").by_subject()["ann"].counts.sum() == 1
-    turned = data.subset(["milk", "tea", "water"]).by_subject()["ann"]
+    assert part.respondents == ("ann", "bob") and list(part.by_respondent()) == ["bob"]
+    assert data.without_pair("tea", "milk").by_respondent()["ann"].counts.sum() == 1
+    turned = data.subset(["milk", "tea", "water"]).by_respondent()["ann"]
     assert turned.counts.tolist() == [[0, 0, 0], [2, 0, 0], [1, 0, 0]]
-    assert data.with_counts(data.wins, data.losses).subjects == ()
+    assert data.with_counts(data.wins, data.losses).respondents == ()
 
 
 def test_ties_of_everybody():
@@ -48,10 +51,10 @@ def test_ties_of_everybody():
         {"rater": [1, 1, 2], "a": ["x", "x", "y"], "b": ["y", "y", "z"], "choice": ["x", "tie", "tie"]}
     )
     data = th.PairedComparisons.from_trials(frame)
-    assert data.by_subject()["1"].tied.tolist() == [1]
-    assert data.without_ties("half").by_subject()["2"].wins.tolist() == [0.5]
+    assert data.by_respondent()["1"].tied.tolist() == [1]
+    assert data.without_ties("half").by_respondent()["2"].wins.tolist() == [0.5]
     dropped = data.without_ties("drop")
-    assert dropped.n_pairs == 1 and list(dropped.by_subject()) == ["1"] and dropped.subjects == ("1", "2")
+    assert dropped.n_pairs == 1 and list(dropped.by_respondent()) == ["1"] and dropped.respondents == ("1", "2")
 
 
 def test_equality_digest_pickle_and_file(data):
@@ -61,15 +64,15 @@ def test_equality_digest_pickle_and_file(data):
     arrays = {}
     again = decoded(encoded(data, arrays), arrays)
     assert again == data and again.people.equals(data.people)
-    with pytest.raises(ValueError, match="do not say who answered; read them with their column of subjects"):
-        bare.by_subject()
+    with pytest.raises(ValueError, match="do not say who answered; read them with their column of respondents"):
+        bare.by_respondent()
 
 
 def test_choices_have_people_too():
     frame = pd.DataFrame({"id": [1, 1, 1, 1, 2, 2], "task": [1, 1, 2, 2, 1, 1], "alt": list("abacab")})
     frame = frame.assign(chosen=[1, 0, 0, 1, 1, 0], sex=list("ffffmm"), price=range(6))
     data = th.Choices(frame)
-    assert data.subjects == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
+    assert data.respondents == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
     assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in data._repr_html_()
     assert np.array_equal(th.Choices(frame.drop(columns="sex")).counts, data.counts)
 
@@ -78,21 +81,21 @@ def test_people_of_trials_are_the_columns_that_describe_them():
     rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
     frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, 40], "sex": list("ffm")})
     read = th.PairedComparisons.from_trials
-    assert list(read(frame, subject="who").people.columns) == ["age", "sex"]
-    assert read(frame, subject="who", people=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
-    for people, subject, wrong in (
+    assert list(read(frame, respondent="who").people.columns) == ["age", "sex"]
+    assert read(frame, respondent="who", people=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
+    for people, respondent, wrong in (
         (["left"], "who", "'left' differs within a person"),
         (["minute"], "who", "There is no column 'minute'"),
-        (["age"], None, "no column says who did; name it by `subject`"),
+        (["age"], None, "no column says who did; name it by `respondent`"),
     ):
         with pytest.raises(DataError, match=wrong):
-            read(frame, subject=subject, people=people)
+            read(frame, respondent=respondent, people=people)
 
 
 def test_columns_that_are_the_same_for_all_people_do_not_tell_them_apart():
     rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
     frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")})
-    data = th.PairedComparisons.from_trials(frame, subject="who")
+    data = th.PairedComparisons.from_trials(frame, respondent="who")
     assert list(data.people.columns) == ["age", "study"] and differing_columns(data.people) == ["age"]
     assert "age" in data._repr_html_() and "study" not in data._repr_html_()
     assert differing_columns(None) == []

@@ -27,11 +27,11 @@ def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
     found.answers.to_csv(path, index=False)
     data, how = read(path)
     asked = {
-        "pairs": "8 comparisons (2 ties), 2 subjects",
+        "pairs": "8 comparisons (2 ties), 2 respondents",
         "best": "4 choices, 2 respondents",
         "best-worst": "4 best-worst choices, 2 respondents",
         "ranking": "8 choices, 2 respondents",
-        "odd-one-out": "4 answers, 2 subjects",
+        "odd-one-out": "4 answers, 2 respondents",
         "ratings": "3 similarities of 2 judgements each",
         "choice": "2 respondents, 8 tasks, 24 alternatives, no-choice option",
     }
@@ -79,8 +79,8 @@ def test_what_is_said_of_a_folder(tmp_path):
     assert found.table.loc["eve", ["file", "answered", "catch_failed"]].tolist() == ["eve.csv", 4, 1]
     path = tmp_path / "answers.csv"
     found.answers.to_csv(path, index=False)
-    assert "10 comparisons (2 ties), 3 subjects" in read(path)[1]
-    assert "6 comparisons (1 tie), 2 subjects" in read(path, where="catch_failed == 0")[1]
+    assert "10 comparisons (2 ties), 3 respondents" in read(path)[1]
+    assert "6 comparisons (1 tie), 2 respondents" in read(path, where="catch_failed == 0")[1]
     assert "answers.csv (without the columns" in th.field.collect(tmp_path).note
 
 
@@ -154,7 +154,7 @@ def test_names_of_many_digits_stay_apart(tmp_path):
     found = th.field.collect(tmp_path)
     assert found.answers["person"].unique().tolist() == ids
     found.answers.to_csv(tmp_path / "answers.csv", index=False)
-    assert "3 subjects" in read(tmp_path / "answers.csv")[1]
+    assert "3 respondents" in read(tmp_path / "answers.csv")[1]
 
 
 def test_names_that_are_one_number_stay_apart(tmp_path):
@@ -162,7 +162,7 @@ def test_names_that_are_one_number_stay_apart(tmp_path):
     found = th.field.collect(tmp_path)
     assert found.answers["person"].unique().tolist() == ["100", "1e2", "100.0"]
     found.answers.to_csv(tmp_path / "answers.csv", index=False)
-    assert "3 subjects" in read(tmp_path / "answers.csv")[1]
+    assert "3 respondents" in read(tmp_path / "answers.csv")[1]
 
 
 def test_none_is_known_though_nobody_chose_it(tmp_path):
@@ -206,7 +206,7 @@ def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
     assert (
         len(answers) == 4 and answers[["trial", "rt", "age"]].dtypes.map(lambda kind: kind.kind).tolist() == ["i"] * 3
     )
-    assert len(th.PairedComparisons.from_trials(answers).subjects) == 1
+    assert len(th.PairedComparisons.from_trials(answers).respondents) == 1
 
 
 def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):

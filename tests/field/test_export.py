@@ -16,10 +16,10 @@ DRINKS = ["tea", "coffee", "milk", "juice"]
 ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}
 PRODUCTS = pd.DataFrame({"task": [1, 1, 2, 2], "alternative": [1, 2, 1, 2], "brand": list("abba")})
 READ = {  # of two people who answer everything
-    "pairs": "4 options, 6 pairs, 12 comparisons, 2 subjects",
+    "pairs": "4 options, 6 pairs, 12 comparisons, 2 respondents",
     "best": "4 options, 4 sets of 3, 8 choices, 2 respondents",
     "best-worst": "4 options, 4 sets of 3, 8 best-worst choices, 2 respondents",
-    "odd-one-out": "4 objects, 4 sets of 3 pairs, 8 answers, 2 subjects",
+    "odd-one-out": "4 objects, 4 sets of 3 pairs, 8 answers, 2 respondents",
     "ratings": "4 objects, 6 similarities",
     "choice": "2 respondents, 4 tasks, ",
 }
@@ -143,7 +143,7 @@ def test_catch_trials_practice_and_pictures_go_to_psychopy(tmp_path):
     assert [row["part"] for row in rows_of(tmp_path / "out" / "practice.csv")] == ["practice"]
     of_psychopy(rows, "pairs", np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
     data, sentence = read(tmp_path / "data.csv", where="part == 'main'")
-    assert set(data.labels) == {"green tea", "milk", "juice"} and "6 comparisons, 2 subjects" in sentence
+    assert set(data.labels) == {"green tea", "milk", "juice"} and "6 comparisons, 2 respondents" in sentence
 
 
 EVIL = "</script><script>alert(1)</script>"

@@ -95,7 +95,7 @@ def test_options_alone_are_asked_and_read(browser, tmp_path):
     assert answers_in("pairs", rows) == robot.given and len(rows) == 3
     assert all(int(row["rt"]) >= 250 for row in rows) and [row["trial"] for row in rows] == ["1", "2", "3"]
     th.field.collect(folder).answers.to_csv(tmp_path / "answers.csv", index=False)
-    assert "3 options, 3 pairs, 3 comparisons, 1 subject" in read(tmp_path / "answers.csv")[1]
+    assert "3 options, 3 pairs, 3 comparisons, 1 respondent" in read(tmp_path / "answers.csv")[1]
     page.close()
 
 

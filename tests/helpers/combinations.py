@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali.comparison.ways import SUBJECT, WAYS
+from thali.comparison.ways import WAYS
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.surfaces.cli.classical import TESTS
 from thali.surfaces.cli.models import TYPED
@@ -146,7 +146,7 @@ TABLES = {
 POPULATIONS = {"one": (), "groups": ("--group", "sex"), "kinds": ("--people", "classes:2")}
 EVIDENCE = "evidence"
 MODELS = [f"{spec.name} {method}".strip() for spec in TYPED for method in spec.methods or ("",)]
-LEFT_OUT = [*dict.fromkeys([*(word for ways in WAYS.values() for word in ways), SUBJECT])]
+LEFT_OUT = [*dict.fromkeys(word for ways in WAYS.values() for word in ways)]
 
 
 class Combination(NamedTuple):

@@ -65,7 +65,7 @@ def judged_similarities():
     """Similarities of which it is known who judged."""
     rng = np.random.default_rng(4)
     squares = {f"p{k}": rng.random((4, 4)) for k in range(4)}
-    return (th.Similarities.from_subjects(squares, list("abcd"), symmetrize="mean"),)
+    return (th.Similarities.from_respondents(squares, list("abcd"), symmetrize="mean"),)
 
 
 def answered_triplets():
@@ -88,7 +88,7 @@ def _eight_people():
         for pair in range(3):
             chosen = first[pair] if (person + pair) % 3 else second[pair]
             rows.append((f"p{person}", *("abc"[k] for k in (first[pair], second[pair], chosen))))
-    return (th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["subject", "left", "right", "choice"])),)
+    return (th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "left", "right", "choice"])),)
 
 
 def _of_women(model):

@@ -13,12 +13,13 @@ from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst, for_gr
 from thali.aspects.populations.kinds import KindChain, build_kind_task
 from thali.data.answers import OUTCOMES, given_answers
 from thali.data.kinds import CHOICES
+from thali.people.populations import LatentClasses
 
 
 def answered(rows, labels=None):
     """Comparisons from rows of person, first, second, and which of the two was chosen."""
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
-    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", labels=labels)
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="person", labels=labels)
 
 
 def of_one_pair(*counts):
@@ -48,7 +49,9 @@ def random_judgements(people, n, choices, seed, tied=False, described=True):
         rows[0] = (*rows[0][:3], "tie", *rows[0][4:])
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer", "later"])
     more = {"covariates": ["longer", "later"]} if described else {}
-    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", labels=labels, **more)
+    return th.PairedComparisons.from_trials(
+        frame, "first", "second", "chosen", respondent="person", labels=labels, **more
+    )
 
 
 random_ties = partial(random_judgements, tied=True, described=False)
@@ -125,14 +128,14 @@ class Asked:
     def __init__(self, of_task, data):
         given = given_answers(data)
         question_of = np.arange(of_task.people.place.size) // OUTCOMES if hasattr(data, "wins") else data.set_of
-        self.asked, row = np.unique(np.column_stack([given.subject, given.question]), axis=0, return_inverse=True)
+        self.asked, row = np.unique(np.column_stack([given.respondent, given.question]), axis=0, return_inverse=True)
         self.times = np.bincount(row.ravel(), given.times).astype(int)
         if has_worst(data):
             question_of = np.repeat(np.arange(data.n_sets), data.sizes * (data.sizes - 1))
         self.answers = [np.flatnonzero(question_of == question) for _, question in self.asked]
         self.people = of_task.people
         of_person = np.repeat(self.asked[:, 0], [len(each) for each in self.answers])
-        self.start = np.searchsorted(of_person, np.arange(len(given.subjects) + 1)).astype(np.int64)
+        self.start = np.searchsorted(of_person, np.arange(len(given.respondents) + 1)).astype(np.int64)
         self.answer = np.concatenate(self.answers).astype(np.int64)
         self.data = data
 
@@ -177,7 +180,7 @@ def task(
         "alpha": alpha,
         "tempering": tempering,
     }
-    return build_kind_task(data, kinds, draws, tune, thin, weights, **parts)
+    return build_kind_task(data, LatentClasses(kinds, weights), draws, tune, thin, **parts)
 
 
 def with_kappa(of_task, kappa):

@@ -9,7 +9,7 @@ from thali.aspects.answers.population import with_population
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.populations.groups import EveryPerson
 from thali.aspects.samplers.record import ChainDraws
-from thali.posterior.dependence import RANDOM, Dependence
+from thali.posterior.dependence import INDIVIDUALS, Dependence
 
 OPTIONS = ("tea", "milk", "beer", "wine")
 
@@ -19,7 +19,7 @@ def compared(people=3, options=OPTIONS):
     pairs = [(a, b) for k, a in enumerate(options) for b in options[k + 1 :]]
     rows = [(f"p{n}", a, b, a) for n in range(people) for a, b in pairs]
     return th.PairedComparisons.from_trials(
-        pd.DataFrame(rows, columns=["subject", "first", "second", "chosen"]), subject="subject"
+        pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]), respondent="respondent"
     )
 
 
@@ -65,7 +65,7 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_
         )
         for part in (slice(k * length, (k + 1) * length) for k in range(chains))
     ]
-    people = Dependence(RANDOM, "", len(groups), 1.0, 2.0, 8.0 * len(groups))
+    people = Dependence(INDIVIDUALS, "", len(groups), 1.0, 2.0, 8.0 * len(groups))
     tree = group_tree(drawn, groups, likelihood, learned_alpha=False, similar=True, attrs=people.attributes)
     model = th.EliminationByAspects(
         "unique" if shared is None else "ibp", people=th.people.Individuals(), best_worst=best_worst

@@ -140,8 +140,8 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     size = SIZE_OF[kind]
     size += {
         "covariates": ", 1 covariate",
-        "people": ", 4 subjects",
-        "kinds": ", 4 subjects",
+        "people": ", 4 respondents",
+        "kinds": ", 4 respondents",
         "choice kinds": ", 4 respondents",
     }.get(name.rpartition(", ")[2], "")
     told = [repr(model), size, str(model.verdict())]

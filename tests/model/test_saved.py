@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.data.observed import Observed
 from thali.errors import DataError
 from thali.model import class_names
@@ -79,9 +79,9 @@ def data_of(kind):
         + [(2, 1, "a", 90, 1), (2, 1, "b", 150, 0)],
     }
     columns = {
-        "pairs": "subject left right choice size",
+        "pairs": "respondent left right choice size",
         "choices": "respondent task item chosen",
-        "best-worst": "subject item1 item2 item3 best worst",
+        "best-worst": "respondent item1 item2 item3 best worst",
         "experiment": "respondent task alt price chosen",
     }
     made = {
@@ -91,7 +91,7 @@ def data_of(kind):
         "experiment": lambda frame: th.ChoiceExperiment.from_frame(frame, alternative="alt"),
         "similarities": lambda frame: th.datasets.numbers(),
         "triplets": lambda frame: th.Triplets([[0, 1, 2], [1, 2, 3]]),
-        "groups": lambda frame: Groups(dict.fromkeys("xy", th.PairedComparisons([[0, 1], [2, 0]]))),
+        "groups": lambda frame: GroupedData(dict.fromkeys("xy", th.PairedComparisons([[0, 1], [2, 0]]))),
     }
     return made[kind](pd.DataFrame(row[kind], columns=columns[kind].split()) if kind in row else None)
 

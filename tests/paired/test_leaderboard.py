@@ -492,7 +492,7 @@ def test_one_part_alone_is_not_pooled():
 @pytest.mark.fit
 def test_people_divide_data():
     battles = in_languages().assign(judge=lambda t: t["language"] + t.index.astype(str).str[-1])
-    data = th.PairedComparisons.from_trials(battles, subject="judge")
+    data = th.PairedComparisons.from_trials(battles, respondent="judge")
     board = board_of(data, by="language", method="maximum-likelihood")
     assert board.boards["de"].data.n_comparisons == (battles["language"] == "de").sum()
 
@@ -756,13 +756,10 @@ def test_updates_of_other_comparisons():
 @pytest.mark.fit
 def test_an_update_takes_the_names_that_a_leaderboard_takes():
     battles = styled(200).assign(who=lambda t: t.index % 3)
-    board = board_of(battles[:100], subject="who", judges=True)
+    board = board_of(battles[:100], respondent="who", judges=True)
     renamed = battles[100:].rename(columns={"who": "rater no"})
-    for name in ("subject", "respondent"):
-        both = board.update(renamed, progressbar=False, **{name: "rater no"})
-        assert both.judges()["comparisons"].sum() == 200
-    with pytest.raises(ArgumentError, match="`subject` and `respondent` are the same"):
-        board.update(renamed, subject="rater no", respondent="rater no")
+    both = board.update(renamed, progressbar=False, respondent="rater no")
+    assert both.judges()["comparisons"].sum() == 200
     with pytest.raises(ArgumentError, match="There is no argument 'rater'"):
         board.update(renamed, rater="rater no")
 

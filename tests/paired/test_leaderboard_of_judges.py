@@ -222,7 +222,7 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
 
 
 def test_covariates_judges_and_time_together():
-    columns = {"date": "day", "subject": "judge", "covariates": ["length"]}
+    columns = {"date": "day", "respondent": "judge", "covariates": ["length"]}
     board = th.leaderboard(FRAME, judges=True, period="month", method="mcmc", progressbar=False, **columns)
     assert {"rating_without", "rank_without"} <= set(board.table)
     assert abs(board.covariate_effects().loc["length", "effect"]) < 0.2
@@ -302,7 +302,7 @@ def test_since_and_until():
         ({"date": "day", "period": "stage"}, ArgumentError, "names a column of whole numbers"),
         ({"date": "stage", "period": "week"}, DataError, "'stage' holds whole numbers and no dates"),
         ({"period": "day_"}, DataError, "There is no column 'day_'"),
-        ({"judges": True, "subject": "nobody"}, DataError, "There is no column 'nobody'"),
+        ({"judges": True, "respondent": "nobody"}, DataError, "There is no column 'nobody'"),
     ],
 )
 def test_what_is_refused(how, error, expected):

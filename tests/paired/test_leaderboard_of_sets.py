@@ -31,12 +31,12 @@ ROWS = ranked()
 
 def wide(rows=ROWS):
     """A ranking a row, a column a rank."""
-    return pd.DataFrame([{"subject": who} | {f"rank{k + 1}": o for k, o in enumerate(order)} for who, order in rows])
+    return pd.DataFrame([{"respondent": who} | {f"rank{k + 1}": o for k, o in enumerate(order)} for who, order in rows])
 
 
 def long(rows=ROWS):
     """An option of a ranking a row."""
-    columns = ["subject", "task", "option", "rank"]
+    columns = ["respondent", "task", "option", "rank"]
     every = [(who, number, option, k + 1) for number, (who, order) in enumerate(rows) for k, option in enumerate(order)]
     return pd.DataFrame(every, columns=columns)
 
@@ -45,12 +45,12 @@ def best_worst(rows=ROWS):
     """A set a row, its best and its worst."""
     every = [(who, *sorted(order), order[0], order[-1]) for who, order in rows]
     items = [f"item{k + 1}" for k in range(len(rows[0][1]))]
-    return pd.DataFrame(every, columns=["subject", *items, "best", "worst"])
+    return pd.DataFrame(every, columns=["respondent", *items, "best", "worst"])
 
 
 def test_all_sources_give_the_same(tmp_path):
     wide().to_csv(tmp_path / "rankings.csv", index=False)
-    sources = [wide(), long(), tmp_path / "rankings.csv", th.Choices.from_rankings(wide(), respondent="subject")]
+    sources = [wide(), long(), tmp_path / "rankings.csv", th.Choices.from_rankings(wide(), respondent="respondent")]
     boards = [th.leaderboard(source, **QUIET) for source in sources]
     for board in boards:
         assert board.table.index[0] == "o0" and board.table.index[-1] == "o5"
@@ -131,7 +131,7 @@ def test_an_update_equals_one_fit_of_all(judges, tmp_path):
     if judges:
         pd.testing.assert_frame_equal(whole.judges().sort_index(), updated.judges().sort_index(), atol=1e-6)
     assert updated.data.respondents == ("j0", "j1", "j2", "j3", "new", "j4")
-    unnamed = [wide(rows).drop(columns="subject") for rows in (ROWS[:100], more, [*ROWS[:100], *more])]
+    unnamed = [wide(rows).drop(columns="respondent") for rows in (ROWS[:100], more, [*ROWS[:100], *more])]
     one, other, both = map(th.Choices.from_rankings, unnamed)
     assert one.with_more(other).respondents == both.respondents
     pairs = th.PairedComparisons.from_pairs([("o0", "o5")] * 4)
@@ -150,7 +150,7 @@ def test_boards_of_parts_of_rankings():
     ("frame", "how", "error", "expected"),
     [
         (wide(), {"period": "week"}, DataError, "period is about comparisons with dates, and these have none"),
-        (wide(), {"date": "subject", "period": "week"}, ArgumentError, "date says nothing of this table"),
+        (wide(), {"date": "respondent", "period": "week"}, ArgumentError, "date says nothing of this table"),
         (wide(), {"judges": True, "judge_bias": True}, DataError, "is about covariates of comparisons"),
         (wide(), {"ranks": "x"}, ArgumentError, "There is no argument 'ranks'"),
         (
@@ -169,7 +169,9 @@ def test_what_is_refused(frame, how, error, expected):
 def test_choices_that_do_not_say_who_judged():
     frame = pd.DataFrame({"set": [1, 1, 1, 2, 2], "option": list("abcab"), "chosen": [1, 0, 0, 0, 1]})
     anonymous = th.Choices.from_frame(frame, choice_id="set", alternative="option", chosen="chosen")
-    with pytest.raises(DataError, match="These choices do not say who judged; name the column of judges by `subject`"):
+    with pytest.raises(
+        DataError, match="These choices do not say who judged; name the column of judges by `respondent`"
+    ):
         th.leaderboard(anonymous, judges=True, **QUIET)
     winners = th.Choices.from_rankings([["a", "b", "c"], ["a", "c", "b"]])
     with pytest.raises(DataError, match="set method='laplace', whose prior keeps it finite"):

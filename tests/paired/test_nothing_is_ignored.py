@@ -23,7 +23,7 @@ def table(ties=False):
     chosen = np.where(rng.random(400) < 1 / (1 + np.exp(-log_odds)), first, second)
     names = np.array([*LABELS, "tie"])
     chosen = np.where(ties & (rng.random(400) < 0.2), 4, chosen)
-    who = {"subject": rng.integers(0, 9, 400)}
+    who = {"respondent": rng.integers(0, 9, 400)}
     return pd.DataFrame(
         {"first": names[first], "second": names[second], "chosen": names[chosen], **who, "longer": longer}
     )
@@ -36,11 +36,11 @@ def read(covariates=None, ties=False):
 # How each function that takes comparisons is called.
 CALLS = {
     "agreement": paired.agreement,
-    "bootstrap": lambda data: paired.bootstrap(data.by_subject(), samples=5, random_seed=1),
+    "bootstrap": lambda data: paired.bootstrap(data.by_respondent(), samples=5, random_seed=1),
     "circular_triads": paired.circular_triads,
     "davidson": paired.davidson,
     "group_test": lambda data: paired.group_test(
-        {"few": data.by_subject()["0"], "many": data.by_subject()["1"]}, aspects="unique"
+        {"few": data.by_respondent()["0"], "many": data.by_respondent()["1"]}, aspects="unique"
     ),
     "half_wins": paired.half_wins,
     "leaderboard": lambda data: th.leaderboard(data, progressbar=False).table,

@@ -427,29 +427,29 @@ def test_half_wins():
 
 
 @pytest.mark.fit
-def test_bootstrap_over_subjects():
-    subjects = [shared(name) for name in PORK]
-    found = th.paired.bootstrap(subjects, samples=40, random_seed=3)
-    again = th.paired.bootstrap(dict(enumerate(subjects)), samples=40, random_seed=3)
+def test_bootstrap_over_respondents():
+    respondents = [shared(name) for name in PORK]
+    found = th.paired.bootstrap(respondents, samples=40, random_seed=3)
+    again = th.paired.bootstrap(dict(enumerate(respondents)), samples=40, random_seed=3)
     pd.testing.assert_frame_equal(found.weights, again.weights)
     np.testing.assert_allclose(found.table["estimate"], maximised(data=total(PORK)).weights_, atol=1e-10)
     assert len(found.weights) == 40
     # The same samples, each fitted as a table of its own.
     times = streams(3, 1)[0].multinomial(10, np.full(10, 0.1), size=40)
     for row in range(5):
-        counts = sum(k * subject.counts for k, subject in zip(times[row], subjects, strict=True))
-        with_zeros = maximised(data=th.PairedComparisons(counts, subjects[0].labels)).weights_
+        counts = sum(k * respondent.counts for k, respondent in zip(times[row], respondents, strict=True))
+        with_zeros = maximised(data=th.PairedComparisons(counts, respondents[0].labels)).weights_
         np.testing.assert_allclose(found.weights.iloc[row], with_zeros, atol=1e-7)
     np.testing.assert_allclose(found.table["std_error"], found.weights.std(), atol=1e-12)
     np.testing.assert_allclose(found.table["lower"], np.quantile(found.weights, 0.055, axis=0))
     assert "lower and upper hold 89 % of them" in str(found)
-    wide = th.paired.bootstrap(subjects, samples=40, random_seed=3, ci=0.95)
+    wide = th.paired.bootstrap(respondents, samples=40, random_seed=3, ci=0.95)
     np.testing.assert_allclose(wide.table["upper"], np.quantile(found.weights, 0.975, axis=0))
     assert "lower and upper hold 95 % of them" in str(wide)
-    with pytest.raises(DataError, match="two subjects or more"):
-        th.paired.bootstrap(subjects[:1])
+    with pytest.raises(DataError, match="two respondents or more"):
+        th.paired.bootstrap(respondents[:1])
     with pytest.raises(ArgumentError, match="samples must be a whole number of 2 or more; got 1"):
-        th.paired.bootstrap(subjects, samples=1)
+        th.paired.bootstrap(respondents, samples=1)
 
 
 def test_simulation():
@@ -512,8 +512,8 @@ def people_of_two_groups(same, seed):
         for a, b in pairs:
             first = rng.random() < 1 / (1 + np.exp(worth[b] - worth[a]))
             rows += [(who, "fm"[who % 2], a, b, "first" if first else "second")] * 4
-    table = pd.DataFrame(rows, columns=["subject", "sex", "first", "second", "chosen"])
-    return th.PairedComparisons.from_trials(table, subject="subject").by_group("sex")
+    table = pd.DataFrame(rows, columns=["respondent", "sex", "first", "second", "chosen"])
+    return th.PairedComparisons.from_trials(table, respondent="respondent").by_group("sex")
 
 
 @pytest.mark.fit  # for its time
@@ -531,8 +531,8 @@ def test_groups_of_people_are_tested_by_exchanging_people():
 
 def test_a_group_keeps_its_people():
     groups = people_of_two_groups(True, 3)
-    assert [len(one.subjects) for one in groups.values()] == [12, 12]
+    assert [len(one.respondents) for one in groups.values()] == [12, 12]
     one = groups["m"]
-    assert set(one.people["sex"]) == {"m"} and list(one.people.index) == [str(name) for name in one.subjects]
-    total = sum(each.counts for each in one.by_subject().values())
+    assert set(one.people["sex"]) == {"m"} and list(one.people.index) == [str(name) for name in one.respondents]
+    total = sum(each.counts for each in one.by_respondent().values())
     np.testing.assert_array_equal(total, one.counts)

@@ -130,12 +130,12 @@ def test_empty_dates_are_counted_in_all_batches(tmp_path, kind):
 def test_who_answered_is_read_if_it_is_named(tmp_path):
     path = written(battles(), tmp_path, "csv")
     with pytest.warns(DataWarning, match="'judge' says who answered, .* only if it is named.*by respondent"):
-        assert not read_counts(path)[0].subjects
+        assert not read_counts(path)[0].respondents
     rows = counting.read_rows(path, ["judge"], False, None, {"respondent": "judge"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         data, _ = rows.build()
-    assert len(data.subjects) == 99 and data.answers.wins.sum() == data.wins.sum()
+    assert len(data.respondents) == 99 and data.answers.wins.sum() == data.wins.sum()
 
 
 def test_named_columns(tmp_path):

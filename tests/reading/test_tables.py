@@ -139,7 +139,7 @@ def test_tables_of_pairs(header, tmp_path):
 
 def test_columns_not_used_are_named(tmp_path):
     _, messages = read(in_file(tmp_path, "judge,winner,loser,ties\n1,A,B,0\n"), kinds.PAIRS)
-    assert messages.endswith("ties by 'ties', subjects 'judge': 2 options, 1 pair, 1 comparison, 1 subject")
+    assert messages.endswith("ties by 'ties', respondents 'judge': 2 options, 1 pair, 1 comparison, 1 respondent")
 
 
 def test_labels_keep_their_accents_and_separators(tmp_path):
@@ -239,7 +239,7 @@ READABLE = {
     "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
     "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counted by 'home.wins'",
     "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
-    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison a row, subjects 'assessor': 12",
+    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison a row, respondents 'assessor': 12",
 }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from thali.aspects.populations.one import One
-from thali.data.groups import Groups
+from thali.data.groups import GroupedData
 from thali.errors import DataError
 
 
@@ -24,4 +24,4 @@ class Everybody(One):
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         if not isinstance(given, Mapping):
             raise DataError(f"Everybody is made of several groups, by name; got {type(given).__name__}.")
-        return convert(Groups(given).pooled())
+        return convert(GroupedData(given).pooled())

@@ -151,8 +151,8 @@ def test_people_of_whom_something_is_known_by_quadrature():
         for c, k in zip("12", each, strict=True)
         for _ in range(k)
     ]
-    frame = pd.DataFrame(rows, columns=["subject", "first", "second", "chosen", "age"])
-    data = th.PairedComparisons.from_trials(frame, subject="subject")
+    frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen", "age"])
+    data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"]))
     pooled = [tuple(np.sum(counts, axis=0))]
     assert_near(evidence(model, data, **LONG), expected + coefficients(pooled), LONG, 1e-3)

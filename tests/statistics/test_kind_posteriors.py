@@ -166,7 +166,7 @@ def test_posterior_means_with_ties_and_covariates(tied, described):
     ]
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer"])
     more = {"covariates": ["longer"]} if described else {}
-    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", **more)
+    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="person", **more)
     found = drawn(task(data, 2, likelihood_of(data), alpha=1.0, draws=60_000, tune=300))
     same = same_kind_of_judged(tied, described)
     for i, j in itertools.combinations(range(3), 2):
@@ -231,9 +231,9 @@ def log_of_answers(data, parts, kinds, more=None):
     more = more or (lambda g: parameters_of(data, g))
     states, _, _, who = parts
     Z, w, s = contents(states)
-    each = data.by_subject()
+    each = data.by_respondent()
     total = sum(math.lgamma(n + 1.0) for n in np.bincount(who.of, minlength=kinds))
-    for name, g in zip(data.subjects, who.of, strict=True):
+    for name, g in zip(data.respondents, who.of, strict=True):
         total += naive_log_likelihood(each[name], Z[g].T.astype(bool), w[g], s[g], **more(g))
     return total
 

@@ -76,7 +76,7 @@ def test_people_whose_weights_depend_on_a_column_are_calibrated(spread):
         for first, second in [("tea", "milk"), ("milk", "beer"), ("tea", "beer")] * 3
     ]
     frame = pd.DataFrame(rows, columns=["who", "age", "first", "second", "chosen"])
-    data = th.PairedComparisons.from_trials(frame, subject="who")
+    data = th.PairedComparisons.from_trials(frame, respondent="who")
     model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"], spread=spread))
     found = calibrate(model, data, 100, **QUICK | {"draws": 100, "tune": 150}, thin=10)
     assert found.ok, str(found)

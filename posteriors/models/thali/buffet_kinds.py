@@ -14,6 +14,6 @@ import thali as th
 
 def fit(data, **run):
     """The fitted model of the data of the JSON file."""
-    columns = {"first": "first", "second": "second", "chosen": "chosen", "subject": "person"}
+    columns = {"first": "first", "second": "second", "chosen": "chosen", "respondent": "person"}
     choices = th.PairedComparisons.from_trials(pd.DataFrame(data["rows"]), **columns)
     return th.EliminationByAspects("ibp", people=th.people.LatentClasses(2)).fit(choices, **run)

@@ -13,6 +13,6 @@ import thali as th
 
 def fit(data, **run):
     """The draws of the model of the data of the JSON file."""
-    columns = {"first": "first", "second": "second", "chosen": "chosen", "subject": "judge"}
+    columns = {"first": "first", "second": "second", "chosen": "chosen", "respondent": "judge"}
     choices = th.PairedComparisons.from_trials(pd.DataFrame(data["rows"]), **columns)
     return board(choices, 0.01, judges=True, **run)

@@ -72,7 +72,7 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
     """What is made of the people who answered, before the design effect is known; None if nobody knows who did."""
     parts = data.data if isinstance(data, GroupedData) else [data]
     if not clusters:
-        known = max(len(part.subjects) for part in parts)
+        known = max(len(part.respondents) for part in parts)
         if asked == ADJUSTED:
             if known == 1:
                 raise of_one_person(ADJUSTED)

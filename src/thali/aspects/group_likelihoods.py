@@ -286,7 +286,7 @@ def _with_blocks(pairs: Any, blocks: int) -> Any:
 def people_of(data: Any, likelihood: Any) -> People:
     """What everybody answered; `likelihood` is the compiled one of the answers of all."""
     given = given_answers(data)
-    start = np.searchsorted(given.subject, np.arange(len(given.subjects) + 1))
+    start = np.searchsorted(given.respondent, np.arange(len(given.respondents) + 1))
     place = _PLACES[type(likelihood)](data, likelihood)
     return People(start.astype(np.int64), given.answer.astype(np.int64), given.times, place.astype(np.int64))
 

@@ -81,7 +81,6 @@ ELIMINATION = ModelSpec(
         SEED,
         WHERE,
         LABELS,
-        RESPONDENT,
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
         CHOSEN,

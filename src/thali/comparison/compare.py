@@ -134,7 +134,7 @@ def refuse_people(named: dict[str, Any], kind: str) -> None:
         if tells:
             raise ArgumentError(
                 f"Model {name!r} tells {tells} apart, and is compared by what it predicts for people; set ",
-                Setting("leave_out", "subject"),
+                Setting("leave_out", "respondent"),
                 ".",
             )
 
@@ -216,9 +216,9 @@ def compare(
         A mapping from groups of people to their comparisons, choices or similarities; X an array or data frame with a
         row an observation, y their classes. With ``by="evidence"`` also the NamedTuple of a likelihood of your own, for
         models that are `LatentFeatureModel`.
-    leave_out : {"pair", "subject", "choice", "task", "respondent", "row"}, optional
+    leave_out : {"pair", "respondent", "choice", "task", "row"}, optional
         What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; all comparisons
-        of some subjects, which are then scored as choices of respondents, with errors over people (without ties and
+        of some respondents, which are then scored as choices of respondents, with errors over people (without ties and
         covariates); of `Choices`,
         choices (the default) or respondents; of a choice experiment, tasks of everybody (the default) or respondents;
         rows of (X, y).

@@ -41,8 +41,6 @@ WAYS: dict[str, dict[str, Way]] = {spec.kind: _ways_of(spec, False) for spec in 
 WAYS |= {spec.groups: _ways_of(spec, True) for spec in SPECS if spec.groups}
 SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
 
-SUBJECT = "subject"
-
 
 def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
     """Paired comparisons of which people are left out as choices of respondents, a mapping as groups of people; other
@@ -52,9 +50,9 @@ def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
         return (data.covariates, data.labels), leave_out
     if isinstance(data, Mapping):
         groups = data if isinstance(data, GroupedData) else GroupedData(data)
-        of_people = leave_out == SUBJECT and isinstance(groups.data[0], PairedComparisons)
+        of_people = leave_out == Choosers.leave_out and isinstance(groups.data[0], PairedComparisons)
         return (groups.mapped(choices_of_people), Choosers.leave_out) if of_people else (groups, leave_out)
-    if not isinstance(data, PairedComparisons) or leave_out != SUBJECT:
+    if not isinstance(data, PairedComparisons) or leave_out != Choosers.leave_out:
         return data, leave_out
     return choices_of_people(data), Choosers.leave_out
 
@@ -66,7 +64,8 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     """
     if data.answers is None:
         raise DataError(
-            "The comparisons do not say who answered; leave out pairs, or read the table with its column of subjects",
+            "The comparisons do not say who answered; leave out pairs, or read the table with its column of"
+            " respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )

@@ -60,14 +60,14 @@ def _changed(every: "pd.DataFrame", columns: list[str]) -> DataWarning:
     )
 
 
-def who_answered(frame: "pd.DataFrame", subject: str | None, used: Iterable[str | None]) -> Who | None:
+def who_answered(frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]) -> Who | None:
     """Who answered, by the column of that name, with the further columns that are constant within everybody."""
-    if subject is None:
+    if respondent is None:
         return None
-    number, names = coded(frame, subject)
-    taken = {subject, *used}
+    number, names = coded(frame, respondent)
+    taken = {respondent, *used}
     further = [name for name in frame.columns if name not in taken]
-    return Who(tuple(map(as_label, names)), number, people_table(frame.loc[:, further], number, names, subject))
+    return Who(tuple(map(as_label, names)), number, people_table(frame.loc[:, further], number, names, respondent))
 
 
 class Answers(Frozen):
@@ -75,30 +75,30 @@ class Answers(Frozen):
 
     Attributes
     ----------
-    subjects : tuple of str
+    respondents : tuple of str
     people : DataFrame or None
         A row a person: the columns of the table that are constant within everybody.
-    subject, pair : int32 arrays, shape (rows,)
-        Positions in `subjects` and among the compared pairs, by person and by pair.
+    respondent, pair : int32 arrays, shape (rows,)
+        Positions in `respondents` and among the compared pairs, by person and by pair.
     wins, losses, tied : float64 arrays, shape (rows,)
         As in `PairedComparisons`.
     """
 
-    _FIELDS = ("subjects", "people", "subject", "pair", "wins", "losses", "tied")
+    _FIELDS = ("respondents", "people", "respondent", "pair", "wins", "losses", "tied")
 
-    subjects: tuple[str, ...]
+    respondents: tuple[str, ...]
     people: "pd.DataFrame | None"
-    subject: np.ndarray
+    respondent: np.ndarray
     pair: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
 
     def __str__(self) -> str:
-        return plural(len(self.subjects), "subject")
+        return plural(len(self.respondents), "respondent")
 
     def _details(self) -> Facts:
-        return (("subjects", self.subjects), *column_facts(self.people))
+        return (("respondents", self.respondents), *column_facts(self.people))
 
     @classmethod
     def of_rows(cls, who: Who, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray) -> "Answers":
@@ -120,36 +120,38 @@ class Answers(Frozen):
             return None
         pair = self.pair[rows]
         other = turned[pair]
-        wins, losses, subject, pair = self.wins[rows], self.losses[rows], self.subject[rows], place[pair]
+        wins, losses, respondent, pair = self.wins[rows], self.losses[rows], self.respondent[rows], place[pair]
         sums = np.where(other, losses, wins), np.where(other, wins, losses), self.tied[rows]
-        order = np.lexsort((pair, subject))
-        arrays = (array[order] for array in (subject, pair.astype(np.int32), *sums))
-        return self._made_of(self.subjects, self.people, *arrays)
+        order = np.lexsort((pair, respondent))
+        arrays = (array[order] for array in (respondent, pair.astype(np.int32), *sums))
+        return self._made_of(self.respondents, self.people, *arrays)
 
     def merged(self, place: np.ndarray) -> "Answers":
         """The same where several pairs (or cells) become one, by their new places."""
         width = int(place.max()) + 1
-        keys, row = np.unique(self.subject.astype(np.int64) * width + place[self.pair], return_inverse=True)
+        keys, row = np.unique(self.respondent.astype(np.int64) * width + place[self.pair], return_inverse=True)
         sums = [np.bincount(row, each, len(keys)) for each in (self.wins, self.losses, self.tied)]
         arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
-        return self._made_of(self.subjects, self.people, *arrays, *sums)
+        return self._made_of(self.respondents, self.people, *arrays, *sums)
 
-    def of_subjects(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
+    def of_respondents(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
         """The answers of some people, by their places, and the pairs that these compared, which have new numbers."""
-        rows = np.isin(self.subject, members)
+        rows = np.isin(self.respondent, members)
         pairs, pair = np.unique(self.pair[rows], return_inverse=True)
-        subject = np.searchsorted(members, self.subject[rows]).astype(np.int32)
+        respondent = np.searchsorted(members, self.respondent[rows]).astype(np.int32)
         people = None if self.people is None else self.people.iloc[members]
         arrays = (array[rows] for array in (self.wins, self.losses, self.tied))
-        names = tuple(self.subjects[k] for k in members)
-        return self._made_of(names, people, subject, pair.astype(np.int32), *arrays), pairs
+        names = tuple(self.respondents[k] for k in members)
+        return self._made_of(names, people, respondent, pair.astype(np.int32), *arrays), pairs
 
     def without_ties(self, share: float) -> "Answers | None":
         """The same where a tie counts that share of a choice of either side; None if nothing is left."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         there = wins + losses > 0
-        arrays = [array[there] for array in (self.subject, self.pair, wins, losses)]
-        return self._made_of(self.subjects, self.people, *arrays, np.zeros(int(there.sum()))) if there.any() else None
+        arrays = [array[there] for array in (self.respondent, self.pair, wins, losses)]
+        return (
+            self._made_of(self.respondents, self.people, *arrays, np.zeros(int(there.sum()))) if there.any() else None
+        )
 
 
 class ChosenPlaces(Frozen):
@@ -157,27 +159,27 @@ class ChosenPlaces(Frozen):
 
     Attributes
     ----------
-    subjects : tuple of str
+    respondents : tuple of str
     people : DataFrame or None
         A row a person: the columns of the table that are constant within everybody.
-    subject, place : int32 arrays, shape (rows,)
-        Positions in `subjects` and among the answers of the data, by person and by place.
+    respondent, place : int32 arrays, shape (rows,)
+        Positions in `respondents` and among the answers of the data, by person and by place.
     times : float64 array, shape (rows,)
     """
 
-    _FIELDS = ("subjects", "people", "subject", "place", "times")
+    _FIELDS = ("respondents", "people", "respondent", "place", "times")
 
-    subjects: tuple[str, ...]
+    respondents: tuple[str, ...]
     people: "pd.DataFrame | None"
-    subject: np.ndarray
+    respondent: np.ndarray
     place: np.ndarray
     times: np.ndarray
 
     def __str__(self) -> str:
-        return plural(len(self.subjects), "subject")
+        return plural(len(self.respondents), "respondent")
 
     def _details(self) -> Facts:
-        return (("subjects", self.subjects), *column_facts(self.people))
+        return (("respondents", self.respondents), *column_facts(self.people))
 
     @classmethod
     def of_rows(cls, who: Who, place: np.ndarray, times: np.ndarray) -> "ChosenPlaces":
@@ -193,16 +195,16 @@ class ChosenPlaces(Frozen):
     def of_places(self, kept: np.ndarray, place: np.ndarray) -> "ChosenPlaces | None":
         """Some of the answers, which have new places; None if nobody gave any of them."""
         rows = kept[self.place]
-        arrays = self.subject[rows], place[self.place[rows]].astype(np.int32), self.times[rows]
-        return self._made_of(self.subjects, self.people, *arrays) if rows.any() else None
+        arrays = self.respondent[rows], place[self.place[rows]].astype(np.int32), self.times[rows]
+        return self._made_of(self.respondents, self.people, *arrays) if rows.any() else None
 
-    def of_subjects(self, members: np.ndarray) -> "ChosenPlaces":
+    def of_respondents(self, members: np.ndarray) -> "ChosenPlaces":
         """The answers of some people, by their places among all."""
-        rows = np.isin(self.subject, members)
-        subject = np.searchsorted(members, self.subject[rows]).astype(np.int32)
+        rows = np.isin(self.respondent, members)
+        respondent = np.searchsorted(members, self.respondent[rows]).astype(np.int32)
         people = None if self.people is None else self.people.iloc[members]
-        names = tuple(self.subjects[k] for k in members)
-        return self._made_of(names, people, subject, self.place[rows], self.times[rows])
+        names = tuple(self.respondents[k] for k in members)
+        return self._made_of(names, people, respondent, self.place[rows], self.times[rows])
 
 
 class JudgedValues(Frozen):
@@ -210,27 +212,27 @@ class JudgedValues(Frozen):
 
     Attributes
     ----------
-    subjects : tuple of str
+    respondents : tuple of str
     people : DataFrame or None
         A row a person: the columns that are the same in all of their rows.
-    subject, pair : int32 arrays, shape (rows,)
-        Positions in `subjects` and among the measured pairs.
+    respondent, pair : int32 arrays, shape (rows,)
+        Positions in `respondents` and among the measured pairs.
     values : float64 array, shape (rows,)
     """
 
-    _FIELDS = ("subjects", "subject", "pair", "values", "people")
+    _FIELDS = ("respondents", "respondent", "pair", "values", "people")
 
-    subjects: tuple[str, ...]
-    subject: np.ndarray
+    respondents: tuple[str, ...]
+    respondent: np.ndarray
     pair: np.ndarray
     values: np.ndarray
     people: "pd.DataFrame | None" = None
 
     def __str__(self) -> str:
-        return plural(len(self.subjects), "subject")
+        return plural(len(self.respondents), "respondent")
 
     def _details(self) -> Facts:
-        return (("subjects", self.subjects), *column_facts(self.people))
+        return (("respondents", self.respondents), *column_facts(self.people))
 
     def _freeze(self, *values: Any) -> "JudgedValues":
         super()._freeze(*values)
@@ -239,16 +241,18 @@ class JudgedValues(Frozen):
         return self
 
     @classmethod
-    def of_table(cls, subjects: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
+    def of_table(cls, respondents: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
         """Of a table (people, pairs), NaN where somebody did not judge a pair."""
-        subject, pair = np.nonzero(~np.isnan(table))
-        return cls._made_of(subjects, subject.astype(np.int32), pair.astype(np.int32), table[subject, pair], None)
+        respondent, pair = np.nonzero(~np.isnan(table))
+        return cls._made_of(
+            respondents, respondent.astype(np.int32), pair.astype(np.int32), table[respondent, pair], None
+        )
 
     def of_pairs(self, kept: np.ndarray, place: np.ndarray) -> "JudgedValues | None":
         """Those of some pairs, which have new places; None if nobody judged any of them."""
         rows = kept[self.pair]
-        arrays = self.subject[rows], place[self.pair[rows]].astype(np.int32), self.values[rows]
-        return self._made_of(self.subjects, *arrays, self.people) if rows.any() else None
+        arrays = self.respondent[rows], place[self.pair[rows]].astype(np.int32), self.values[rows]
+        return self._made_of(self.respondents, *arrays, self.people) if rows.any() else None
 
 
 OUTCOMES = 3  # of a comparison
@@ -257,8 +261,8 @@ OUTCOMES = 3  # of a comparison
 class Given(NamedTuple):
     """Who gave which of the possible answers to comparisons or choices: a row for each answer that a person gave."""
 
-    subjects: tuple[str, ...]
-    subject: np.ndarray  # (rows,) ascending positions in `subjects`
+    respondents: tuple[str, ...]
+    respondent: np.ndarray  # (rows,) ascending positions in `respondents`
     # (rows,) of pair e, or of cell e where there are covariates: 3 e, a choice of its first option, 3 e + 1, one of the
     # second, and 3 e + 2, of neither; of best and worst its number; else a place of the data
     answer: np.ndarray
@@ -273,8 +277,8 @@ def given_answers(data: Any) -> Given:
         answer = (OUTCOMES * known.pair.astype(np.int64)[:, None] + np.arange(OUTCOMES)).ravel()
         times = np.column_stack([known.wins, known.losses, known.tied]).ravel()
         there = times > 0.0
-        subject, answer = np.repeat(known.subject, OUTCOMES)[there], answer[there]
-        return Given(known.subjects, subject, answer, times[there], answer // OUTCOMES)
+        respondent, answer = np.repeat(known.respondent, OUTCOMES)[there], answer[there]
+        return Given(known.respondents, respondent, answer, times[there], answer // OUTCOMES)
     answer = data.choice if data.worst is None else answers_given(data)
     order = np.lexsort((answer, data.respondent))
     question = data.set_of[data.choice]
@@ -304,7 +308,9 @@ def log_coefficients_of_people(given: Given) -> np.ndarray:
     from scipy.special import gammaln
 
     width = int(given.question.max(initial=0)) + 1
-    keys, row = np.unique(given.subject.astype(np.int64) * width + given.question, return_inverse=True)
+    keys, row = np.unique(given.respondent.astype(np.int64) * width + given.question, return_inverse=True)
     totals = gammaln(np.bincount(row, given.times, len(keys)) + 1.0)
-    people = len(given.subjects)
-    return np.bincount(keys // width, totals, people) - np.bincount(given.subject, gammaln(given.times + 1.0), people)
+    people = len(given.respondents)
+    return np.bincount(keys // width, totals, people) - np.bincount(
+        given.respondent, gammaln(given.times + 1.0), people
+    )

@@ -27,7 +27,7 @@ class GroupedData(Judged, Mapping[str, Any]):
     ----------
     data : mapping
         From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or `Triplets`. Data that say
-        who answered make one by `by_subject`, and but for similarities by `by_group`.
+        who answered make one by `by_respondent`, and but for similarities by `by_group`.
     people : DataFrame, optional
         Where every group is a person: a row for each, by their names.
 
@@ -187,7 +187,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         Raises
         ------
         DataError
-            If the data are similarities, of which a mean is another datum: see `Similarities.from_subjects`.
+            If the data are similarities, of which a mean is another datum: see `Similarities.from_respondents`.
         """
         return self.data[0].together(self.data[1:], self.labels)
 
@@ -199,7 +199,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         if self.missing and len(self) <= 10:
             unjudged = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
             warn(DataWarning(f"Groups judged different options: {unjudged}. What these are to them is a guess."))
-        times = Counter(name for part in self.data for name in part.subjects)
+        times = Counter(name for part in self.data for name in part.respondents)
         if twice := [name for name, number in times.items() if number > 1]:
             who = plural(len(twice), "name") + (" of a person is" if len(twice) == 1 else " of people are")
             warn(DataWarning(f"{who} in several groups, such as {twice[0]!r}; they count as different people."))

@@ -92,6 +92,7 @@ class Judged(Frozen):
     """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
 
     kind: ClassVar[str]  # of data, of `thali.data.kinds`
+    respondents: tuple[str, ...] = ()  # the names of those who answered; () if unknown
     option_word: ClassVar[str] = "option"
     are_choices: ClassVar[bool] = False
     add_up: ClassVar[bool] = False  # over people, so that tables may say who gave them
@@ -145,11 +146,6 @@ class Judged(Frozen):
         return ()
 
     @property
-    def subjects(self) -> tuple[str, ...]:
-        """Who answered; empty if the data do not say."""
-        return ()
-
-    @property
     def tally(self) -> Tally | None:
         """How often each possible answer to each question was given; None where that is not counted."""
         return None
@@ -158,7 +154,7 @@ class Judged(Frozen):
         """One answer in words; "" where there is none."""
         return ""
 
-    def by_subject(self, /) -> Mapping[str, Self]:
+    def by_respondent(self, /) -> Mapping[str, Self]:
         """The answers of each person; a DataError if the data do not say who answered."""
         raise DataError(
             f"{type(self).__name__} do not say who answered; ",

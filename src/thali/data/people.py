@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def people_table(
-    frame: "pd.DataFrame", number: np.ndarray, names: tuple[str, ...], title: Any = "subject"
+    frame: "pd.DataFrame", number: np.ndarray, names: tuple[str, ...], title: Any = "respondent"
 ) -> "pd.DataFrame | None":
     """A row a person, with the columns that are constant within each; None if there are none."""
     import pandas as pd

@@ -60,7 +60,7 @@ def _(data: PairedComparisons) -> Facts:
         ("Comparisons of a compared pair", _range(counts)),
         ("Comparisons of an option", _range(of_option)),
         *_parts(data.components()),
-        *_people(data.subjects, data.people),
+        *_people(data.respondents, data.people),
         *(() if data.covariates is None else (("Covariates", listed(data.covariates.names, _NAMED)),)),
     )
 
@@ -162,11 +162,11 @@ def _parts(components: list[Any]) -> Facts:
     return (("Linked groups of options", f"{len(components):,}: no comparison links one with another"),)
 
 
-def _people(subjects: Any, people: Any) -> Facts:
+def _people(respondents: Any, people: Any) -> Facts:
     """Who answered, where that is known."""
     differing = differing_columns(people)
     known = (("Columns of the respondents", listed(differing, _NAMED)),) if differing else ()
-    return (("Who answered", plural(len(subjects), "respondent")), *known) if subjects else ()
+    return (("Who answered", plural(len(respondents), "respondent")), *known) if respondents else ()
 
 
 def _columns_of_people(data: Any) -> Facts:

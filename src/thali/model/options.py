@@ -235,7 +235,6 @@ RESPONDENT = _column(roles.RESPONDENT)
 TASK = _column(roles.TASK_OF_RESPONDENT)
 ALTERNATIVE = _column(roles.ALTERNATIVE)
 CHOSEN = _column(roles.CHOSEN)
-SUBJECT = RESPONDENT.but(typed="subject")
 FIRST = _column(roles.FIRST)
 SECOND = _column(roles.SECOND)
 REJECTED = _column(roles.REJECTED, beside=", beside --chosen")
@@ -284,7 +283,7 @@ OPTION_COVARIATES = Option(
     metavar="FILE",
 )
 OF_TABLES = (
-    SUBJECT,
+    RESPONDENT,
     FIRST,
     SECOND,
     REJECTED,

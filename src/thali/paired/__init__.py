@@ -12,7 +12,7 @@ wald_test             linear hypotheses about weights or utilities
 thurstone             Thurstone's Case V
 davidson              the Bradley-Terry-Luce model with ties
 half_wins             ties counted as half a win for either
-bootstrap             standard errors by resampling subjects
+bootstrap             standard errors by resampling respondents
 parametric_bootstrap  standard errors by drawing choices from a fitted model
 simulate              choices drawn from a fitted model, or from probabilities
 pair_design           all pairs, balanced for order

@@ -49,8 +49,8 @@ def counting_ties(data: Judgements, ties: str) -> Judgements:
 
 def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
     """All of both; comparisons of two are choices out of sets where either has those, and ties count there as asked."""
-    if bool(old.subjects) != bool(new.subjects):
-        which = "further answers do" if old.subjects else "answers before do"
+    if bool(old.respondents) != bool(new.respondents):
+        which = "further answers do" if old.respondents else "answers before do"
         warn(
             DataWarning(
                 f"The {which} not say who gave them, so that it is forgotten of all; name the column by ",
@@ -230,13 +230,6 @@ class Counted(NamedTuple):
     repeated: int  # answers that were left out, because one with their identifier was there
     read_as: str = ""  # how a table was read
     files: tuple[str, ...] = ()  # the tables, by the names of their files
-
-
-def of_tables(columns: dict[str, Any]) -> dict[str, Any]:
-    """The names of columns as tables are read by: who answered is the `subject` of comparisons, and `respondent`."""
-    if "subject" in columns and "respondent" in columns:
-        raise ArgumentError("`subject` and `respondent` are the same, the column that says who answered; give one.")
-    return {"respondent" if name == "subject" else name: value for name, value in columns.items()}
 
 
 def listed(names: Any) -> list[str]:

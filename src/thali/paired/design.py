@@ -20,7 +20,7 @@ def pair_design(options: Any) -> PairDesign:
     """Lay out all pairs so that every option is shown first as often as second: `designs.pairs`, in its rounds.
 
     With an odd number of options the balance is exact, with an even one the two numbers differ by one. In each round
-    no option occurs twice. Give half the subjects `list_a`, the others `list_b`, and each a different order of
+    no option occurs twice. Give half the respondents `list_a`, the others `list_b`, and each a different order of
     pairs.
 
     Parameters

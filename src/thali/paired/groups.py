@@ -39,7 +39,7 @@ def permutation_test(
     of_people, sizes = _tallies(groups, together.data), []
     for group in groups:
         assert group.answers is not None
-        sizes.append(len(np.unique(group.answers.subject)))
+        sizes.append(len(np.unique(group.answers.respondent)))
     pose, start = together.pose, np.log(np.maximum(together.weights, 1e-3 * together.weights.max()))
     samples = samples_for(pose.work * len(groups))
     rng, reached = streams(random_seed, 1)[0], 0
@@ -60,7 +60,7 @@ def _tallies(groups: Sequence[PairedComparisons], pooled: PairedComparisons) -> 
         assert group.answers is not None
         each = group.answers
         at = np.array([place[pair] for pair in zip(group.first.tolist(), group.second.tolist(), strict=True)])
-        there, row = np.unique(each.subject, return_inverse=True)
+        there, row = np.unique(each.respondent, return_inverse=True)
         tally = np.zeros((len(there), len(place), 2))
         tally[row, at[each.pair], 0] = each.wins
         tally[row, at[each.pair], 1] = each.losses

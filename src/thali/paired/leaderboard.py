@@ -18,7 +18,7 @@ from thali.inference.warn import is_quiet, warn, without_warnings
 from thali.people.populations import ADJUSTED, INDEPENDENT, Individuals, check_people, refuse_without_chains
 
 from .board import Leaderboard
-from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, listed, of_tables, with_more
+from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, listed, with_more
 from .more_votes import FIRST, more_votes
 from .plain_worths import Drawn, drawn_of
 from .pooled import check_pool, pooled
@@ -136,8 +136,8 @@ def leaderboard(
         The share of choices that are made at random.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
-        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result, coding; of choices
-        out of sets option, rank, unranked, best, worst (`Choices.from_rankings`, `from_best_worst`). `where`:
+        take them: first, second, chosen, rejected, count, losses, respondent, date, home, away, result, coding; of
+        choices out of sets option, rank, unranked, best, worst (`Choices.from_rankings`, `from_best_worst`). `where`:
         conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
@@ -180,7 +180,7 @@ def leaderboard(
     asked.check(method, people)
     Scale.of(anchor_model)
     check_pool(pool, by, asked, method, people)
-    columns = asked.columns(of_tables(columns), isinstance(source, Judgements))
+    columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
     settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
@@ -213,7 +213,7 @@ class Made(NamedTuple):
     def with_more(self, more: Any, progressbar: bool, columns: dict[str, Any]) -> "Made":
         """The same of what was counted and of more, whose columns may have other names."""
         self._check_named(columns)
-        new = count(more, progressbar, self.columns | of_tables(columns), self.counted.ids)
+        new = count(more, progressbar, self.columns | columns, self.counted.ids)
         parts, ties = dict(self.counted.parts), self.settings["ties"]
         data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
         with without_warnings():  # which all comparisons together gave

@@ -1,4 +1,4 @@
-"""Standard errors and intervals by the bootstrap of subjects or of choices."""
+"""Standard errors and intervals by the bootstrap of respondents or of choices."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,19 +30,19 @@ class Bootstrap(Printed):
 
 
 def bootstrap(
-    subjects: Any,
+    respondents: Any,
     aspects: Any = "unique",
     unique: bool = True,
     samples: int = 1000,
     random_seed: Any = None,
     ci: float = INTERVAL,
 ) -> Bootstrap:
-    """Draw subjects with replacement, and fit the choices of each sample.
+    """Draw respondents with replacement, and fit the choices of each sample.
 
     Parameters
     ----------
-    subjects : list or mapping of PairedComparisons, or of square tables of counts
-        One for each subject, of the same options.
+    respondents : list or mapping of PairedComparisons, or of square tables of counts
+        One for each respondent, of the same options.
     aspects, unique
         As those of `EliminationByAspects`; known aspects only, lapse 0.
     samples : int, 2 or more
@@ -53,14 +53,14 @@ def bootstrap(
     Returns
     -------
     Bootstrap
-        `table` with estimate (of all subjects), mean, std_error, lower and upper (the quantiles between which `ci` of
-        the samples lie) of each weight; `weights`, samples by aspects; `at_infinity`, the number of samples whose
+        `table` with estimate (of all respondents), mean, std_error, lower and upper (the quantiles between which `ci`
+        of the samples lie) of each weight; `weights`, samples by aspects; `at_infinity`, the number of samples whose
         likelihood has no maximum: the weights that vanish are 0.
 
     Raises
     ------
     DataError
-        If subjects have different options, are fewer than two, or do not determine the weights.
+        If respondents have different options, are fewer than two, or do not determine the weights.
 
     References
     ----------
@@ -73,19 +73,21 @@ def bootstrap(
     ['estimate', 'mean', 'std_error', 'lower', 'upper']
     """
     samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
-    each = as_groups(subjects, "subjects")
+    each = as_groups(respondents, "respondents")
     if len(each) < 2:
-        raise DataError("A bootstrap over subjects needs two subjects or more; see parametric_bootstrap for one table.")
+        raise DataError(
+            "A bootstrap over respondents needs two respondents or more; see parametric_bootstrap for one table."
+        )
     data = pooled(each)
     found = estimate(data, aspects, unique)
     where = {pair: k for k, pair in enumerate(zip(data.first.tolist(), data.second.tolist(), strict=True))}
     wins, losses = np.zeros((len(each), data.n_pairs)), np.zeros((len(each), data.n_pairs))
-    for row, subject in enumerate(each):
-        places = [where[pair] for pair in zip(subject.first.tolist(), subject.second.tolist(), strict=True)]
-        wins[row, places], losses[row, places] = subject.wins, subject.losses
+    for row, respondent in enumerate(each):
+        places = [where[pair] for pair in zip(respondent.first.tolist(), respondent.second.tolist(), strict=True)]
+        wins[row, places], losses[row, places] = respondent.wins, respondent.losses
     rng = streams(random_seed, 1)[0]
     times = rng.multinomial(len(each), np.full(len(each), 1 / len(each)), size=samples)
-    return _refitted(found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'subject')}", ci)
+    return _refitted(found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'respondent')}", ci)
 
 
 def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = None, ci: float = INTERVAL) -> Bootstrap:

@@ -154,10 +154,10 @@ def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
     """The density that comparisons, or choices out of sets, leave."""
     from thali.aspects.worths.density import Density, Rows
 
-    if asked.judges and (not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any())):
+    if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
         raise DataError(
             f"These {data.word_for_answers} do not say who judged; name the column of judges by ",
-            InPython("`subject`", Argument("respondent")),
+            InPython("`respondent`", Argument("respondent")),
             ".",
         )
     if isinstance(data, Choices):
@@ -175,7 +175,7 @@ def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
     entry[entry == len(different)] = 0  # never compared
     has_ties = bool(data.n_ties)
     made = Rows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
-    steps, judges = np.diff(different).astype(float), data.subjects if asked.judges else ()
+    steps, judges = np.diff(different).astype(float), data.respondents if asked.judges else ()
     density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
     return Posed(density, names, judges)
 
@@ -184,7 +184,7 @@ def _posed_by_sets(data: Choices, asked: Asked, lapse: float) -> Posed:
     """The density that choices out of sets leave."""
     from thali.aspects.worths.sets import Sets, answers_of
 
-    judges = data.subjects if asked.judges else ()
+    judges = data.respondents if asked.judges else ()
     return Posed(Sets(answers_of(data, lapse, asked.judges), data.n_options, len(judges)), [""], judges)
 
 
@@ -202,7 +202,7 @@ def _rows(data: PairedComparisons, has_judges: bool) -> _Finest:
     """The comparisons, row by row of their dates if they have any."""
     if data.dates is not None:
         own = data.dates
-        judge = own.subject if has_judges else np.zeros(len(own.time), np.int64)
+        judge = own.respondent if has_judges else np.zeros(len(own.time), np.int64)
         return _Finest(own.first, own.second, judge, own.x, own.counts)
     cells = data.cells
     if not has_judges:
@@ -210,7 +210,7 @@ def _rows(data: PairedComparisons, has_judges: bool) -> _Finest:
         return _Finest(cells.first, cells.second, np.zeros(len(cells.first), np.int64), cells.x, counts)
     assert cells.answers is not None
     at, counts = cells.answers.pair, np.stack([cells.answers.wins, cells.answers.losses, cells.answers.tied])
-    return _Finest(cells.first[at], cells.second[at], cells.answers.subject, cells.x[at], counts)
+    return _Finest(cells.first[at], cells.second[at], cells.answers.respondent, cells.x[at], counts)
 
 
 # Draws, and what they say ---------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def seen_by(
     in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
-    if judges is None and data.subjects:
+    if judges is None and data.respondents:
         note += " The answers of a person count as independent ones."
     return Seen(worths[-1].T, nu, beta, judges, in_time, note, chains)
 

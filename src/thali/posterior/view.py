@@ -62,7 +62,7 @@ class Posterior:
 
     @property
     def kinds(self) -> "xarray.DataArray | None":
-        """Of which kind everybody is (chain, draw, subject), where people are of kinds that are not known."""
+        """Of which kind everybody is (chain, draw, respondent), where people are of kinds that are not known."""
         return self._drawn("kind")
 
     @property

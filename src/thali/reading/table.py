@@ -523,7 +523,7 @@ def _workbook(sheets: dict[str, Table]) -> Table:
     own = by_plain_name(first.names)
     frames = [table.frame for table in tables]
     if RESPONDENT.among(own) is None:
-        frames = [table.frame.assign(subject=title) for title, table in sheets.items()]
+        frames = [table.frame.assign(respondent=title) for title, table in sheets.items()]
     return replace(first, frame=pd.concat(frames))
 
 

@@ -73,7 +73,9 @@ def _answered_pairs():
     rows = frame.loc[counted, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
     rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
     rows["first"], rows["second"] = rows["chosen"], rows["rejected"]
-    return (th.PairedComparisons.from_trials(rows, "first", "second", "chosen", subject="person", labels=list("abc")),)
+    return (
+        th.PairedComparisons.from_trials(rows, "first", "second", "chosen", respondent="person", labels=list("abc")),
+    )
 
 
 def _described_pairs():

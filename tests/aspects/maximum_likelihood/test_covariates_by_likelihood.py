@@ -30,7 +30,7 @@ def trials():
 @pytest.fixture(scope="module")
 def data(trials):
     return th.PairedComparisons.from_trials(
-        trials, subject="who", covariates=["order", "longer", "judge"], labels=OPTIONS
+        trials, respondent="who", covariates=["order", "longer", "judge"], labels=OPTIONS
     )
 
 
@@ -150,7 +150,7 @@ def test_home_advantage_with_ties_and_lapses(trials, lapse):
 
 def test_covariates_of_options_are_a_regression_on_differences(trials):
     described = pd.DataFrame({"price": [3.0, 2.0, 1.5, 1.0], "kind": list("uvuu")}, index=OPTIONS)
-    data = th.PairedComparisons.from_trials(trials, subject="who", covariates=["order"], labels=OPTIONS)
+    data = th.PairedComparisons.from_trials(trials, respondent="who", covariates=["order"], labels=OPTIONS)
     found = th.EliminationByAspects("unique", **ML).fit(data.with_option_covariates(described))
     own = np.column_stack([described["price"], described["kind"] == "v"]).astype(float)
     place = {label: k for k, label in enumerate(OPTIONS)}

@@ -31,12 +31,12 @@ def answers(people=40, alike=0.6, seed=0, ties=False):
         won[rng.random(won.shape) < 0.2] = "tie"
     who, pair = (part.ravel() for part in np.indices(won.shape))
     names = np.array(OPTIONS)
-    rows = {"subject": who, "first": names[FIRST][pair], "second": names[SECOND][pair], "chosen": won.ravel()}
+    rows = {"respondent": who, "first": names[FIRST][pair], "second": names[SECOND][pair], "chosen": won.ravel()}
     return pd.DataFrame(rows).assign(sex=np.where(who % 2, "f", "m"))
 
 
 def comparisons(**settings):
-    return th.PairedComparisons.from_trials(answers(**settings), subject="subject")
+    return th.PairedComparisons.from_trials(answers(**settings), respondent="respondent")
 
 
 def rankings(best_worst=False):
@@ -103,7 +103,7 @@ def test_the_covariance_is_the_sandwich():
             design[pair, j] = -1.0
     p = 1.0 / (1.0 + np.exp(-design @ log_worth))
     bread = np.linalg.inv((design * (40 * p * (1 - p))[:, None]).T @ design)
-    each = np.stack([(one.wins - p) @ design for one in data.by_subject().values()])
+    each = np.stack([(one.wins - p) @ design for one in data.by_respondent().values()])
     covariance = bread @ (40 / 39 * each.T @ each) @ bread
     w = model.weights_.to_numpy()
     jacobian = (np.diag(w) - np.outer(w, w))[:, :4]
@@ -144,7 +144,7 @@ def test_standard_errors_and_tests_of_unequal_respondents():
     """The Bradley-Terry model by hand: covariance, degrees of freedom of each weight, and of two contrasts together."""
     frame = pd.concat([answers(people=12), *[answers(people=3, seed=5)] * 6])
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
-        th.PairedComparisons.from_trials(frame, subject="subject")
+        th.PairedComparisons.from_trials(frame, respondent="respondent")
     )
     found, w = model.estimates_, model.weights_.to_numpy()
     pose, tally = found.pose, found.clusters.tally
@@ -191,7 +191,7 @@ def test_more_contrasts_than_degrees_of_freedom_are_refused():
 def test_errors_agree_with_the_bootstrap_over_people():
     data = comparisons(people=150, alike=0.8)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    drawn = th.paired.bootstrap(data.by_subject(), samples=400, random_seed=1).table["std_error"]
+    drawn = th.paired.bootstrap(data.by_respondent(), samples=400, random_seed=1).table["std_error"]
     np.testing.assert_allclose(model.standard_errors_, drawn, rtol=0.12)  # of 400 samples: 3.5 % each
     assert (drawn / model.summary()["std_error_independent"]).max() > 1.25
 
@@ -219,7 +219,7 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
     # every person answering the same twice doubles the statistic and the effect, and changes no decision
     twice = pd.concat([answers(people=60)] * 2)
-    data = th.PairedComparisons.from_trials(twice, subject="subject")
+    data = th.PairedComparisons.from_trials(twice, respondent="respondent")
     again = [th.EliminationByAspects(a, method="maximum-likelihood").fit(data) for a in ("unique", ASPECTS)]
     assert th.likelihood_ratio(*again).statistic == pytest.approx(2 * found.statistic, rel=1e-5)
     assert th.likelihood_ratio(*again).p_value == pytest.approx(found.p_value, rel=1e-4)
@@ -247,7 +247,7 @@ def test_few_people_are_said_to_be_few():
 def test_people_stay_in_choices_and_back():
     data = comparisons(people=12)
     choices = th.Choices.from_comparisons(data)
-    assert choices.respondents == data.subjects and choices.to_comparisons().answers == data.answers
+    assert choices.respondents == data.respondents and choices.to_comparisons().answers == data.answers
     assert data != choices.to_comparisons()  # which do not say what was first
     assert list(choices.to_comparisons().people.columns) == ["sex"]
     models = [th.EliminationByAspects("unique", method="maximum-likelihood").fit(each) for each in (data, choices)]

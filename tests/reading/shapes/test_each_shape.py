@@ -206,7 +206,7 @@ def test_covariates_of_pairs_that_say_which_was_first():
 
 def test_what_similarities_make():
     data, sentence = similarities.LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
-    assert data.values.tolist() == [3.5] and data.subjects == ("x", "y")
+    assert data.values.tolist() == [3.5] and data.respondents == ("x", "y")
     assert sentence.endswith("'rating' of 'item1' and 'item2' by 'judge'")
     assert similarities.SQUARE.match(table(ONE_SIDE), symmetrize="mean").build() == (
         Similarities([[1, 0.375], [0.375, 1]], "AB"),

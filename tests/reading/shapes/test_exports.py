@@ -25,14 +25,14 @@ PSYCHOPY = """trials.thisN,left_img,right_img,key_resp.keys,key_resp.rt,particip
 def test_qualtrics():
     data, sentence = made(QUALTRICS)
     assert data.subset(["tea", "milk", "water"]).counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]]
-    assert data.subjects == ("R_1", "R_2", "R_3") and data.people["Sex"].tolist() == ["f", "m", "f"]
+    assert data.respondents == ("R_1", "R_2", "R_3") and data.people["Sex"].tolist() == ["f", "m", "f"]
     assert sentence.endswith("; Qualtrics' lines of questions and of ids left out")
 
 
 def test_psychopy():
     data, sentence = made(PSYCHOPY)
     assert data.labels == ("a", "b", "c") and data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
-    assert data.subjects == ("p1",) and "; 2 rows without an answer ('None') left out" in sentence
+    assert data.respondents == ("p1",) and "; 2 rows without an answer ('None') left out" in sentence
 
 
 def test_scores_in_one_column():

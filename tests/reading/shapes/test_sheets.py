@@ -1,4 +1,4 @@
-"""Workbooks with a sheet a subject: squares of counts, and lists."""
+"""Workbooks with a sheet a respondent: squares of counts, and lists."""
 
 import pytest
 
@@ -29,13 +29,13 @@ def test_squares(tmp_path):
     reading = recognise(table)
     assert reading.shape == SHEETS.name
     data, sentence = reading.build()
-    assert data.counts.tolist() == [[0, 3], [3, 0]] and data.subjects == ("VP01", "VP02")
-    assert {name: each.counts.tolist() for name, each in data.by_subject().items()} == {
+    assert data.counts.tolist() == [[0, 3], [3, 0]] and data.respondents == ("VP01", "VP02")
+    assert {name: each.counts.tolist() for name, each in data.by_respondent().items()} == {
         "VP01": [[0, 3], [1, 0]],
         "VP02": [[0, 0], [2, 0]],
     }
     assert sentence == (
-        "2 sheets, one a subject, each a square count matrix, row over column: 2 options, 1 pair, 6 comparisons, 2 "
+        "2 sheets, one a respondent, each a square count matrix, row over column: 2 options, 1 pair, 6 comparisons, 2 "
         "subjects; 2 sheets, 'VP01' to 'VP02' (not read: 'notes')"
     )
 
@@ -43,7 +43,7 @@ def test_squares(tmp_path):
 def test_lists(tmp_path):
     rows = [["left", "right", "choice"], ["tea", "milk", "left"], ["milk", "tea", "left"]]
     data, sentence = recognise(workbook(tmp_path / "x.xlsx", {"ann": rows, "bob": rows})).build()
-    assert data.subjects == ("ann", "bob") and data.n_comparisons == 4 and "subjects 'subject'" in sentence
+    assert data.respondents == ("ann", "bob") and data.n_comparisons == 4 and "respondents 'subject'" in sentence
 
 
 def test_what_is_wrong_names_the_sheet(tmp_path):
@@ -64,12 +64,12 @@ def similar(a, b):
 def test_similarities(tmp_path):
     reading = recognise(workbook(tmp_path / "x.xlsx", {"VP01": similar(0.25, 0.3), "VP02": similar(0.75, 0.3)}))
     data, sentence = reading.build()
-    assert reading.shape == "workbook with a square of similarities a subject"
+    assert reading.shape == "workbook with a square of similarities a respondent"
     assert data.values.tolist() == [0.5, 0.3, 0.5] and data.judgements.tolist() == [2, 2, 2]
     assert data.sigma == pytest.approx((2 * 0.25**2 / 3) ** 0.5)
     assert sentence == (
-        "2 sheets, one a subject, each a square of similarities: 3 objects, 3 similarities of 2 judgements each, "
-        "sigma 0.204, the means over subjects; the diagonals were not read; 2 sheets, 'VP01' to 'VP02'"
+        "2 sheets, one a respondent, each a square of similarities: 3 objects, 3 similarities of 2 judgements each, "
+        "sigma 0.204, the means over respondents; the diagonals were not read; 2 sheets, 'VP01' to 'VP02'"
     )
     uneven = similar(0.25, 0.3)
     uneven[1][2] = 0.5

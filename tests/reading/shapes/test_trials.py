@@ -74,9 +74,9 @@ def test_results(header, cells):
 def test_who_answered_and_what_is_constant_within_them():
     text = "Vp,sex,left,right,choice,rt\n7,f,tea,milk,left,1\n7,f,milk,tea,left,2\n9,m,tea,milk,left,3\n"
     data, sentence = made(text)
-    assert "subjects 'Vp': 2 options, 1 pair, 3 comparisons, 2 subjects" in sentence
-    assert data.subjects == ("7", "9") and data.people.to_dict("list") == {"sex": ["f", "m"]}
-    assert {name: counted(each) for name, each in data.by_subject().items()} == {"7": (1, 1, 0), "9": (1, 0, 0)}
+    assert "respondents 'Vp': 2 options, 1 pair, 3 comparisons, 2 respondents" in sentence
+    assert data.respondents == ("7", "9") and data.people.to_dict("list") == {"sex": ["f", "m"]}
+    assert {name: counted(each) for name, each in data.by_respondent().items()} == {"7": (1, 1, 0), "9": (1, 0, 0)}
 
 
 def test_rows_without_an_answer_are_left_out_and_counted():
@@ -94,7 +94,7 @@ def test_columns_and_values_in_any_words():
     text = "who,X eins,X zwei,Urteil\n1,tea,milk,f\n1,tea,milk,j\n2,tea,milk,g\n2,tea,milk,f\n"
     columns = {"first": "X eins", "second": "X zwei", "chosen": "Urteil", "respondent": "who"}
     data, _ = made(text, **columns, coding={"f": "first", "j": "second", "g": "tie"})
-    assert counted(data) == (2, 1, 1) and data.subjects == ("1", "2")
+    assert counted(data) == (2, 1, 1) and data.respondents == ("1", "2")
 
 
 def test_a_coding_says_all_that_it_has_to():
@@ -150,7 +150,18 @@ def test_columns_in_twos():
 
 def test_the_options_of_the_command_line(run, tmp_path):
     (tmp_path / "x.csv").write_text("wer,eins,zwei,u\n1,tea,milk,f\n1,milk,tea,f\n2,tea,milk,f\n")
-    words = ("--first", "eins", "--second", "zwei", "--chosen", "u", "--subject", "wer", "--coding", "f=first,j=second")
+    words = (
+        "--first",
+        "eins",
+        "--second",
+        "zwei",
+        "--chosen",
+        "u",
+        "--respondent",
+        "wer",
+        "--coding",
+        "f=first,j=second",
+    )
     done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
     assert done.code == 0, done.err
     assert "; 3 comparisons of 2 people; design effect 0.5\n" in done.err

@@ -34,8 +34,8 @@ def test_columns_that_name_their_pair(spelled, words):
     assert reading.shape == WIDE.name and reading.sure
     data, sentence = reading.build()
     assert data.counts.tolist() == COUNTS and data.labels == ("tea", "milk", "water")
-    assert data.ties.tolist() == [[0, 0, 0], [0, 0, 2], [0, 2, 0]] and data.subjects == ("1", "2", "3", "4")
-    assert sentence.startswith("one subject a row, 3 columns of pairs, ")
+    assert data.ties.tolist() == [[0, 0, 0], [0, 0, 2], [0, 2, 0]] and data.respondents == ("1", "2", "3", "4")
+    assert sentence.startswith("one respondent a row, 3 columns of pairs, ")
     assert th.PairedComparisons.from_wide(pd.read_csv(pd.io.common.StringIO(text))) == data
 
 
@@ -80,13 +80,13 @@ def test_who_does_not_know_is_left_out_and_a_coding_adds():
 
 def test_patterns_with_counts():
     data, sentence = made("n,C1,C2,C3,SEX\n5,1,1,-1,1\n2,-1,-1,1,2\n0,1,-1,1,2\n")
-    assert data.counts.tolist() == [[0, 5, 5], [2, 0, 2], [2, 5, 0]] and data.subjects == ()
+    assert data.counts.tolist() == [[0, 5, 5], [2, 0, 2], [2, 5, 0]] and data.respondents == ()
     assert sentence.startswith("one pattern of answers a row, ") and "counted by 'n'" in sentence
 
 
-def test_subjects_and_what_is_known_of_them():
+def test_respondents_and_what_is_known_of_them():
     data, sentence = made("Vp,tea:milk,age\nx,1,30\ny,2,40\n")
-    assert data.subjects == ("x", "y") and data.people["age"].tolist() == [30, 40] and "subjects 'Vp'" in sentence
+    assert data.respondents == ("x", "y") and data.people["age"].tolist() == [30, 40] and "respondents 'Vp'" in sentence
 
 
 def test_pairs_by_the_two_labels_that_columns_hold():
@@ -107,4 +107,4 @@ def test_what_is_no_column_of_pairs():
 
 def test_as_many_people_as_pairs_are_no_square():
     data, how = made("x:y,x:z,y:z\n1,1,2\n1,2,1\n2,2,2\n")
-    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one subject a row" in how
+    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one respondent a row" in how

@@ -70,8 +70,8 @@ def test_an_argument_is_asked_for_once():
 
 def test_what_was_said_of_a_table_holds_whatever_its_word():
     test = next(spec for spec in TESTS if spec.name == "agreement")
-    assert given_of_data({"respondent": "VP", "task": "trial"}, test.options) == {"subject": "VP"}
-    said = {"task": "question", "none": "none", "subject": "VP", "rank": "r"}
+    assert given_of_data({"respondent": "VP", "task": "trial"}, test.options) == {"respondent": "VP"}
+    said = {"task": "question", "none": "none", "respondent": "VP", "rank": "r"}
     model = model_named("multinomial-logit")[0]
     assert given_of_data(said, model.options) == {"task": "question", "none": "none", "respondent": "VP"}
 

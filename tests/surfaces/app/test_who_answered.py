@@ -68,7 +68,7 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     page = client.page(address)
     assert "24 comparisons of 6 people" in Page(page).text and "say who answered?" not in Page(page).text
     assert offered(client.page(f"{address}/ask"), "group") == ["Geschlecht", "Kürzel"]
-    assert client.study(address).read(READ)["typed"] == {"subject": "Kürzel"}
+    assert client.study(address).read(READ)["typed"] == {"respondent": "Kürzel"}
 
 
 def test_a_column_that_says_something_else_is_asked_about_once(client, children_here, nothing_begins):

@@ -169,7 +169,7 @@ BAD = {
     "two of one name": (["--models", "2,2"], "Two models are named '2'"),
     "an empty name": (["--models", "2,,3"], "needs models between commas"),
     "no aspects": (["--models", "BTL="], "needs models between commas"),
-    "left out": (["--leave-out", "day"], "--leave-out must be pair or subject for paired comparisons; got 'day'"),
+    "left out": (["--leave-out", "day"], "--leave-out must be pair or respondent for paired comparisons; got 'day'"),
     "too many aspects": (["--models", "-2"], "-2"),
     "a file in the way": (["--out", "tea.csv"], "is a file"),
 }

@@ -39,7 +39,7 @@ def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
     assert list(pd.read_csv(folder / "answers.csv"))[:2] == ["person", "trial"]
     if kind == "pairs":  # the other kinds are read by a test of `collect`, and fitted elsewhere
         result = run("fit", "answers.csv", "--model", "BTL", "--draws", 20, "--tune", 10, "--chains", 2, "--seed", 1)
-        assert result.code == 0 and "6 comparisons, 2 subjects" in result.err
+        assert result.code == 0 and "6 comparisons, 2 respondents" in result.err
 
 
 def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, folder):
@@ -49,7 +49,7 @@ def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, fo
     frame = frame.assign(**{"trials.thisN": range(6), "chosen.keys": ["left", "right"] * 3, "participant": "p1"})
     frame.to_csv(folder / "data.csv", index=False)
     result = run("fit", "data.csv", "--model", "BTL", "--draws", 20, "--tune", 10, "--chains", 2, "--seed", 1)
-    assert result.code == 0 and "6 comparisons, 1 subject" in result.err
+    assert result.code == 0 and "6 comparisons, 1 respondent" in result.err
 
 
 @pytest.mark.parametrize(

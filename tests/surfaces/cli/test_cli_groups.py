@@ -15,9 +15,9 @@ def tables(folder):
         for first, second in (("tea", "milk"), ("tea", "beer"), ("milk", "beer")):
             chosen = (first, second)[rng.integers(2)]
             rows.append((f"p{person}", "mf"[person % 2], "a", len(rows), first, second, chosen))
-    columns = ["subject", "sex", "town", "trial", "left", "right", "chosen"]
+    columns = ["respondent", "sex", "town", "trial", "left", "right", "chosen"]
     pd.DataFrame(rows, columns=columns).to_csv("people.csv", index=False)
-    pd.DataFrame(rows, columns=columns).drop(columns="subject").to_csv("nobody.csv", index=False)
+    pd.DataFrame(rows, columns=columns).drop(columns="respondent").to_csv("nobody.csv", index=False)
 
 
 @pytest.mark.fit
@@ -46,7 +46,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize(("table", "column", "groups"), [("people.csv", "subject", 4), ("nobody.csv", "sex", 2)])
+@pytest.mark.parametrize(("table", "column", "groups"), [("people.csv", "respondent", 4), ("nobody.csv", "sex", 2)])
 def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, groups):
     result = done("fit", table, "--group", column, "--aspects", "unique", *RUN)
     assert f"by {column!r}: {groups} groups" in result.err
@@ -97,7 +97,7 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
         ("people.csv", ["--models", "similar:unique"], "1 x 6 fits, each without one pair of one group."),
         (
             "people.csv",
-            ["--leave-out", "subject", "--models", "plain=free:unique"],
+            ["--leave-out", "respondent", "--models", "plain=free:unique"],
             "plain predicts the choices of new",
         ),
         ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "predicts the choices left out best"),
@@ -200,7 +200,10 @@ def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompil
     ("words", "sentence"),
     [
         (["people.csv", "--group", "sex", "--folds", 2], "--folds is not for paired comparisons by group"),
-        (["people.csv", "--group", "sex", "--leave-out", "task"], "must be pair or subject for paired comparisons by"),
+        (
+            ["people.csv", "--group", "sex", "--leave-out", "task"],
+            "must be pair or respondent for paired comparisons by",
+        ),
         (["people.csv", "--models", "similar"], "similar"),
         (["people.csv", "--group", "town"], "Column 'town' holds 'a' alone; leave out --group."),
     ],

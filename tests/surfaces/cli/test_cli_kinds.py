@@ -19,7 +19,7 @@ def tables(folder):
 
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
-    words = ("--people", "classes:2", "--subject", "person", "--people", "groups:similar", *RUN)
+    words = ("--people", "classes:2", "--respondent", "person", "--people", "groups:similar", *RUN)
     result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
     for said in ("Kinds of people, the largest first", "P(occupied)", "class_agreement", "How similar the kinds are"):
         assert said in result.out
@@ -61,7 +61,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
 @pytest.mark.parametrize("more", [(), ("--method", "laplace")])
 def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled):
     models = "independent:unique,adjusted:unique" if more else "random:unique,two=kinds:2:unique"
-    words = ("--leave-out", "subject", "--folds", 2, "--models", models, *(RUN[:2] + RUN[8:] if more else RUN))
+    words = ("--leave-out", "respondent", "--folds", 2, "--models", models, *(RUN[:2] + RUN[8:] if more else RUN))
     result = done("compare", "people.csv", *words, *more)
     assert "All choices of a person together are predicted best by" in result.out
 
@@ -70,10 +70,13 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
     ("words", "sentence"),
     [
         (
-            ["people.csv", "--subject", "person", "--people", "classes:0"],
+            ["people.csv", "--respondent", "person", "--people", "classes:0"],
             "--kinds must be a whole number of 1 or more; got 0",
         ),
-        (["people.csv", "--subject", "person", "--people", "classes:9"], "--people classes:9 are more than the people"),
+        (
+            ["people.csv", "--respondent", "person", "--people", "classes:9"],
+            "--people classes:9 are more than the people",
+        ),
         (
             ["nobody.csv", "--people", "classes:2"],
             "--kinds of people need comparisons that say who answered; name the column of who did by --respondent.",

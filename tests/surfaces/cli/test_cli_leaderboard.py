@@ -48,7 +48,7 @@ def test_options_are_arguments(done, folder):
 def test_people_who_judged_more_than_once(done, refused, folder):
     frame = pd.read_csv(folder / "battles.csv").assign(person=[f"p{k % 9}" for k in range(36)])
     frame.to_csv(folder / "judged.csv", index=False)
-    named = "judged.csv", "--subject", "person"
+    named = "judged.csv", "--respondent", "person"
     board = th.leaderboard(folder / "judged.csv", respondent="person", progressbar=False)
     assert str(board.people.sentence) in done("leaderboard", *named).out and board.people.by == "scores"
     alone = done("leaderboard", *named, "--people", "independent").out
@@ -110,9 +110,9 @@ def test_judges_and_periods(done, folder):
     frame = pd.read_csv(folder / "battles.csv")
     frame = frame.assign(judge=[f"j{k % 4}" for k in range(36)], day=pd.date_range("2026-01-01", periods=36, freq="D"))
     frame.to_csv(folder / "dated.csv", index=False)
-    assert "\nJudges\n" in done("leaderboard", "dated.csv", "--judges", "--subject", "judge").out
+    assert "\nJudges\n" in done("leaderboard", "dated.csv", "--judges", "--respondent", "judge").out
     result = done(
-        "leaderboard", "dated.csv", "--date", "day", "--period", "month", "--subject", "judge", "--out", "results"
+        "leaderboard", "dated.csv", "--date", "day", "--period", "month", "--respondent", "judge", "--out", "results"
     )
     assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()

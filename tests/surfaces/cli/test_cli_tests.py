@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
     for person, pair in itertools.product(range(24), itertools.combinations(["tea", "rum", "milk", "R&D_1"], 2)):
         first, second = rng.permutation(list(pair))
         rows.append((f"p{person}", "fm"[person % 2], first, second, rng.choice(["left", "right"], p=[0.65, 0.35])))
-    pd.DataFrame(rows, columns=["subject", "sex", "left", "right", "choice"]).to_csv("trials.csv", index=False)
+    pd.DataFrame(rows, columns=["respondent", "sex", "left", "right", "choice"]).to_csv("trials.csv", index=False)
     return tmp_path
 
 
@@ -51,7 +51,7 @@ def by_likelihood(data, aspects):
 
 SAME = {
     "transitivity trials.csv": lambda: th.paired.transitivity(trials()),
-    "circular trials.csv": lambda: th.paired.circular_triads(trials().by_subject()),
+    "circular trials.csv": lambda: th.paired.circular_triads(trials().by_respondent()),
     "circular trials.csv --people together --test exact": lambda: th.paired.circular_triads(trials(), "exact"),
     "agreement trials.csv --test exact": lambda: th.paired.agreement(trials(), "exact"),
     "trinary a.csv --aspects aspects.csv": lambda: th.paired.trinary_inequality(
@@ -77,7 +77,7 @@ SAME = {
         random_seed=3,
     ),
     "bootstrap trials.csv --samples 20 --seed 2": lambda: th.paired.bootstrap(
-        trials().by_subject(), samples=20, random_seed=2
+        trials().by_respondent(), samples=20, random_seed=2
     ),
     "parametric-bootstrap a.csv --samples 20 --seed 2": lambda: th.paired.parametric_bootstrap(
         by_likelihood(square("a.csv"), "unique"), samples=20, random_seed=2
@@ -112,7 +112,7 @@ MISTAKES = {
     "wald a.csv --contrast teo=1,rum=-1": "A contrast names 'teo', which is not among the options. Did you mean 'tea'?",
     "group a.csv": "Groups are those of a column, --group COLUMN with one file, .*; got 1 file and no column.",
     "group trials.csv --group sx": "There is no column 'sx' .* known are 'sex'. Did you mean 'sex'?",
-    "group a.csv --group sex": "do not say who answered; read them with their column of subjects, --subject.",
+    "group a.csv --group sex": "do not say who answered; read them with their column of respondents, --respondent.",
     "order a.csv": "a.csv does not say which option was shown first",
     "order a.csv b.csv a.csv": "needs one file of trials, or two of counts; got 3.",
     "davidson a.csv": "There is no tie",
@@ -120,7 +120,7 @@ MISTAKES = {
     "order league.csv": "--ties half, or nothing, --ties drop. With ties .* thali test davidson --order.",
     "davidson ties.csv --ties half": "--ties belongs to transitivity, .* not to davidson; leave it out.",
     "transitivity ties.csv": "tie",
-    "bootstrap a.csv": "do not say who answered; .* --subject.",
+    "bootstrap a.csv": "do not say who answered; .* --respondent.",
     "bootstrap trials.csv --samples 1": "samples must be a whole number of 2 or more; got 1.",
     "circular a.csv --test approximate": "--test must be exact or asymptotic; got 'approximate'.",
     "transitivity a.csv --tables tex": "--tables is about the files of --out DIR; name the folder.",

@@ -32,7 +32,7 @@ def tables(folder):
         for block in ("practice", "main", "main")
         for (a, b), p in zip(itertools.combinations(FOODS, 2), (0.6, 0.4, 0.5), strict=True)
     ]
-    frame = pd.DataFrame(rows, columns=["subject", "age", "block", "left", "right", "choice"]).assign(expName="tea")
+    frame = pd.DataFrame(rows, columns=["respondent", "age", "block", "left", "right", "choice"]).assign(expName="tea")
     frame.to_csv(folder / "trials.csv", index=False)
     frame[frame["block"] == "main"].to_csv(folder / "main.csv", index=False)
 

@@ -383,8 +383,12 @@ PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(
 
 COMPARED = [
     ("folds of pairs", "tea.csv --folds 3", "is not for paired comparisons"),
-    ("nobody", "tea.csv --leave-out subject", "the table with its column of subjects, --respondent."),
-    ("choices of pairs", "tea.csv --leave-out choice", "must be pair or subject for paired comparisons; got 'choice'"),
+    ("nobody", "tea.csv --leave-out respondent", "the table with its column of respondents, --respondent."),
+    (
+        "choices of pairs",
+        "tea.csv --leave-out choice",
+        "must be pair or respondent for paired comparisons; got 'choice'",
+    ),
     ("no draws", "tea.csv --draws 0", "1 or more; got 0"),
     ("a lapse above 1", "tea.csv --lapse 2", "in [0, 1); got 2.0"),
     ("no such model", "tea.csv --models magic", "'magic'"),

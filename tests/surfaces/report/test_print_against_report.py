@@ -64,7 +64,7 @@ def folder(tmp_path, monkeypatch):
     pd.DataFrame({"product": market["product"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
     pd.DataFrame([[0, 3, 1], [2, 0, 4], [1, 2, 0]], list("abc"), list("abc")).to_csv("pairs.csv")
     pairs = [(f"p{n}", *pair, pair[(n + k) % 2]) for n in range(4) for k, pair in enumerate(("ab", "ac", "bc", "ad"))]
-    people = pd.DataFrame(pairs, columns=["subject", "first", "second", "chosen"])
+    people = pd.DataFrame(pairs, columns=["respondent", "first", "second", "chosen"])
     people.replace({"a": "tea", "b": "milk", "c": "beer", "d": "wine"}).to_csv("people.csv", index=False)
     values = np.random.default_rng(3).random((4, 4))
     pd.DataFrame((values + values.T) / 2, list("abcd"), list("abcd")).to_csv("similar.csv")

@@ -150,7 +150,7 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
             continue
         new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
         posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
-    posterior = posterior.drop_vars(["kind", "n_classes", "subject"]).assign_coords(group=names)
+    posterior = posterior.drop_vars(["kind", "n_classes", "respondent"]).assign_coords(group=names)
     if "set_probability" in posterior:
         rows = {name: data["observed_data"][name].values for name in ("offered", "alternative", "place_group")}
         labels = [f"{one} | {offered}" for one, offered in zip(rows["alternative"], rows["offered"], strict=True)]
@@ -176,7 +176,7 @@ def _data_of_members(
 class OfPeople(NamedTuple):
     """How often everybody chose either option of a pair, or a cell, or neither; a row a person and cell."""
 
-    subject: np.ndarray
+    respondent: np.ndarray
     cell: np.ndarray
     counts: np.ndarray  # (rows, outcomes): wins, ties, losses
 
@@ -187,7 +187,7 @@ def answers_to_pairs(tree: "xarray.DataTree") -> OfPeople:
     ties = constant["answer_ties"].values if "answer_ties" in constant else np.zeros_like(wins)
     cell = constant["answer_cell" if names_in(tree) else "answer_pair"].values
     counts = np.stack([wins, ties, constant["answer_losses"].values], axis=1)
-    return OfPeople(constant["answer_subject"].values, cell, counts)
+    return OfPeople(constant["answer_respondent"].values, cell, counts)
 
 
 def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
@@ -196,7 +196,7 @@ def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tu
 
     constant, given, cells = tree["constant_data"].to_dataset(), answers_to_pairs(tree), cells_of(tree)
     by_cell = np.zeros((len(names), len(cells["pair"]), 3))
-    np.add.at(by_cell, (kind[given.subject], given.cell), given.counts)
+    np.add.at(by_cell, (kind[given.respondent], given.cell), given.counts)
     first_cell = np.searchsorted(cells["pair"], np.arange(constant.sizes["compared_pair"]))
     by_pair = np.add.reduceat(by_cell, first_cell, axis=1)
     group, pair = np.nonzero(by_pair.sum(axis=2))
@@ -230,7 +230,7 @@ def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tup
     (of,) = map(str, observed["chosen"].dims)  # along which the possible answers stand: the places, or best and worst
     at_place = np.repeat(np.arange(len(sizes)), sizes)
     set_of = at_place if of == "place" else np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
-    of_answer, answer = kind[constant["answer_subject"].values], constant["answer_place"].values
+    of_answer, answer = kind[constant["answer_respondent"].values], constant["answer_place"].values
     counts = [np.bincount(answer, times * (of_answer == g), len(set_of)) for g in range(len(names))]
     sets = [np.flatnonzero(np.bincount(set_of, each, len(sizes))) for each in counts]
     along = {"set": sets, "place": [np.flatnonzero(np.isin(at_place, each)) for each in sets]}
@@ -259,7 +259,7 @@ def _whole(values: np.ndarray) -> np.ndarray:
 
 def people_in(tree: "xarray.DataTree") -> list[str]:
     """The names of the people."""
-    return [str(name) for name in tree["posterior"].dataset["subject"].values]
+    return [str(name) for name in tree["posterior"].dataset["respondent"].values]
 
 
 def same_class_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
@@ -268,7 +268,7 @@ def same_class_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
     from thali._tables import Table
 
-    people = pd.Index(people_in(tree), name="subject")
+    people = pd.Index(people_in(tree), name="respondent")
     return Table(together(members(tree), number_of_kinds(tree)), index=people, columns=people.rename("other"))
 
 
@@ -326,7 +326,7 @@ def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     likely = p.argmax(axis=1)
     columns = {"class": likely + 1, "probability": p.max(axis=1)}
     columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
-    return Table(columns, index=pd.Index(people_in(tree), name="subject"))
+    return Table(columns, index=pd.Index(people_in(tree), name="respondent"))
 
 
 def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
@@ -441,7 +441,7 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
         part = None if lift is None else Lift(lift.beta, lift.x[block])
         for g, (columns, tie) in enumerate(each):
             by = np.zeros((len(pair), len(draws)), np.int64)
-            np.add.at(by, given.cell[here] - block.start, times[here, None] * (of[:, given.subject[here]] == g).T)
+            np.add.at(by, given.cell[here] - block.start, times[here, None] * (of[:, given.respondent[here]] == g).T)
             p = probability_draws(columns, first[pair], second[pair], float(constant["lapse"]), part).T
             if tie is None:
                 drawn, of_outcome = rng.binomial(by, p), np.stack([p, 0.0 * p, 1.0 - p])
@@ -482,7 +482,7 @@ def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "
     of, groups = aligned_members(tree), as_groups(tree)
     draws = spaced_draws(len(of), len(counts))
     of, rng = of[draws], streams(random_seed, 1)[0]
-    subject, which = constant["answer_subject"].values, set_of[constant["answer_place"].values]
+    respondent, which = constant["answer_respondent"].values, set_of[constant["answer_place"].values]
     times = observed["answers"].values.astype(np.int64)
     each = [columns_of(tree_of_group(groups, name)).take(draws) for name in Posterior(groups).groups]
     rows, discrepancy = [], np.zeros((2, len(draws)))
@@ -493,7 +493,7 @@ def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "
         replicates, expected = np.zeros((2, places.stop - places.start, len(draws)))
         for g, columns in enumerate(each):
             by = np.zeros((sets.stop - sets.start, len(draws)), np.int64)
-            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, subject[here]] == g).T)
+            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, respondent[here]] == g).T)
             p = set_probability_draws(columns, first, members_of[places], float(constant["lapse"]))
             for v in range(len(by)):
                 own = slice(first[v], first[v + 1])
@@ -516,10 +516,10 @@ def kinds_best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = Non
     set_of = np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
     of, groups = aligned_members(tree), as_groups(tree)
     draws = spaced_draws(len(of), len(set_of))
-    times, subject = whole_answers(observed["answers"].values), constant["answer_subject"].values
+    times, respondent = whole_answers(observed["answers"].values), constant["answer_respondent"].values
     who = []
     for g, name in enumerate(Posterior(groups).groups):
         by = np.zeros((len(sizes), len(draws)), np.int64)
-        np.add.at(by, set_of[constant["answer_place"].values], times[:, None] * (of[draws][:, subject] == g).T)
+        np.add.at(by, set_of[constant["answer_place"].values], times[:, None] * (of[draws][:, respondent] == g).T)
         who.append((columns_of(tree_of_group(groups, name)).take(draws), by))
     return checked_options(named_options(tree, who, streams(random_seed, 1)[0]))

@@ -68,7 +68,7 @@ def kinds_tree(
     number = kept[0].unique_weights.shape[1]
     of = np.concatenate([chain.kinds[:draws] for chain in kept])
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
-    labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.subjects, dtype=str)
+    labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
     coefficients = log_coefficients_of_people(given)
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
 
@@ -91,7 +91,7 @@ def kinds_tree(
         "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
         **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
         "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
-        "kind": (("chain", "draw", "subject"), of.reshape(*shape, -1)),
+        "kind": (("chain", "draw", "respondent"), of.reshape(*shape, -1)),
         **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
         "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
     }
@@ -113,7 +113,7 @@ def kinds_tree(
             each = np.stack([other.variables[name][1] for other in parts], axis=2)
             variables[name] = dims, mixed(shares, each, ties if name == "choice_probability" else None)
             variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
-    coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "subject": people}
+    coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "respondent": people}
     posterior = xr.Dataset(variables, {**coordinates, **part.coordinates})
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions | _OF_KINDS)[str(name)]
@@ -125,12 +125,12 @@ def kinds_tree(
             logs.append(_counted(kind, data, given))
     if logs[0] is not None and is_pointwise(len(people), len(of)):
         terms = _log_of_people(np.stack(logs, axis=2), of) + coefficients
-        variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
-        found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "subject": people})
+        variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
+        found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "respondent": people})
     constants, observed = _stored(part.kind, data, given)
     found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
     found["constant_data"] = xr.Dataset(
-        {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "subject": people}
+        {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "respondent": people}
     )
     found["constant_data"]["kind"], found["constant_data"]["learned_alpha"] = BY_KINDS[part.kind], bool(learned_alpha)
     found["constant_data"]["similar"], found["constant_data"]["kinds"] = bool(similar), number
@@ -205,7 +205,7 @@ def _counted(kind: _Kind, data: Any, given: Given) -> np.ndarray | None:
 
     if (logs := _COUNTED[kind.part.kind](kind, data)) is None:
         return None
-    times = csr_array((given.times, (given.answer, given.subject)), (logs.shape[1], len(given.subjects)))
+    times = csr_array((given.times, (given.answer, given.respondent)), (logs.shape[1], len(given.respondents)))
     return np.maximum(logs, LEAST) @ times
 
 
@@ -213,13 +213,13 @@ def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[st
     """What a tree holds of everybody's answers, in constant_data and in observed_data."""
     if isinstance(data.answers, Answers):
         answers, place = data.cells.answers, "answer_pair" if data.covariates is None else "answer_cell"
-        rows = {"answer_subject": ("answer", answers.subject), place: ("answer", answers.pair)}
+        rows = {"answer_respondent": ("answer", answers.respondent), place: ("answer", answers.pair)}
         rows |= {"answer_losses": ("answer", answers.losses)}
         rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
         return rows, {"answers": ("answer", answers.wins)}
     # a dimension of its own: along "answer" stand the possible answers of best-worst choices
     dim = "given_answer" if kind == BEST_WORST else "answer"
-    rows = {"answer_subject": (dim, given.subject), "answer_place": (dim, given.answer)}
+    rows = {"answer_respondent": (dim, given.respondent), "answer_place": (dim, given.answer)}
     return rows, {"answers": (dim, given.times)}
 
 

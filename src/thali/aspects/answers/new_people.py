@@ -108,7 +108,7 @@ def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.
     population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
     labels = [str(x) for x in tree["posterior"].dataset["option"].values]
     found, known = {}, None if population.slopes is None else known_in(tree, data.people)
-    for name, own in data.by_subject().items():
+    for name, own in data.by_respondent().items():
         which, row = answers_among(own)
         places, times = places_of(own, labels)[0], np.bincount(row, own.times)
 

@@ -97,11 +97,11 @@ def clusters_of(data: Any, ties: bool) -> Clusters | None:
     elif isinstance(data, Triplets):
         if (chosen := data.answers) is None:
             return None
-        column, who, times, width = chosen.place, chosen.subject, chosen.times, len(data.counts)
+        column, who, times, width = chosen.place, chosen.respondent, chosen.times, len(data.counts)
     elif isinstance(data, Similarities):
         if (judged := data.answers) is None:
             return None
-        who, width = judged.subject, len(judged.values)  # every judgement is an outcome
+        who, width = judged.respondent, len(judged.values)  # every judgement is an outcome
         column, times = np.arange(width), np.ones(width)
     else:
         cells = data.cells
@@ -113,7 +113,7 @@ def clusters_of(data: Any, ties: bool) -> Clusters | None:
         sides = [(first, answers.wins), (first + per - 1, answers.losses)] + [(first + 1, answers.tied)] * ties
         column = np.concatenate([place for place, _ in sides])
         times = np.concatenate([count for _, count in sides])
-        who, width = np.tile(answers.subject, len(sides)), per * len(cells.pair)
+        who, width = np.tile(answers.respondent, len(sides)), per * len(cells.pair)
     kept = times > 0
     names, row = np.unique(who[kept], return_inverse=True)
     if len(names) < 2:

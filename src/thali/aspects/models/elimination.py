@@ -212,7 +212,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
                     Setting("people", Individuals()),
                     ", or leave it out.",
                 )
-            if people := len(self.groups_ if self._is_fitted() else data.subjects):  # else the fit says what is missing
+            if people := len(
+                self.groups_ if self._is_fitted() else data.respondents
+            ):  # else the fit says what is missing
                 numbers_of_segments(settings.segments, people, "segments")
         return settings
 

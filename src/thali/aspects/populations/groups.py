@@ -130,11 +130,11 @@ class EveryPerson(SeveralGroups):
         if not isinstance(given, Mapping):
             one = convert(given)
             try:
-                parts = one.by_subject()
+                parts = one.by_respondent()
             except DataError:
                 raise unknown_respondents(self.people) from None
             given = GroupedData(parts, one.people)
-        elif any(len(part.subjects) > 1 for part in groups_of(given, SIMILAR).data):
+        elif any(len(part.respondents) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
                 Setting("people", self.people),
                 " is for people of one group, and the data are of several; ",

@@ -215,7 +215,7 @@ def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     if weights == COMMON and not groups.add_up:
         raise ArgumentError(
             Setting("people", Groups(COMMON)),
-            " is for answers that add up; of similarities fit the means of all groups (Similarities.from_subjects).",
+            " is for answers that add up; of similarities fit the means of all groups (Similarities.from_respondents).",
         )
     return groups.pooled() if weights == COMMON else groups
 

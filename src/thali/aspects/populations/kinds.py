@@ -211,11 +211,11 @@ def people_answered(data: Any, people: LatentClasses) -> Any:
     """The answers, if it is known who gave them, and there are respondents for so many classes."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
-    if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
+    if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise unknown_respondents(people)
-    if people.classes > len(data.subjects):
+    if people.classes > len(data.respondents):
         raise ArgumentError(
-            Setting("people", people), f" has more classes than there are respondents: {len(data.subjects):,}."
+            Setting("people", people), f" has more classes than there are respondents: {len(data.respondents):,}."
         )
     return data
 

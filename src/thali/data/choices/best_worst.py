@@ -27,31 +27,31 @@ class BestWorstColumns(NamedTuple):
     best: str
     worst: str | None
     options: tuple[str, ...]
-    subject: str | None
+    respondent: str | None
     count: str | None  # type: ignore[override]
 
     @property
     def used(self) -> set[str | None]:
         """All of them."""
-        return {self.best, self.worst, *self.options, self.subject, self.count}
+        return {self.best, self.worst, *self.options, self.respondent, self.count}
 
     def __str__(self) -> str:
         picked = f"{self.best!r} was chosen" if self.worst is None else f"{self.best!r} and {self.worst!r}"
         how = f"one set a row, {self.options[0]!r} to {self.options[-1]!r}, of which {picked}"
-        return how + (f", subjects {self.subject!r}" if self.subject is not None else "")
+        return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
 
 
 def best_worst_columns(
     frame: "pd.DataFrame", given: Mapping[str, str | None], options: Sequence[str] | None = None
 ) -> BestWorstColumns:
-    """The columns by their names, but for those given: best, worst, subject and count."""
+    """The columns by their names, but for those given: best, worst, respondent and count."""
     names = [str(name) for name in frame.columns]
     for name in (*given.values(), *(options or ())):
         if name is not None:
             column(frame, name)
     own = by_plain_name(names)
-    found = {role: given.get(role) for role in ("best", "worst", "subject", "count")}
-    for role, usual in (("best", BEST), ("worst", WORST), ("subject", RESPONDENT), ("count", COUNT)):
+    found = {role: given.get(role) for role in ("best", "worst", "respondent", "count")}
+    for role, usual in (("best", BEST), ("worst", WORST), ("respondent", RESPONDENT), ("count", COUNT)):
         found[role] = found[role] or usual.among(own)
     best, worst = found["best"], found["worst"]
     for role, name in (("best", best), ("worst", worst)):
@@ -66,18 +66,18 @@ def best_worst_columns(
             "offered; name them so, or by `options`."
         )
     likely = [group for group in groups if _fits(frame, group, best)]
-    return BestWorstColumns(best, worst, (likely or groups)[0], found["subject"], found["count"])
+    return BestWorstColumns(best, worst, (likely or groups)[0], found["respondent"], found["count"])
 
 
 def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> BestWorstColumns | None:
     """The columns of sets of three or more options and of the best, where no other column may hold the worst."""
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
-    best, subject = BEST.among(own), given.get("subject") or RESPONDENT.among(own)
-    count = given.get("count") or COUNT.among(own, (best, subject))
+    best, respondent = BEST.among(own), given.get("respondent") or RESPONDENT.among(own)
+    count = given.get("count") or COUNT.among(own, (best, respondent))
     if best is None or WORST.among(own) is not None:
         return None
-    rest = [name for name in names if name not in (best, subject, count)]
+    rest = [name for name in names if name not in (best, respondent, count)]
     for options in series(rest):
         if len(options) < 3 or not len(frame) or not _fits(frame, options, best):
             continue
@@ -93,7 +93,7 @@ def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Best
         tops = [row[_place(text, row, options, "")] for text, row in zip(texts, rows, strict=True)]
         further = [[as_label(value) for value in answered[name]] for name in rest if name not in options]
         if not any(_may_be_worst(cells, rows, tops) for cells in further):
-            return BestWorstColumns(best, None, options, subject, count)
+            return BestWorstColumns(best, None, options, respondent, count)
     return None
 
 
@@ -151,9 +151,9 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
         number = str(k + 1) if ends is None else str(int(ends[0]))
         if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
             return k
-    subject = f"{text!r} is" if text else "Nothing stands"
+    what = f"{text!r} is" if text else "Nothing stands"
     raise DataError(
-        f"{subject} {where}, which is none of the options there, {shorten([each for each in offered if each])}."
+        f"{what} {where}, which is none of the options there, {shorten([each for each in offered if each])}."
     )
 
 
@@ -188,10 +188,10 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
     at = np.array(occasion, np.int64)
     count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
     respondent, people, table = np.full(len(frame), -1), (), None
-    if columns.subject is not None:
-        respondent, people = coded(frame, columns.subject)
+    if columns.respondent is not None:
+        respondent, people = coded(frame, columns.respondent)
         further = [each for each in frame.columns if each not in columns.used]
-        table = people_table(frame.loc[:, further], respondent, people, columns.subject)
+        table = people_table(frame.loc[:, further], respondent, people, columns.respondent)
     return Occasions(
         names,
         at,
@@ -210,7 +210,7 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
 # Long tables of best-worst choices: a row for each option of each set, with a mark for the best and for the worst -----
 
 
-ROLES = ("subject", "count")  # columns that say the same in all rows of a set
+ROLES = ("respondent", "count")  # columns that say the same in all rows of a set
 _CHOSEN = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
 _BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
 
@@ -222,16 +222,16 @@ class LongBestWorst(NamedTuple):
     worst: str
     option: str
     task: str
-    subject: str | None
+    respondent: str | None
     count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
         how = f"one option a row, {self.option!r}, of a set {self.task!r}, marked in {self.best!r} and {self.worst!r}"
-        return how + (f", subjects {self.subject!r}" if self.subject is not None else "")
+        return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
-    """The columns by their names, but for those given (best, worst, subject, count); None: another shape."""
+    """The columns by their names, but for those given (best, worst, respondent, count); None: another shape."""
     own = by_plain_name([str(name) for name in frame.columns])
     best, worst = given.get("best") or BEST.among(own), given.get("worst") or WORST.among(own)
     task = TASK.among(own)
@@ -241,9 +241,9 @@ def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Long
     cells = {as_label(value).lower() for name in (best, worst) for value in column(frame, name)}
     if not cells <= set(_CHOSEN) | set(_BLANKS):
         return None
-    subject = given.get("subject") or RESPONDENT.among(own, (best, worst, task, option))
-    count = given.get("count") or COUNT.among(own, (best, worst, task, option, subject))
-    return LongBestWorst(best, worst, option, task, subject, count)
+    respondent = given.get("respondent") or RESPONDENT.among(own, (best, worst, task, option))
+    count = given.get("count") or COUNT.among(own, (best, worst, task, option, respondent))
+    return LongBestWorst(best, worst, option, task, respondent, count)
 
 
 def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFrame", BestWorstColumns]:
@@ -251,8 +251,8 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
     import pandas as pd
 
     key, _ = coded(frame, columns.task)
-    if columns.subject is not None:
-        people, names = coded(frame, columns.subject)
+    if columns.respondent is not None:
+        people, names = coded(frame, columns.respondent)
         key = key * len(names) + people
     option_codes, option_names = coded(frame, columns.option)
     labels = np.array(option_names, object)[option_codes]

@@ -200,7 +200,7 @@ class Choices(Judged):
     from_rankings: Final = classmethod(tables.from_rankings)
     from_best_worst: Final = classmethod(tables.from_best_worst)
     _of_rankings = classmethod(tables.of_rankings)
-    by_subject: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_subject
+    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_respondent
     by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
     with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.with_more
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = parts.together
@@ -233,9 +233,9 @@ class Choices(Judged):
         row, side = np.nonzero(counts)
         who, pair = np.full(row.size, -1), row
         if data.answers is not None:
-            who, pair = (array[row].astype(np.int64) for array in (data.answers.subject, data.answers.pair))
+            who, pair = (array[row].astype(np.int64) for array in (data.answers.respondent, data.answers.pair))
         rows = who, 2 * pair + side, counts[row, side]
-        return cls._made_of(data.labels, data.subjects, start, members, *rows, None, each.people)
+        return cls._made_of(data.labels, data.respondents, start, members, *rows, None, each.people)
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons.
@@ -350,11 +350,6 @@ class Choices(Judged):
 
     def _details(self) -> Facts:
         return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        """Who answered: the respondents."""
-        return self.respondents
 
     @property
     def n_sets(self) -> int:

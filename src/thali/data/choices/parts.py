@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .choices import Choices
 
 
-def by_subject(data: "Choices") -> "dict[str, Choices]":
+def by_respondent(data: "Choices") -> "dict[str, Choices]":
     """The choices of each person, with all options.
 
     Returns

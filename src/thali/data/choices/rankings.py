@@ -53,37 +53,37 @@ class RankingColumns(NamedTuple):
 
     shape: str  # RANKS: a column a rank, which holds an option; OPTIONS: a column an option; LONG: a row an option
     columns: tuple[str, ...]  # of ranks or options; of a long table those of the option and of the rank
-    subject: str | None
+    respondent: str | None
     group: str | None  # which ranking a row of a long table belongs to
     count: str | None  # type: ignore[override]
 
     @property
     def used(self) -> set[str | None]:
         """All of them."""
-        return {*self.columns, self.subject, self.group, self.count}
+        return {*self.columns, self.respondent, self.group, self.count}
 
 
 def ranking_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> RankingColumns | None:
     """The columns of rankings by their names, or by what they hold; None if there are none.
 
-    `given`: the names known of option, rank, subject and count.
+    `given`: the names known of option, rank, respondent and count.
     """
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
-    subject = given.get("subject") or RESPONDENT.among(own)
+    respondent = given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
-    rest = [name for name in names if name not in (subject, count)]
+    rest = [name for name in names if name not in (respondent, count)]
     rank = given.get("rank") or next(
         (own[n] for n in own if n in RANK.sure or (n.endswith("rank") and own[n] in rest)), None
     )
     option = given.get("option") or OPTION.among(own)
     if rank is not None and option is not None:
-        group = _GROUP.among(own, (rank, option, subject))
-        return RankingColumns(LONG, (option, rank), subject, group, count)
+        group = _GROUP.among(own, (rank, option, respondent))
+        return RankingColumns(LONG, (option, rank), respondent, group, count)
     if columns := _by_rank(rest):
-        return RankingColumns(RANKS, tuple(columns), subject, None, count)
+        return RankingColumns(RANKS, tuple(columns), respondent, None, count)
     if columns := _of_options(frame, rest):
-        return RankingColumns(OPTIONS, tuple(columns), subject, None, count)
+        return RankingColumns(OPTIONS, tuple(columns), respondent, None, count)
     return None
 
 
@@ -96,7 +96,7 @@ def the_ranking_columns(frame: "pd.DataFrame", layout: str | None, given: Mappin
     if layout in (RANKS, OPTIONS) and (found is None or found.shape != layout):
         taken = {name for name in given.values() if name is not None}
         columns = tuple(str(name) for name in frame.columns if name not in taken)
-        found = RankingColumns(layout, columns, given.get("subject"), None, given.get("count"))
+        found = RankingColumns(layout, columns, given.get("respondent"), None, given.get("count"))
     if found is None or layout not in (None, found.shape):
         raise DataError(
             f"The columns {shorten([str(name) for name in frame.columns], 12)} hold no rankings: neither a column a "
@@ -231,8 +231,8 @@ def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: An
     count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
     respondent, people = np.full(len(frame), -1), ()
     table = None
-    if columns.subject is not None:
-        respondent, people = coded(frame, columns.subject)
+    if columns.respondent is not None:
+        respondent, people = coded(frame, columns.respondent)
     elif columns.count is None:
         respondent, people = np.arange(len(frame)), _nameless(len(frame))
     if people:
@@ -294,7 +294,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
     """Rankings of which each option has a row."""
     option, rank = columns.columns
     alternative, names = coded(frame, option, labels)
-    whose = [coded(frame, name) for name in (columns.subject, columns.group) if name is not None]
+    whose = [coded(frame, name) for name in (columns.respondent, columns.group) if name is not None]
     key = np.zeros(len(frame), np.int64)
     for codes, values in whose:
         key = key * len(values) + codes
@@ -302,7 +302,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
     values = checked_numbers(
         frame[rank].to_numpy(dtype=object), lambda n: f"in row {frame.index[n]}, column {rank!r}", "rank"
     )
-    used = [each for each in (columns.subject, columns.group) if each is not None]
+    used = [each for each in (columns.respondent, columns.group) if each is not None]
 
     def name(number: int) -> str:
         where = " and ".join(f"{each} {as_label(frame[each].iloc[first[number]])!r}" for each in used)
@@ -319,11 +319,11 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
     orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
     respondent, people, about = np.full(len(keys), -1), (), None
-    if columns.subject is not None:
-        everybody, people = coded(frame, columns.subject)
+    if columns.respondent is not None:
+        everybody, people = coded(frame, columns.respondent)
         respondent = everybody[first]
         further = [each for each in frame.columns if each not in columns.used]
-        about = people_table(frame.loc[:, further], everybody, people, columns.subject)
+        about = people_table(frame.loc[:, further], everybody, people, columns.respondent)
     count = count_occasions(frame, columns.count, weights, which, name)[first]
     return Ranked(names, orders, name, count, people, respondent, about)
 
@@ -395,8 +395,8 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     how = shown(columns)
     if columns.count is not None:
         how += f", counted by {columns.count!r}"
-    if columns.subject is not None:
-        how += f", subjects {columns.subject!r}"
+    if columns.respondent is not None:
+        how += f", respondents {columns.respondent!r}"
     total = found.count.sum()
     how += f": {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order in found.orders):

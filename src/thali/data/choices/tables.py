@@ -147,7 +147,7 @@ def from_rankings(
     >>> data
     Choices(3 options, 3 sets of 2 to 3, 4 choices, 2 respondents)
     """
-    given = {"option": option, "rank": rank, "subject": respondent, "count": count}
+    given = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     return of_rankings(cls, rankings, layout, given, unranked, labels, weights)[0]
 
 
@@ -222,7 +222,7 @@ def from_best_worst(
     "'milk' best and 'tea' worst out of 'tea', 'milk', 'water' 1 time of 1"
     """
     frame = as_frame(frame)
-    given = {"best": best, "worst": worst, "subject": respondent, "count": count}
+    given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     marked = long_columns(frame, given) if options is None else None
     alone = best_columns(frame, given) if options is None and best is None and worst is None else None
     if alone is not None:

@@ -50,7 +50,7 @@ class PairColumns(NamedTuple):
     options: tuple[str, str]
     times: tuple[str, ...]  # none: each row is one choice; one: of the first over the second; two: of each
     ties: str | None = None
-    subject: str | None = None
+    respondent: str | None = None
     in_order: bool = False  # whether the names of the options' columns say which was on the left, or at home
 
     def __str__(self) -> str:
@@ -62,12 +62,12 @@ class PairColumns(NamedTuple):
             how = f"long table, {a!r} chosen over {b!r}, "
             how += f"counted by {self.times[0]!r}" if self.times else "one comparison a row"
         how += f", ties by {self.ties!r}" if self.ties is not None else ""
-        return how + (f", subjects {self.subject!r}" if self.subject is not None else "")
+        return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
 
     @property
     def used(self) -> set[str | None]:
         """All of them."""
-        return {*self.options, *self.times, self.ties, self.subject}
+        return {*self.options, *self.times, self.ties, self.respondent}
 
     @property
     def weighted(self) -> bool:
@@ -85,7 +85,7 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
     def there(*plain: str) -> bool:
         return all(each in own for each in plain)
 
-    subject = subject_column(names, taken)
+    respondent = respondent_column(names, taken)
     ties = ties_column(names)
     sides = side_columns(names)
     twos = [
@@ -94,7 +94,7 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
     ]
     twos += [((own[a], own[b]), [], False) for a, b in _NEUTRAL if there(a, b)]
     two_sided = [
-        PairColumns(options, (own[times], own[other]), ties, subject, in_order)
+        PairColumns(options, (own[times], own[other]), ties, respondent, in_order)
         for options, counted, in_order in twos
         for times, other in (*counted, *WINS_LOSSES)
         if there(times, other) and not {own[times], own[other]} & set(options)
@@ -106,7 +106,7 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
     counts = [(count,) for count in (*COUNT.each(own, taken), *(name for name in names if name.casefold() == "número"))]
     counts = counts or [()]
     return [
-        PairColumns((own[chosen], own[rejected]), times, ties, subject)
+        PairColumns((own[chosen], own[rejected]), times, ties, respondent)
         for chosen, rejected in CHOSEN_REJECTED
         if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD.sure} & own.keys())  # a triplet
         for times in counts
@@ -119,7 +119,7 @@ def _counting(sides: list) -> set[str]:
     return {spelled.format(*each) for each in side for spelled in TIMES} | {name for two in WINS_LOSSES for name in two}
 
 
-def subject_column(names: list[str], taken: Collection[str | None] = ()) -> str | None:
+def respondent_column(names: list[str], taken: Collection[str | None] = ()) -> str | None:
     """The column that says who answered, None if there is none; one called "id" may number the rows."""
     return next(RESPONDENT.surely(by_plain_name(names), taken), None)
 

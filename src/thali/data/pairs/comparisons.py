@@ -145,7 +145,7 @@ class PairedComparisons(Judged):
     with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
         parts.with_option_covariates
     )
-    by_subject: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = parts.by_subject
+    by_respondent: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = parts.by_respondent
     by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = parts.by_group
     by_order: Final = parts.by_order
     with_more: ClassVar[Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]] = parts.with_more
@@ -238,9 +238,9 @@ class PairedComparisons(Judged):
         return () if self.covariates is None else self.covariates.names
 
     @property
-    def subjects(self) -> tuple[str, ...]:
+    def respondents(self) -> tuple[str, ...]:
         """Who answered; empty if the data do not say."""
-        return () if self.answers is None else self.answers.subjects
+        return () if self.answers is None else self.answers.respondents
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]

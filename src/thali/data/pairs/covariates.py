@@ -153,10 +153,10 @@ class Covariates(Frozen):
         arrays = found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options[:, kept]
         return self._made_of(tuple(self.names[k] for k in kept), *arrays, *sums, answers)
 
-    def of_subjects(self, members: np.ndarray, pairs: np.ndarray) -> "Covariates":
+    def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "Covariates":
         """The cells of the answers of some people, by their places; `pairs` are those that they compared."""
         assert self.answers is not None
-        answers, cells = self.answers.of_subjects(members)
+        answers, cells = self.answers.of_respondents(members)
         pair = np.searchsorted(pairs, self.pair[cells])
         sums = [np.bincount(answers.pair, each, len(cells)) for each in (answers.wins, answers.losses, answers.tied)]
         return self._made_of(self.names, pair, self.values[cells], self.options, *sums, answers)

@@ -47,7 +47,7 @@ class Dates(Frozen):
         When.
     first, second : int64 arrays, shape (rows,)
         The options, first < second.
-    subject : int64 array, shape (rows,), or (0,)
+    respondent : int64 array, shape (rows,), or (0,)
         Places of those who answered; empty if they are not known.
     x : float64 array, shape (rows, covariates)
         Covariates, with the sign of "first over second".
@@ -55,14 +55,14 @@ class Dates(Frozen):
         As in `PairedComparisons`.
     """
 
-    _FIELDS = ("name", "unit", "time", "first", "second", "subject", "x", "wins", "losses", "tied")
+    _FIELDS = ("name", "unit", "time", "first", "second", "respondent", "x", "wins", "losses", "tied")
 
     name: str
     unit: str
     time: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    subject: np.ndarray
+    respondent: np.ndarray
     x: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
@@ -75,7 +75,7 @@ class Dates(Frozen):
         unit: str,
         time: np.ndarray,
         sides: tuple[np.ndarray, np.ndarray],
-        subject: np.ndarray,
+        respondent: np.ndarray,
         x: np.ndarray,
         counts: np.ndarray,
     ) -> "Dates":
@@ -84,11 +84,11 @@ class Dates(Frozen):
         turned = first > second
         x = np.where(turned[:, None], -x, x) + 0.0
         counts = np.where(turned, counts[[1, 0, 2]], counts)
-        subject = subject.astype(np.int64)
-        keys = [time, np.minimum(first, second), np.maximum(first, second), *([subject] if len(subject) else [])]
+        respondent = respondent.astype(np.int64)
+        keys = [time, np.minimum(first, second), np.maximum(first, second), *([respondent] if len(respondent) else [])]
         where, sums = rows_alike(keys, x, counts)
         keys = [key[where].astype(np.int64) for key in keys]
-        return cls._made_of(name, unit, *keys[:3], keys[3] if len(subject) else subject, x[where], *sums)
+        return cls._made_of(name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[where], *sums)
 
     def __str__(self) -> str:
         return plural(len(np.unique(self.time)), "date" if self.unit == DAY else "period")
@@ -114,9 +114,9 @@ class Dates(Frozen):
         """The rows with some of the covariates."""
         return self._changed(np.ones(len(self.time), bool), x=self.x[:, kept])
 
-    def of_subjects(self, members: np.ndarray) -> "Dates":
+    def of_respondents(self, members: np.ndarray) -> "Dates":
         """The rows of some people, by their places."""
-        return self._changed(np.isin(self.subject, members), subject=np.searchsorted(members, self.subject))
+        return self._changed(np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent))
 
     def without_ties(self, share: float) -> "Dates":
         """The rows where a tie counts that share of a choice of either side."""
@@ -126,10 +126,10 @@ class Dates(Frozen):
     def _changed(self, kept: np.ndarray, **new: Any) -> "Dates":
         """Some of the rows, of which something is new."""
         sides, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
-        subject, counts = new.get("subject", self.subject), new.get("counts", self.counts)
-        subject = subject[kept] if len(subject) else subject
+        respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
+        respondent = respondent[kept] if len(respondent) else respondent
         sides = (sides[0][kept], sides[1][kept])
-        return self.of_rows(self.name, self.unit, self.time[kept], sides, subject, x[kept], counts[:, kept])
+        return self.of_rows(self.name, self.unit, self.time[kept], sides, respondent, x[kept], counts[:, kept])
 
     def between(self, since: Any, until: Any) -> "Dates":
         """Those from a time on, and up to another, both included; None: all."""

@@ -391,7 +391,7 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
     return with_known(data, data.forward, data.answers, data.covariates)
 
 
-def by_subject(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
+def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
 
     Raises
@@ -401,11 +401,11 @@ def by_subject(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     """
     answers = known_answers(data)
     if data.covariates is not None or data.dates is not None:
-        answered = np.unique(answers.subject)
-        return {data.subjects[person]: of_subjects(data, np.array([person])) for person in answered}
+        answered = np.unique(answers.respondent)
+        return {data.respondents[person]: of_respondents(data, np.array([person])) for person in answered}
     found = {}
-    rows = np.searchsorted(answers.subject, np.arange(len(data.subjects) + 1))
-    for name, begin, end in zip(data.subjects, rows[:-1], rows[1:], strict=True):
+    rows = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
+    for name, begin, end in zip(data.respondents, rows[:-1], rows[1:], strict=True):
         if begin < end:
             pair = answers.pair[begin:end]
             each = answers.wins, answers.losses, answers.tied
@@ -428,9 +428,9 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
         If the data do not say who answered, or nothing of that name is known of them.
     """
     answers = known_answers(data)
-    answered = np.unique(answers.subject)
+    answered = np.unique(answers.respondent)
     found = {group: np.intersect1d(people, answered) for group, people in people_by(data.people, column).items()}
-    return {group: of_subjects(data, members) for group, members in found.items() if len(members)}
+    return {group: of_respondents(data, members) for group, members in found.items() if len(members)}
 
 
 def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
@@ -552,7 +552,9 @@ def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...])
     who = None
     if all(part.answers is not None for part in parts):
         answers = [known_answers(part) for part in parts]
-        who = all_who([Who(own.subjects, row.subject, own.people) for own, row in zip(answers, rows, strict=True)])
+        who = all_who(
+            [Who(own.respondents, row.respondent, own.people) for own, row in zip(answers, rows, strict=True)]
+        )
         who = who._replace(number=np.tile(who.number, 2))
     outcomes = np.append(first, second), np.append(second, first), np.append(wins, losses), np.append(tied, 0.0 * tied)
     in_order = np.repeat([True, False], len(first))
@@ -573,29 +575,29 @@ class _Rows(NamedTuple):
     losses: np.ndarray
     tied: np.ndarray
     x: np.ndarray
-    subject: np.ndarray  # (rows,) places of people; empty if they are not known
+    respondent: np.ndarray  # (rows,) places of people; empty if they are not known
 
 
 def _finest(data: "PairedComparisons", place: np.ndarray) -> _Rows:
     """The comparisons, of options at these places."""
     if data.dates is not None:
         own = data.dates
-        return _Rows(place[own.first], place[own.second], own.wins, own.losses, own.tied, own.x, own.subject)
+        return _Rows(place[own.first], place[own.second], own.wins, own.losses, own.tied, own.x, own.respondent)
     cells, answers = cells_of(data), data.answers if data.covariates is None else data.covariates.answers
     if answers is None:
-        rows, counts, subject = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
+        rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
     else:
-        rows, counts, subject = answers.pair, answers, answers.subject
+        rows, counts, respondent = answers.pair, answers, answers.respondent
     sides = place[cells.first[rows]], place[cells.second[rows]]
-    return _Rows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], subject)
+    return _Rows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent)
 
 
-def of_subjects(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
+def of_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
     """The comparisons of some people, by their places, with all options."""
-    answers, pairs = known_answers(data).of_subjects(members)
+    answers, pairs = known_answers(data).of_respondents(members)
     sums = [np.bincount(answers.pair, each, len(pairs)) for each in (answers.wins, answers.losses, answers.tied)]
-    covariates = None if data.covariates is None else data.covariates.of_subjects(members, pairs)
-    dates = None if data.dates is None else data.dates.of_subjects(members)
+    covariates = None if data.covariates is None else data.covariates.of_respondents(members, pairs)
+    dates = None if data.dates is None else data.dates.of_respondents(members)
     return data._made_of(data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates)
 
 
@@ -603,7 +605,7 @@ def known_answers(data: "PairedComparisons") -> Answers:
     """Who gave which answers; a DataError if the data do not say."""
     if data.answers is None:
         raise DataError(
-            "These comparisons do not say who answered; read them with their column of subjects",
+            "These comparisons do not say who answered; read them with their column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )

@@ -13,7 +13,7 @@ from ..columns import Cells, added_up, as_frame, column, count_column, encode
 from ..roles import refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
-from .columns import PairColumns, subject_column, the_columns, uncounted
+from .columns import PairColumns, respondent_column, the_columns, uncounted
 from .covariates import Columns, Covariates, columns_of_covariates, covariate_columns
 from .dates import Dates, When, when_of
 from .trials import Outcomes, outcomes_of_trials, trial_columns
@@ -34,7 +34,7 @@ def from_frame(
     *,
     losses: str | None = None,
     ties: str | None = None,
-    subject: str | None = None,
+    respondent: str | None = None,
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
@@ -57,9 +57,9 @@ def from_frame(
     ties : str, optional
         Column with the number of ties of the two options; where there are no counts, 1 for a row that is a tie and
         0 for one that is a choice. None: the column "ties" if there is one, else there were none.
-    subject : str, optional
+    respondent : str, optional
         Column of who answered; the columns that are constant within everybody become `people`. None: recognised by
-        its name (subject, participant, judge, rater, Vpn, and the like).
+        its name (respondent, participant, judge, rater, Vpn, and the like).
     labels : sequence of str, optional
         All options in the order wanted, those never compared included. None: the categories of a
         categorical column; else numbers in their order, names as they first appear.
@@ -86,17 +86,17 @@ def from_frame(
     frame = as_frame(frame)
     names = [str(name) for name in frame.columns]
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
-        found = the_columns(names, (count, losses, ties, subject))
-        if count is None and subject is None and not found.times and found.subject is None:
+        found = the_columns(names, (count, losses, ties, respondent))
+        if count is None and respondent is None and not found.times and found.respondent is None:
             refuse_ambiguous(frame)
         weights = weights or found.weighted
     else:
         usual = [name if name in names else None for name in ("count", "ties")]
         found = PairColumns((chosen or "chosen", rejected or "rejected"), tuple(filter(None, usual[:1])), usual[1])
-        found = found._replace(subject=subject_column(names, (count, subject)))
+        found = found._replace(respondent=respondent_column(names, (count, respondent)))
     times = (count or next(iter(found.times), None), losses or next(iter(found.times[1:]), None))
     found = found._replace(times=tuple(filter(None, times)), ties=ties or found.ties)
-    return of_list(cls, frame, found._replace(subject=subject or found.subject), labels, weights)
+    return of_list(cls, frame, found._replace(respondent=respondent or found.respondent), labels, weights)
 
 
 def of_list(
@@ -124,7 +124,7 @@ def of_list(
         return f"in row {frame.index[row]}, column {a if is_first else b!r}"
 
     names, i, j, _ = encode(first, second, chosen + rejected + tied, labels, where)
-    who = who_answered(frame, columns.subject, columns.used)
+    who = who_answered(frame, columns.respondent, columns.used)
     described = None
     if covariates is not None:
         described = covariate_columns(frame, covariates, columns.options, list(filter(None, columns.used)))
@@ -221,7 +221,7 @@ def from_trials(
     first: str | None = None,
     second: str | None = None,
     chosen: str | None = None,
-    subject: str | None = None,
+    respondent: str | None = None,
     count: str | None = None,
     covariates: Sequence[str] | None = None,
     date: str | None = None,
@@ -244,7 +244,7 @@ def from_trials(
         Column that holds the label of the option chosen; or its side (left, right; first, second; 1, 2; 1, -1; a,
         b; model_a, model_b); or a word for a tie (tie, draw, equal, both, tie (bothbad), 0.5, 0 beside -1). None:
         recognised by its name (chosen, choice, winner, response, preferred, and the like).
-    subject : str, optional
+    respondent : str, optional
         Column of who answered; the columns that are constant within everybody become `people`. None: recognised.
     count : str, optional
         Column with the number of such trials. None: recognised, else each row is one.
@@ -279,11 +279,11 @@ def from_trials(
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = {"subject": [1, 1, 2], "left": ["tea", "tea", "milk"], "right": ["milk", "milk", "tea"]}
+    >>> rows = {"respondent": [1, 1, 2], "left": ["tea", "tea", "milk"], "right": ["milk", "milk", "tea"]}
     >>> th.PairedComparisons.from_trials(pd.DataFrame(rows | {"response": ["left", "right", "tie"]}))
-    PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 subjects, 1 component)
+    PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 respondents, 1 component)
     """
-    given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
+    given = {"first": first, "second": second, "chosen": chosen, "respondent": respondent, "count": count}
     if people is None:
         return of_trials(cls, frame, given, False, coding, labels, weights, covariates, date)[0]
     frame = as_frame(frame)
@@ -295,7 +295,7 @@ def from_trials(
     kept = [name for name in frame.columns if name in used]
     data = of_trials(cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates, date)[0]
     if data.answers is None:
-        raise DataError("`people` describe who answered, and no column says who did; name it by `subject`.")
+        raise DataError("`people` describe who answered, and no column says who did; name it by `respondent`.")
     described = [] if data.answers.people is None else list(data.answers.people.columns)
     if differing := [name for name in people if name not in described]:
         raise DataError(f"{shorten(differing)} differs within a person, and so does not describe people.")
@@ -308,7 +308,7 @@ def from_results(
     home: str | None = None,
     away: str | None = None,
     result: str | None = None,
-    subject: str | None = None,
+    respondent: str | None = None,
     count: str | None = None,
     covariates: Sequence[str] | None = None,
     date: str | None = None,
@@ -329,7 +329,7 @@ def from_results(
     result : str, optional
         Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
         name (result, FTR, outcome), else the goals or scores of either side in two columns.
-    subject, count, covariates, date, coding, labels, weights
+    respondent, count, covariates, date, coding, labels, weights
         As in `from_trials`; the first of two is the side at home.
 
     Returns
@@ -350,7 +350,7 @@ def from_results(
     >>> data.wins, data.losses, data.tied
     (array([1.]), array([0.]), array([1.]))
     """
-    given = {"first": home, "second": away, "chosen": result, "subject": subject, "count": count}
+    given = {"first": home, "second": away, "chosen": result, "respondent": respondent, "count": count}
     return of_trials(cls, frame, given, True, coding, labels, weights, covariates, date)[0]
 
 
@@ -375,14 +375,14 @@ def from_wide(
     cls: "type[PairedComparisons]",
     frame: "pd.DataFrame",
     coding: Mapping[Any, str] | None = None,
-    subject: str | None = None,
+    respondent: str | None = None,
     count: str | None = None,
     *,
     pairs: Mapping[str, Sequence[Any]] | None = None,
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from a wide table: one column a pair, one row a subject, as R's prefmod and psychotools have it.
+    """Comparisons from a wide table: one column a pair, one row a respondent, as R's prefmod and psychotools have it.
 
     Parameters
     ----------
@@ -392,8 +392,8 @@ def from_wide(
         What the values of the cells mean: {value: "first", "second", "tie" or "missing", no answer}. None: the
         label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a
         warning).
-    subject : str, optional
-        Column of who answered. None: recognised, else every row is a subject.
+    respondent : str, optional
+        Column of who answered. None: recognised, else every row is a respondent.
     count : str, optional
         Column with the number of people who gave the answers of the row. None: recognised, else it is one.
     pairs : mapping, optional
@@ -420,17 +420,17 @@ def from_wide(
     >>> frame = pd.DataFrame({"tea:milk": [1, 1, -1], "tea:water": [1, 0, 1], "milk:water": [1, 1, 1]})
     >>> data = th.PairedComparisons.from_wide(frame.assign(age=[30, 40, 50]))
     >>> data
-    PairedComparisons(3 options, 3 pairs, 9 comparisons (1 tie), 3 subjects, 1 component)
+    PairedComparisons(3 options, 3 pairs, 9 comparisons (1 tie), 3 respondents, 1 component)
     >>> data.people["age"].tolist()
     [30, 40, 50]
     """
     frame = as_frame(frame)
-    given = {"subject": subject, "count": count}
+    given = {"respondent": respondent, "count": count}
     for name in filter(None, (*given.values(), *(pairs or ()))):
         column(frame, name)
     if pairs is not None:
         named = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
-        found = WideColumns(named, "named", subject, count)
+        found = WideColumns(named, "named", respondent, count)
     else:
         found = wide_columns(frame, given, coding)
     if found is None:
@@ -472,10 +472,10 @@ def of_rows(
     x = np.zeros((len(counts), 0))
     if described is not None and in_order is not None:
         x = np.where(in_order[:, None], described.values, -described.values)  # of the winner over the loser
-    subject = np.zeros(0, np.int64) if who is None else who.number[there]
+    respondent = np.zeros(0, np.int64) if who is None else who.number[there]
     each = np.stack([counts, 0.0 * counts, tied])[:, there]
     sides = winner[there], loser[there]
-    dates = Dates.of_rows(when.name, when.unit, when.number[there], sides, subject, x[there], each)
+    dates = Dates.of_rows(when.name, when.unit, when.number[there], sides, respondent, x[there], each)
     return cls._made_of(*sides_of, whole.forward, answers, covariates, dates)
 
 

@@ -283,14 +283,14 @@ class TrialColumns(NamedTuple):
     first: str
     second: str
     verdict: tuple[str, ...]  # one column, or the goals of either side
-    subject: str | None
+    respondent: str | None
     count: str | None  # type: ignore[override]
     game: bool  # whether the first side plays at home
 
     @property
     def used(self) -> tuple[str | None, ...]:
         """All of them."""
-        return (self.first, self.second, *self.verdict, self.subject, self.count)
+        return (self.first, self.second, *self.verdict, self.respondent, self.count)
 
 
 class Outcomes(NamedTuple):
@@ -319,9 +319,9 @@ def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: 
     taken = {first, second, *(name for name in given.values() if name is not None)}
     verdict = _verdict(own, first, second, given, game, taken, names)
     taken |= set(verdict)
-    subject = given.get("subject") or next(filter(partial(_repeats, frame), RESPONDENT.each(own, taken)), None)
+    respondent = given.get("respondent") or next(filter(partial(_repeats, frame), RESPONDENT.each(own, taken)), None)
     count = given.get("count") or COUNT.among(own, taken)
-    return TrialColumns(first, second, verdict, subject, count, game or home)
+    return TrialColumns(first, second, verdict, respondent, count, game or home)
 
 
 def _options(
@@ -486,7 +486,7 @@ def outcomes_of_trials(
     how = _in_words(columns, verdicts)
     n_omitted = short_number(stood_for(frame.loc[~kept], columns.count))
     note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
-    who = who_answered(rows, columns.subject, columns.used)
+    who = who_answered(rows, columns.respondent, columns.used)
     described = None
     if covariates is not None:
         taken = (columns.first, columns.second, *columns.verdict, columns.count)
@@ -536,6 +536,6 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
         how += f" (a tie: {shorten(verdicts.ties)})"
     if columns.count is not None:
         how += f", counted by {columns.count!r}"
-    if columns.subject is not None:
-        how += f", subjects {columns.subject!r}"
+    if columns.respondent is not None:
+        how += f", respondents {columns.respondent!r}"
     return how

@@ -1,4 +1,4 @@
-"""Comparisons from a wide table: one column a pair, one row a subject or a pattern of answers with its count."""
+"""Comparisons from a wide table: one column a pair, one row a respondent or a pattern of answers with its count."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Which columns of a wide table are pairs: one column a pair, one row a subject or a pattern of answers ----------------
+# Which columns of a wide table are pairs: one column a pair, one row a respondent or a pattern of answers -------------
 
 
 _BETWEEN = (r"\s*>\s*", r"\s*:\s*", r"\s*/\s*", r"[\s_.]+vs\.?[\s_.]+", r"[\s_.]+versus[\s_.]+", r"[\s_.]+over[\s_.]+")
@@ -40,13 +40,13 @@ class WideColumns(NamedTuple):
 
     pairs: dict[str, Pair]
     order: str  # how their options are known: "named", "numbered" or "chosen"
-    subject: str | None
+    respondent: str | None
     count: str | None  # type: ignore[override]
 
     @property
     def used(self) -> set[str | None]:
         """All of them."""
-        return {*self.pairs, self.subject, self.count}
+        return {*self.pairs, self.respondent, self.count}
 
 
 def wide_columns(
@@ -55,9 +55,9 @@ def wide_columns(
     """The columns of pairs by their names, or by what they hold besides what is coded; None if there are none."""
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
-    subject = given.get("subject") or RESPONDENT.among(own)
+    respondent = given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
-    rest = [name for name in names if name not in (subject, count)]
+    rest = [name for name in names if name not in (respondent, count)]
     known = {"", *map(as_label, coding or ())}
     texts = {
         name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - known for name in rest
@@ -70,9 +70,9 @@ def wide_columns(
         answers = [_answers(texts[name], pair) for name, pair in found.items()]
         enough = any(answers) if found and order == "named" else all(answers)
         if found and enough:
-            return WideColumns(found, order, subject, count)
+            return WideColumns(found, order, respondent, count)
     if chosen := _by_answers(rest, texts):
-        return WideColumns(chosen, "chosen", subject, count)
+        return WideColumns(chosen, "chosen", respondent, count)
     return None
 
 
@@ -216,7 +216,7 @@ def outcomes_of_wide(
     times, who = np.ones(len(frame)), None
     if columns.count is not None:
         times = count_column(frame, columns.count, weights or plain(columns.count) in WEIGHTS)
-    if columns.count is None or columns.subject is not None:
+    if columns.count is None or columns.respondent is not None:
         who = _who(frame, columns)
     tied = np.where(given == TIE, times[row], 0.0)
     cells = np.where(won, first, second), np.where(won, second, first), times[row] - tied, tied
@@ -226,8 +226,8 @@ def outcomes_of_wide(
 
 
 def _who(frame: "pd.DataFrame", columns: WideColumns) -> Who:
-    """The subjects: those of their column, or the rows."""
-    if (who := who_answered(frame, columns.subject, columns.used)) is not None:
+    """The respondents: those of their column, or the rows."""
+    if (who := who_answered(frame, columns.respondent, columns.used)) is not None:
         return who
     number, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
     further = [name for name in frame.columns if name not in columns.used]
@@ -328,4 +328,4 @@ def _words(columns: WideColumns, coded: str) -> str:
         how += f", in the order of R's prefmod, {shown}"
     if columns.count is not None:
         how += f", counted by {columns.count!r}"
-    return how + (f", subjects {columns.subject!r}" if columns.subject is not None else "")
+    return how + (f", respondents {columns.respondent!r}" if columns.respondent is not None else "")

@@ -19,7 +19,7 @@ from ..judged import Judged
 from ..kinds import SIMILARITIES
 from ..people import column_facts
 from ..suspicious import unusual_similarities
-from .tables import Measured, from_dissimilarities, mean_of_subjects, measured_pairs
+from .tables import Measured, from_dissimilarities, mean_of_respondents, measured_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class Similarities(Judged):
         How many judgements each is the mean of; 1 everywhere if nothing is known of them.
     sigma : float or None
     answers : JudgedValues or None
-        Who judged which pair how similar, if that is known (`from_subjects`, or a list that says who judged).
+        Who judged which pair how similar, if that is known (`from_respondents`, or a list that says who judged).
     people : DataFrame or None
         What a list says of those who judged: a row each.
 
@@ -156,16 +156,16 @@ class Similarities(Judged):
             the similarity has the variance sigma^2 / n_ij. A list of every pair in both orders with the same
             numbers is a symmetric table: it has each judgement once.
         respondent : str, optional
-            Column that says who judged. None: subject, judge, rater, person, ... if there is one. Where a row is one
-            judgement it is kept who gave it, as `from_subjects` does, and the further columns that are the same in all
-            rows of each judge are kept as `people`.
+            Column that says who judged. None: respondent, judge, rater, person, ... if there is one. Where a row is one
+            judgement it is kept who gave it, as `from_respondents` does, and the further columns that are the same in
+            all rows of each judge are kept as `people`.
         labels : sequence of str, optional
             All objects in the order wanted. None: the categories of a categorical column; else numbers in their
             order, names as they first appear.
         sigma : "standard error", float above 0, or None
             Of one judgement. "standard error": where each row is one judgement, and most pairs, and pairs on average,
-            have two, that of judgements about the mean of their pair, as of `from_subjects`. None: the model learns it,
-            as it does where there are fewer, where all agree, where somebody judged a pair several times, and where
+            have two, that of judgements about the mean of their pair, as of `from_respondents`. None: the model learns
+            it, as it does where there are fewer, where all agree, where somebody judged a pair several times, and where
             most pairs have the same numbers in both orders.
 
         Returns
@@ -267,7 +267,7 @@ class Similarities(Judged):
         return data
 
     @classmethod
-    def from_subjects(
+    def from_respondents(
         cls,
         matrices: Any,
         labels: Iterable[Any] | None = None,
@@ -315,13 +315,13 @@ class Similarities(Judged):
         Examples
         --------
         >>> people = [[[1, 0.8], [0.8, 1]], [[1, 0.6], [0.6, 1]]]
-        >>> Similarities.from_subjects(people)
+        >>> Similarities.from_respondents(people)
         Similarities(2 objects, 1 similarity of 2 judgements, sigma 0.141)
         """
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error", "deviation"))
         one_of("symmetrize", symmetrize, (None, "mean"))
-        found, empirical, answers = mean_of_subjects(matrices, labels, symmetrize, sigma)
+        found, empirical, answers = mean_of_respondents(matrices, labels, symmetrize, sigma)
         data = cls._of(found, empirical if isinstance(sigma, str) else sigma, answers)
         _warn_of_zeros(found)
         return data
@@ -365,7 +365,7 @@ class Similarities(Judged):
         known = None if self.answers is None else self.answers.of_pairs(pairs, np.cumsum(pairs) - 1)
         return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
 
-    def by_subject(self) -> "Mapping[str, Similarities]":
+    def by_respondent(self) -> "Mapping[str, Similarities]":
         """The similarities of each person, with all objects.
 
         Returns
@@ -379,10 +379,10 @@ class Similarities(Judged):
             If the data do not say who judged.
         """
         if (known := self.answers) is None:
-            return super().by_subject()
+            return super().by_respondent()
         found = {}
-        for number, name in enumerate(known.subjects):
-            rows = known.subject == number
+        for number, name in enumerate(known.respondents):
+            rows = known.respondent == number
             pair, values = known.pair[rows], known.values[rows]
             if len(pair):
                 arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
@@ -390,9 +390,9 @@ class Similarities(Judged):
         return found
 
     @property
-    def subjects(self) -> tuple[str, ...]:
+    def respondents(self) -> tuple[str, ...]:
         """Who judged; empty if the data do not say."""
-        return () if self.answers is None else self.answers.subjects
+        return () if self.answers is None else self.answers.respondents
 
     def _fill(self, found: Measured, sigma: float | None, answers: JudgedValues | None = None) -> "Similarities":
         """Check that something was measured, and freeze."""
@@ -467,10 +467,10 @@ class Similarities(Judged):
         Raises
         ------
         DataError
-            If there are others; see `from_subjects`.
+            If there are others; see `from_respondents`.
         """
         if others:
-            raise DataError("Similarities are not counted together; Similarities.from_subjects has their means.")
+            raise DataError("Similarities are not counted together; Similarities.from_respondents has their means.")
         place = np.array([labels.index(label) for label in self.labels])
         first, second = place[self.first], place[self.second]
         low, high = np.minimum(first, second), np.maximum(first, second)

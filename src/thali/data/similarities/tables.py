@@ -267,7 +267,7 @@ def refuse_unknown(names: tuple[str, ...], first: np.ndarray, second: np.ndarray
         )
 
 
-def mean_of_subjects(
+def mean_of_respondents(
     matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
 ) -> tuple[Measured, float | None, JudgedValues]:
     """The mean over those who judged a pair, sigma of the kind named, None if it is unknown, and who judged what.
@@ -279,7 +279,7 @@ def mean_of_subjects(
     if named is not None and len(named) < len(matrices):
         raise DataError(f"People must have different names; got {shorten(list(map(as_label, matrices)))}.")
     listed = _listed(matrices if named is None else list(named.values()))
-    subjects = tuple(str(number + 1) for number in range(len(listed))) if named is None else tuple(named)
+    respondents = tuple(str(number + 1) for number in range(len(listed))) if named is None else tuple(named)
     people = [_of_one(number, each, labels, symmetrize) for number, each in enumerate(listed, start=1)]
     names = people[0].labels
     n = len(names)
@@ -304,7 +304,7 @@ def mean_of_subjects(
     numbers = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
     found = Measured(names, first, second, mean, numbers, layout, zeros, lowest)
     empirical = _sigma(pairs, mean, judges, sigma) if pairs.size else None
-    return found, empirical, JudgedValues.of_table(subjects, pairs)
+    return found, empirical, JudgedValues.of_table(respondents, pairs)
 
 
 def _listed(matrices: Any) -> list[Any]:

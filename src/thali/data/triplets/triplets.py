@@ -149,7 +149,7 @@ class Triplets(Judged):
         question : str, optional
             Column that names the question: then answers to one question must be out of the same set.
         respondent : str, optional
-            Column that says who answered. None: subject, participant, person, ... if there is one.
+            Column that says who answered. None: respondent, participant, person, ... if there is one.
         labels : sequence of str, optional
             All objects in the order wanted. None: numbers in their order, names as they first appear.
         weights : bool
@@ -331,7 +331,7 @@ class Triplets(Judged):
     def _of_people(self, members: np.ndarray) -> "Triplets":
         """The answers of some people, by their places, with all objects."""
         assert self.answers is not None
-        own = self.answers.of_subjects(members)
+        own = self.answers.of_respondents(members)
         found = self._made_of(
             self.labels,
             self.start,
@@ -352,7 +352,7 @@ class Triplets(Judged):
             )
         return self.answers
 
-    def by_subject(self) -> dict[str, "Triplets"]:
+    def by_respondent(self) -> dict[str, "Triplets"]:
         """The answers of each person, with all objects.
 
         Returns
@@ -366,7 +366,7 @@ class Triplets(Judged):
             If the data do not say who answered.
         """
         known = self._known()
-        return {known.subjects[k]: self._of_people(np.array([k])) for k in np.unique(known.subject)}
+        return {known.respondents[k]: self._of_people(np.array([k])) for k in np.unique(known.respondent)}
 
     def by_group(self, column: str) -> dict[str, "Triplets"]:
         """The answers of each group of people, with all objects.
@@ -392,10 +392,10 @@ class Triplets(Judged):
         >>> rows = [("tea", "coffee", "brick", "brick", 1, "f"), ("tea", "wall", "brick", "tea", 2, "m")]
         >>> frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd", "person", "sex"])
         >>> Triplets.from_frame(frame).by_group("sex")["m"]
-        Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 subject)
+        Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
         """
         known = self._known()
-        answered = np.unique(known.subject)
+        answered = np.unique(known.respondent)
         found = {name: np.intersect1d(each, answered) for name, each in people_by(self.people, column).items()}
         return {name: self._of_people(members) for name, members in found.items() if len(members)}
 
@@ -409,19 +409,19 @@ class Triplets(Judged):
             keys = pair_keys(len(labels), place[part.first], place[part.second])
             own = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
             if len(known) == len(parts):
-                own = known[number].place, known[number].times, known[number].subject
+                own = known[number].place, known[number].times, known[number].respondent
             rows.append((keys, part.start[part.set_of[own[0]]], part.sizes[part.set_of[own[0]]], own))
-        questions, subjects = [], []
+        questions, respondents = [], []
         for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
             each = []
-            for number, (keys, first, sizes, (place, times, subject)) in enumerate(rows):
+            for number, (keys, first, sizes, (place, times, respondent)) in enumerate(rows):
                 own = sizes == m
                 each.append((keys[first[own, None] + np.arange(m)], place[own] - first[own], times[own]))
-                subjects.append((number, subject[own]))
+                respondents.append((number, respondent[own]))
             questions.append(Questions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True))))
         who = None
         if len(known) == len(parts):
-            who = all_who([Who(known[k].subjects, own, known[k].people) for k, own in subjects])
+            who = all_who([Who(known[k].respondents, own, known[k].people) for k, own in respondents])
         return self.__new__(type(self))._fill(labels, questions, who)
 
     def __str__(self) -> str:
@@ -438,9 +438,9 @@ class Triplets(Judged):
         return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
 
     @property
-    def subjects(self) -> tuple[str, ...]:
+    def respondents(self) -> tuple[str, ...]:
         """Who answered; empty if the data do not say."""
-        return () if self.answers is None else self.answers.subjects
+        return () if self.answers is None else self.answers.respondents
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]

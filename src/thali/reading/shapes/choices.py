@@ -129,7 +129,7 @@ def match_rankings(
     """A table whose columns are called like ranks, or hold those of options in every row."""
     if not table.named:
         return None
-    given = {"option": option, "rank": rank, "subject": respondent, "count": count}
+    given = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     found = ranking_columns(table.frame, given)
     if found is None and (option is None or rank is None) and unranked is None:
         return None
@@ -156,9 +156,9 @@ def _rankings_roles(found: RankingColumns) -> ColumnsRead:
     """The columns that are read."""
     options, counts, whose = (
         tuple(filter(None, names))
-        for names in ((*found.columns, found.group), (found.count,), (found.subject, found.group))
+        for names in ((*found.columns, found.group), (found.count,), (found.respondent, found.group))
     )
-    return ColumnsRead(options, (), counts, found.subject, answer=whose if found.shape == LONG else None)
+    return ColumnsRead(options, (), counts, found.respondent, answer=whose if found.shape == LONG else None)
 
 
 def _read_rankings(table: Table, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
@@ -181,7 +181,7 @@ RANKINGS = Shape(
     match_rankings,
     expected=(
         "a ranking a row with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or a column an option "
-        "that holds its rank, or an option of a ranking a row with the columns 'subject', 'option' and 'rank'"
+        "that holds its rank, or an option of a ranking a row with the columns 'respondent', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
@@ -207,13 +207,13 @@ def match_best_worst(
 ) -> Reading | None:
     """A table with a column of the best, one of the worst, and a series of options."""
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked = long_columns(table.frame, {**given, "subject": respondent})
+    marked = long_columns(table.frame, {**given, "respondent": respondent})
     if marked is not None:
-        whose = tuple(filter(None, (marked.subject, marked.task)))
+        whose = tuple(filter(None, (marked.respondent, marked.task)))
         roles = _best_worst_roles(marked, marked.option, marked.task)._replace(answer=whose)
         return _best_worst_reading(table, given, weights, str(marked), roles)
     try:
-        found = best_worst_columns(table.frame, {**given, "subject": respondent})
+        found = best_worst_columns(table.frame, {**given, "respondent": respondent})
     except DataError:
         if best is None and worst is None:
             return None
@@ -229,7 +229,7 @@ def _best_worst_reading(
 
 def _best_worst_roles(found: Any, *options: str) -> ColumnsRead:
     """The columns that are read."""
-    return ColumnsRead(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.subject)
+    return ColumnsRead(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.respondent)
 
 
 def _read_best_worst(table: Table, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
@@ -276,7 +276,7 @@ def match_best(
     table: Table, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
     """A table with a series of options and a column of the best, and none that may be of the worst."""
-    found = best_columns(table.frame, {"subject": respondent, "count": count})
+    found = best_columns(table.frame, {"respondent": respondent, "count": count})
     tasks = wide_tasks(table.frame, {})
     if found is None or (tasks is not None and tasks.chosen != found.best):
         return None
@@ -285,7 +285,7 @@ def match_best(
         data = Choices.from_best_worst(table.frame, respondent=respondent, count=count, weights=weights)
         return data, f"{found}: {data}"
 
-    roles = ColumnsRead(found.options, (found.best,), tuple(filter(None, (found.count,))), found.subject)
+    roles = ColumnsRead(found.options, (found.best,), tuple(filter(None, (found.count,))), found.respondent)
     return Reading(CHOICES, _BEST, str(found), table, convert, roles=roles)
 
 

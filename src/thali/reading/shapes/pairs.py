@@ -15,7 +15,7 @@ from thali.data.pairs.columns import (
     PairColumns,
     choice_columns,
     lacking,
-    subject_column,
+    respondent_column,
     the_columns,
     ties_column,
     uncounted,
@@ -95,10 +95,10 @@ SQUARE = Shape(
 )
 
 
-# Paired comparisons as a workbook with a square of counts for every subject, a sheet each -----------------------------
+# Paired comparisons as a workbook with a square of counts for every respondent, a sheet each --------------------------
 
 
-_SHEETS = "workbook with a square a subject"
+_SHEETS = "workbook with a square a respondent"
 
 
 def match_sheets(table: Table, weights: bool = False) -> Reading | None:
@@ -106,7 +106,7 @@ def match_sheets(table: Table, weights: bool = False) -> Reading | None:
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.holds_similarities for square in squares):
         return None
-    how = f"{plural(len(squares), 'sheet')}, one a subject, each a square count matrix, row over column"
+    how = f"{plural(len(squares), 'sheet')}, one a respondent, each a square count matrix, row over column"
     return Reading(PAIRS, _SHEETS, how, table, lambda: _read_sheets(table, how, weights))
 
 
@@ -121,8 +121,8 @@ def _read_sheets(table: Table, how: str, weights: bool) -> tuple[PairedCompariso
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
         labels = labels or data.labels
-        rows.append(data.to_frame().astype({"chosen": str, "rejected": str}).assign(subject=title))
-    data = PairedComparisons.from_frame(pd.concat(rows), subject="subject", labels=labels, weights=weights)
+        rows.append(data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title))
+    data = PairedComparisons.from_frame(pd.concat(rows), respondent="respondent", labels=labels, weights=weights)
     return data, f"{how}: {data}"
 
 
@@ -130,7 +130,7 @@ SHEETS = Shape(
     _SHEETS,
     PAIRS,
     match_sheets,
-    expected="a workbook with such a square for every subject, a sheet each",
+    expected="a workbook with such a square for every respondent, a sheet each",
     settings=("weights",),
 )
 
@@ -156,7 +156,7 @@ def match_list(
 
     Covariates are those of pairs of which the columns say which option was first, and how often each was chosen.
     """
-    given = {"count": count, "losses": losses, "subject": respondent, "covariates": covariates, "date": date}
+    given = {"count": count, "losses": losses, "respondent": respondent, "covariates": covariates, "date": date}
     if rejected is not None and covariates is None:
         found = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
         return _list_reading(table, found, given, weights)
@@ -173,22 +173,22 @@ def match_list(
 
 
 def _list_reading(table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool) -> Reading:
-    for name in ("count", "losses", "subject", "date"):
+    for name in ("count", "losses", "respondent", "date"):
         if given[name] is not None:
             column(table.frame, given[name])
     how = "; or ".join(map(str, found))
     convert = partial(_read_list, table, found, given, weights)
     one = _completed(found[0], table, given)
     counts = tuple(filter(None, (*one.times, one.ties)))
-    roles = ColumnsRead(one.options, (), counts, one.subject) if len(found) == 1 else None
+    roles = ColumnsRead(one.options, (), counts, one.respondent) if len(found) == 1 else None
     return Reading(PAIRS, _LIST, how, table, convert, counted=_counted(found, given), roles=roles)
 
 
 def _completed(columns: PairColumns, table: Table, given: dict[str, Any]) -> PairColumns:
     """The columns with those that were named, and that of who answered."""
     times = (given["count"] or next(iter(columns.times), None), given["losses"] or next(iter(columns.times[1:]), None))
-    subject = given["subject"] or columns.subject or subject_column(table.names, times)
-    return columns._replace(times=tuple(filter(None, times)), subject=subject)
+    respondent = given["respondent"] or columns.respondent or respondent_column(table.names, times)
+    return columns._replace(times=tuple(filter(None, times)), respondent=respondent)
 
 
 def _counted(found: list[PairColumns], given: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -294,7 +294,7 @@ def _match_sides(
     described = columns_of_covariates(covariates, table.names, (found.first, found.second))
     described += [date] if date in table.names else []
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
-    roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.subject, judged=not game)
+    roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.respondent, judged=not game)
     return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles)
 
 
@@ -312,7 +312,7 @@ def _read_trials(
     return data, f"{GAMES if game else TRIALS}, {how}: {data}"
 
 
-ROLES = ("first", "second", "chosen", "subject", "count")
+ROLES = ("first", "second", "chosen", "respondent", "count")
 RESULTS = ("home", "away", "result", "respondent", "count")
 TRIALS_BY, GAMES_BY = ("first", "second"), ("home", "away", "result")
 TRIALS, GAMES = "one trial a row", "one game a row"
@@ -381,7 +381,7 @@ RESULTS_OF_GAMES = Shape(
 )
 
 
-# Paired comparisons as a wide table: one column a pair, one row a subject or a pattern of answers with its count ------
+# Paired comparisons as a wide table: one column a pair, one row a respondent or a pattern of answers with its count ---
 
 
 _WIDE = "table with a column a pair"
@@ -396,21 +396,21 @@ def match_wide(
     # as many people as pairs look like a square, but not with answers on the diagonal
     if table.square is not None and not (table.square.bare and table.square.has_diagonal):
         return None
-    given = {"subject": respondent, "count": count}
+    given = {"respondent": respondent, "count": count}
     for name in filter(None, given.values()):
         column(table.frame, name)
     found = wide_columns(table.frame, given, coding)
     if found is None:
         return None
     how = f"a column a pair, {shorten(list(found.pairs), 3)}"
-    roles = ColumnsRead(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.subject)
+    roles = ColumnsRead(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.respondent)
     convert = partial(_read_wide, table, found, coding, weights)
     return Reading(PAIRS, _WIDE, how, table, convert, sure=found.order == "named", roles=roles)
 
 
 def _read_wide(table: Table, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
     data, how = PairedComparisons._of_outcomes(outcomes_of_wide(table.frame, found, coding, None, weights))
-    row = "one subject a row" if data.subjects else "one pattern of answers a row"
+    row = "one respondent a row" if data.respondents else "one pattern of answers a row"
     return data, f"{row}, {how}: {data}"
 
 
@@ -430,7 +430,7 @@ WIDE = Shape(
     PAIRS,
     match_wide,
     expected=(
-        "a subject a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
+        "a respondent a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
         "-1 and 0 for a tie, or the label chosen, or values of its own that a coding names"
     ),
     roles=(RESPONDENT, COUNT),

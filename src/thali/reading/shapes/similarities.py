@@ -70,10 +70,10 @@ SQUARE = Shape(
 )
 
 
-# Similarities as a workbook with a square for every subject, a sheet each ---------------------------------------------
+# Similarities as a workbook with a square for every respondent, a sheet each ------------------------------------------
 
 
-_SHEETS = "workbook with a square of similarities a subject"
+_SHEETS = "workbook with a square of similarities a respondent"
 
 
 def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
@@ -87,12 +87,12 @@ def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
         raise DataError(
             f"Sheets {shorten(similar)} hold similarities, sheets {shorten(counts)} do not; keep those of one kind."
         )
-    how = f"{plural(len(squares), 'sheet')}, one a subject, each a square of similarities"
+    how = f"{plural(len(squares), 'sheet')}, one a respondent, each a square of similarities"
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
 
 
 def _read_sheets(table: Table, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
-    """Each sheet is checked by itself; the data are the means, with the number of subjects of each."""
+    """Each sheet is checked by itself; the data are the means, with the number of respondents of each."""
     matrices = {}
     for title, sheet in table.sheets:
         square = sheet.square
@@ -105,15 +105,15 @@ def _read_sheets(table: Table, how: str, symmetrize: str | None) -> tuple[Simila
         for first, second, value in zip(found.first, found.second, found.values, strict=True):
             matrix.iloc[first, second] = matrix.iloc[second, first] = value
         matrices[title] = matrix
-    data = Similarities.from_subjects(matrices)
-    return data, f"{how}: {data}, the means over subjects; the diagonals were not read"
+    data = Similarities.from_respondents(matrices)
+    return data, f"{how}: {data}, the means over respondents; the diagonals were not read"
 
 
 SHEETS = Shape(
     _SHEETS,
     SIMILARITIES,
     match_sheets,
-    expected="a workbook with such a square of similarities for every subject, a sheet each",
+    expected="a workbook with such a square of similarities for every respondent, a sheet each",
     settings=("symmetrize",),
     triangle=True,
 )

@@ -80,9 +80,9 @@ def given_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[s
 
     Examples
     --------
-    >>> from thali.model.options import SUBJECT
-    >>> given_of_data({"respondent": "VP", "alternative": "food"}, [SUBJECT])
-    {'subject': 'VP'}
+    >>> from thali.model.options import RESPONDENT
+    >>> given_of_data({"respondent": "VP", "alternative": "food"}, [RESPONDENT])
+    {'respondent': 'VP'}
     """
     own, name_of = {option.word for option in options}, {option.word: option.name for option in data_options("")}
     word_of = {option.name: option.word for option in options}

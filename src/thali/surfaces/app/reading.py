@@ -183,7 +183,7 @@ class _OfAnswers(_OfData):
             return {}
         known = columns_of_people(data.people)
         offered = {GROUP: [*known, *filter(None, (roles.who,))], BY: known}
-        who = None if data.subjects else column_of_people(frame, roles, others)
+        who = None if data.respondents else column_of_people(frame, roles, others)
         if data.forward is not None:
             offered[COVARIATES] = columns_of_comparisons(frame, roles if who is None else roles._replace(who=who))
         examples = [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
@@ -192,7 +192,7 @@ class _OfAnswers(_OfData):
     def questions(self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
         if GROUP in typed:
             return [GROUP]
-        groups = [GROUP] if data.subjects and offered.get(GROUP) else []
+        groups = [GROUP] if data.respondents and offered.get(GROUP) else []
         return groups if data.forward is None else [*groups, COVARIATES]
 
 

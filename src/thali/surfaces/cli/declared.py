@@ -175,8 +175,8 @@ def compare(
     leave_out: Annotated[
         str | None,
         typer.Option(
-            metavar="pair|subject|choice|task|row|respondent",
-            help="What is left out at a time: all comparisons of a pair or of subjects, or the similarity of a pair;"
+            metavar="pair|respondent|choice|task|row",
+            help="What is left out at a time: all comparisons of a pair or of respondents, or the similarity of a pair;"
             " choices or respondents; of experiments, the last tasks of everybody or respondents; rows, in folds.",
             show_default="the first that the data have",
         ),

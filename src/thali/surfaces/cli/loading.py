@@ -147,12 +147,12 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         return *_by_group(found, spec, wanted, data, column, sentences), could_be
     if not isinstance(data, Judged):
         return data, sentences, could_be
-    if data.subjects:
+    if data.respondents:
         differing = differing_columns(data.people)
         about = f" (columns constant within people: {shorten(differing)})" if differing else ""
         effect = effect_of_data(data)
         known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
-        people = f"{len(data.subjects):,} people" if len(data.subjects) > 1 else "1 person"
+        people = f"{len(data.respondents):,} people" if len(data.respondents) > 1 else "1 person"
         sentences.append(f"{data.answers_in_words} of {people}{about}{known}")
     if (path := wanted.get("option_covariates")) is not None:
         data = with_option_covariates(data, path)
@@ -182,9 +182,9 @@ def _by_group(
     else:
         by_person, _ = reading_of(found.table, spec.data, wanted | {"respondent": column}).build()
         by_person = by_person if described is None else with_option_covariates(by_person, described)
-        if data.subjects and by_person.subjects != data.subjects:
+        if data.respondents and by_person.respondents != data.respondents:
             data.by_group(column)  # which says what is wrong with the column
-        groups = GroupedData(by_person.by_subject())
+        groups = GroupedData(by_person.by_respondent())
     if len(groups) == 1:
         raise DataError(f"Column {column!r} holds {groups.names[0]!r} alone; leave out ", Argument("group"), ".")
     if len(groups) == data.n_answers:

@@ -18,9 +18,9 @@ from thali.model.options import (
     OF_TRIPLETS,
     OPTION_COVARIATES,
     PEOPLE,
+    RESPONDENT,
     SECOND,
     SEED,
-    SUBJECT,
     TIES,
     WHERE,
 )
@@ -115,7 +115,7 @@ LEADERBOARD = (
     Option(
         "judges",
         "Judges differ in how sharply they see what options are worth: the ratings are those of a typical judge, beside"
-        " what is known of each. With --subject, the column of who judged.",
+        " what is known of each. With --respondent, the column of who judged.",
         bool,
         default="all judges alike",
     ),
@@ -157,11 +157,11 @@ LEADERBOARD = (
         for name, which in (("since", "first"), ("until", "last"))
     ),
     WHERE,
-    SUBJECT,
+    RESPONDENT,
     FIRST,
     SECOND,
     CHOSEN.but(help="The column of which was chosen, or won."),
-    *(each for each in OF_TABLES if each not in (SUBJECT, FIRST, SECOND)),
+    *(each for each in OF_TABLES if each not in (RESPONDENT, FIRST, SECOND)),
 )
 
 

@@ -50,7 +50,7 @@ def run_compare(
     import thali
     from thali.comparison.by_evidence import EVIDENCE
     from thali.comparison.compare import PREDICTION
-    from thali.comparison.ways import SUBJECT, WAYS, as_left_out, kind_of
+    from thali.comparison.ways import WAYS, as_left_out, kind_of
 
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
@@ -70,7 +70,7 @@ def run_compare(
     notify(f"{data_name}: {recognised}")
     _refuse_others(kind, has_methods, data_name, typed, own)
     if leave_out not in (None, *WAYS[kind]):
-        wanted = " or ".join([*WAYS[kind], *[SUBJECT] * of_data.by_people])
+        wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
     named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))

@@ -54,7 +54,7 @@ def run_fit(
     # Whatever the data are: options are looked at before a large file is read.
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
-        terminal.know([*OWN, *OF_TABLES, *possible.values()])  # who answered is the --subject of most tables
+        terminal.know([*OWN, *OF_TABLES, *possible.values()])  # who answered is the --respondent of most tables
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
         wanted = given_of_table(read)
     asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)

@@ -110,8 +110,8 @@ def _of_data(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: 
 
 def _circular(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     data = _read(files[0], wanted)
-    each = fit.pop("people", "each" if data.subjects else "together") == "each"
-    return load(spec.cls)(data.by_subject() if each else data, **fit)
+    each = fit.pop("people", "each" if data.respondents else "together") == "each"
+    return load(spec.cls)(data.by_respondent() if each else data, **fit)
 
 
 def _likelihood_ratio(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
@@ -162,7 +162,7 @@ def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: di
 
 def _bootstrap(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     data = _read(files[0], wanted)
-    return load(spec.cls)(data.by_subject(), **_aspects(aspects, data), **fit)
+    return load(spec.cls)(data.by_respondent(), **_aspects(aspects, data), **fit)
 
 
 def _parametric(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:

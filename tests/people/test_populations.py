@@ -1,0 +1,169 @@
+"""The one value of `people=`: what it may be, and the same sentence of all models for what it cannot be."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+
+FEW = {"draws": 5, "tune": 5, "chains": 1, "random_seed": 1, "progressbar": False}
+INDIVIDUALS, CLASSES, GROUPS = th.people.Individuals(), th.people.LatentClasses(2), th.people.Groups()
+
+
+def trials():
+    rng = np.random.default_rng(0)
+    pairs = (("a", "b"), ("a", "c"), ("b", "c"))
+    rows = [(f"p{k}", *pair, rng.choice(pair), 20 + 3 * k) for k in range(4) for pair in pairs]
+    return pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "age"])
+
+
+def compared(frame=None):
+    frame = trials() if frame is None else frame
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen")
+
+
+def judged(frame=None):
+    rows = [(f"p{k}", "a", "b", "c", "c", 20 + k) for k in range(4)]
+    frame = pd.DataFrame(rows, columns=["person", "object1", "object2", "object3", "odd", "age"])
+    return th.Triplets.from_frame(frame, respondent="person")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (th.people.Individuals(), "Individuals()"),
+        (th.people.Individuals("age", spread="each"), "Individuals(by=['age'], spread='each')"),
+        (th.people.LatentClasses(3), "LatentClasses(classes=3)"),
+        (th.people.Groups("similar"), "Groups(weights='similar')"),
+    ],
+)
+def test_a_value_shows_what_is_not_the_default_and_is_equal_to_its_copy(value, text):
+    assert repr(value) == text
+    assert pickle.loads(pickle.dumps(value)) == value and len({value, eval(text, vars(th.people))}) == 1
+
+
+WRONG = {
+    "classes": (lambda: th.people.LatentClasses(0), "classes must be a whole number of 1 or more; got 0."),
+    "too many": (lambda: th.people.LatentClasses(21), "classes must be 20 at most; got 21."),
+    "common": (lambda: th.people.LatentClasses(2, "common"), "weights must be one of 'free', 'similar'; got 'common'."),
+    "weights": (lambda: th.people.Groups("x"), "weights must be one of 'free', 'similar', 'common'; got 'x'."),
+    "spread": (lambda: th.people.Individuals(spread="x"), "spread must be one of 'one', 'each'; got 'x'."),
+    "by": (lambda: th.people.Individuals(by=3), "by must be a list of columns of `data.people`; got 3."),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_of_the_values_are_told(name):
+    make, sentence = WRONG[name]
+    with pytest.raises(ArgumentError) as error:
+        make()
+    assert str(error.value) == sentence
+
+
+def eliminated(people, data=None, **more):
+    return th.EliminationByAspects("unique", people=people, **more).fit(compared() if data is None else data, **FEW)
+
+
+def clustered(people, data=None):
+    return th.AdditiveClustering(2, people=people).fit(judged() if data is None else data, **FEW)
+
+
+def ranked(people, data=None):
+    return th.leaderboard(compared() if data is None else data, people=people, method="mcmc", progressbar=False)
+
+
+KNOWN = {
+    eliminated: "thali.people.Individuals(...), thali.people.LatentClasses(...), thali.people.Groups(...)",
+    clustered: "thali.people.Individuals(...), thali.people.Groups(...)",
+    ranked: "thali.people.Individuals(...)",
+}
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("fit", KNOWN)
+@pytest.mark.parametrize("people", ["random", 7, "individuals"])
+def test_another_word_is_refused_by_all_models_in_one_sentence(fit, people):
+    with pytest.raises(ArgumentError) as error:
+        fit(people)
+    words = f"None, 'independent', 'adjusted', {KNOWN[fit]}"
+    assert str(error.value) == f"people must be one of {words}; got {people!r}."
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(("fit", "data"), [(eliminated, compared), (clustered, judged)])
+@pytest.mark.parametrize("people", [None, "independent", "adjusted", CLASSES])
+def test_a_mapping_needs_groups(fit, data, people):
+    if fit is clustered and people is CLASSES:
+        return
+    with pytest.raises(ArgumentError) as error:
+        fit(people, {"x": data(), "y": data()})
+    assert str(error.value) == (
+        "These data are a mapping of 2 groups; set people=Groups(), or fit the data of one group."
+    )
+
+
+@pytest.mark.fit
+def test_a_mapping_needs_groups_by_maximum_likelihood_too():
+    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    for ask in (model.fit, model.prepare):
+        with pytest.raises(ArgumentError, match=r"These data are a mapping of 2 groups; set people=Groups\(\)"):
+            ask({"x": compared(), "y": compared()})
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("fit", [eliminated, clustered])
+def test_groups_need_a_mapping(fit):
+    with pytest.raises(ArgumentError) as error:
+        fit(GROUPS)
+    assert str(error.value) == (
+        "people=Groups() is for a mapping from the name of each group to its data; fit one, such as "
+        "data.by_group(column)."
+    )
+
+
+NOBODY = {
+    eliminated: (th.PairedComparisons([[0, 3], [1, 0]]), ["adjusted", INDIVIDUALS, CLASSES]),
+    clustered: (th.Triplets([("a", "b", "c"), ("a", "c", "b")]), ["adjusted", INDIVIDUALS]),
+    ranked: (th.PairedComparisons([[0, 3], [1, 0]]), ["adjusted", INDIVIDUALS]),
+}
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(("fit", "people"), [(fit, each) for fit, (_, several) in NOBODY.items() for each in several])
+def test_data_must_contain_who_answered(fit, people):
+    with pytest.raises(DataError) as error:
+        fit(people, NOBODY[fit][0])
+    assert str(error.value) == (
+        f"people={people!r} needs the respondent of every answer, which these data do not contain; read them with the "
+        "column of respondents."
+    )
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("fit", [eliminated, clustered])
+def test_an_unknown_column_is_told(fit):
+    with pytest.raises(ArgumentError) as error:
+        fit(th.people.Individuals(by=["aeg"]))
+    assert str(error.value) == ("by names 'aeg', which is no column of people; they have 'age'. Did you mean 'age'?")
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("people", [INDIVIDUALS, CLASSES])
+def test_people_who_differ_need_chains(people):
+    with pytest.raises(ArgumentError) as error:
+        eliminated(people, method="laplace")
+    assert str(error.value) == f"people={people!r} needs method='mcmc'; got 'laplace'."
+
+
+@pytest.mark.fit
+def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path, uncompiled):
+    model = eliminated(th.people.Individuals(by=["age"]))
+    copied = type(model)(**model.get_params())
+    assert copied.get_params() == model.get_params()
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert again.people == th.people.Individuals(by=["age"]) and repr(again) == repr(model)
+    assert again.summary().equals(model.summary())
