@@ -181,7 +181,6 @@ MADE = {  # data, what is asked for: what is made of people, by what
     "triplets, numbers with gaps": (lambda: odd_ones(respondent=lambda k: 7 * k + 3), "adjusted", (ADJUSTED, POWER)),
     "triplets, one answer each": (once, "adjusted", (INDEPENDENT, "")),
     "triplets, one person": (lambda: odd_ones(people=1), None, (INDEPENDENT, "")),
-    "triplets, groups": (lambda: {"a": odd_ones(), "b": odd_ones(seed=1)}, "adjusted", (ADJUSTED, POWER)),
     "similarities": (judged, None, (INDEPENDENT, "")),
     "similarities, asked": (judged, "adjusted", (ADJUSTED, POWER)),
     "similarities, one person": (lambda: judged(people=1, missing=0.0), None, (INDEPENDENT, "")),
@@ -207,7 +206,7 @@ def test_people_are_refused_where_nobody_is_known_or_the_method_has_none():
         DataError, match="All answers are of one person, and people='adjusted' is for several people; leave it out"
     ):
         adjusted._dependence(one, adjusted._parts(one))
-    with pytest.raises(DataError, match="do not say of every answer who gave it"):
+    with pytest.raises(DataError, match="needs the respondent of every answer"):
         adjusted._dependence(th.Similarities(np.eye(3)), adjusted._parts(th.Similarities(np.eye(3))))
     with pytest.raises(ArgumentError, match="people must be one of"):
         th.AdditiveClustering(people="many").fit(odd_ones())
@@ -267,5 +266,5 @@ def test_where_nothing_is_left_to_differ_in_nothing_is_adjusted():
 
 
 def test_map_does_not_adjust():
-    with pytest.raises(ArgumentError, match="people belongs to method='mcmc'"):
+    with pytest.raises(ArgumentError, match="people='adjusted' needs method='mcmc'"):
         th.AdditiveClustering(method="map", people="adjusted").fit(judged())

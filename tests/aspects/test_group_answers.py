@@ -107,7 +107,7 @@ def test_ties_and_given_aspects_go_by_group():
 
 def test_groups_of_similarities():
     data = {"a": random_similarities(4, 1), "b": random_similarities(4, 2)}
-    model = th.AdditiveClustering(2).fit(data, **RUN)
+    model = th.AdditiveClustering(2, people=th.people.Groups()).fit(data, **RUN)
     assert {"constant[a]", "sigma[b]"} <= set(model.summary().index)
     assert model.of_group("b").estimate().similarity.shape == (4, 4)
     assert model.check(1)["group"].nunique() == 2
@@ -162,8 +162,8 @@ def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
     with pytest.raises(DataError, match="with shared aspects this is for sets of three at most"):
-        th.EliminationByAspects().fit({"a": data, "b": data}, **RUN)
-    model = th.EliminationByAspects("unique").fit({"a": data, "b": data}, **RUN)
+        th.EliminationByAspects(people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
+    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     (found,) = model.of_group("a").predict_proba(data)
     assert found.shape == (12,) and found.sum() == pytest.approx(1.0)
     with pytest.raises(DataError, match="In some groups best and worst were chosen"):
@@ -175,15 +175,15 @@ def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
 @pytest.mark.parametrize(("groups", "levels"), [(1, None), (2, 8), (11, None)])
 def test_a_few_groups_are_tempered(groups, levels, data):
     of_groups = {str(g): data["men"] for g in range(groups)}
-    task = th.EliminationByAspects().prepare(of_groups, draws=1, tune=0).task
+    task = th.EliminationByAspects(people=th.people.Groups()).prepare(of_groups, draws=1, tune=0).task
     assert len(task.temperatures) == (levels or 1)
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"weights": "x"}, "'free', 'common' or 'similar'; got 'x'"),
-        ({"aspects": "unique", "method": "laplace"}, "is for one group of people"),
+        ({"aspects": "unique"}, r"set people=Groups\(\)"),
+        ({"aspects": "unique", "method": "laplace", "people": th.people.Groups()}, "needs method='mcmc'"),
     ],
 )
 def test_what_is_refused(settings, said, data):
@@ -192,7 +192,7 @@ def test_what_is_refused(settings, said, data):
 
 
 def test_weights_are_for_groups(data):
-    with pytest.raises(ArgumentError, match="weights is for several groups of people"):
+    with pytest.raises(ArgumentError, match=r"people=Groups\(\) is for a mapping from the name of each group"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
     with pytest.raises(ArgumentError, match="is for answers that add up"):
         th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)

@@ -52,8 +52,8 @@ def test_tables_of_people(model):
     assert sum(map(len, sizes["people"])) == 5 and sum(sizes.attrs["n_classes"].values()) == pytest.approx(1.0)
     assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
-    assert people.loc["p0", "kind"] == people.loc["p2", "kind"] != people.loc["p1", "kind"]
-    assert "are those of the largest kind of each draw" in model.findings()["kinds"].notes[-1]
+    assert people.loc["p0", "class"] == people.loc["p2", "class"] != people.loc["p1", "class"]
+    assert "are those of the largest class of each draw" in model.findings()["latent_classes"].notes[-1]
 
 
 def of_counts(*counts, people=40, kinds=2):
@@ -164,9 +164,9 @@ def test_the_model_of_one_kind(model, data):
     by_respondent = data.by_respondent()
     wins = sum(by_respondent[name].wins.sum() for name in people)
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins
-    with pytest.raises(ArgumentError, match="nobody's kind is known; ask the whole model"):
+    with pytest.raises(ArgumentError, match="nobody's class is known; ask the whole model"):
         first.check()
-    with pytest.raises(ArgumentError, match="There is no kind 3; the kinds are numbered from 1 to 2"):
+    with pytest.raises(ArgumentError, match="There is no class 3; the classes are numbered from 1 to 2"):
         model.of_class(3)
 
 
@@ -246,13 +246,8 @@ def test_compared_by_people_left_out(data):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"kinds": 0}, "kinds must be a whole number of 1 or more; got 0"),
-        ({"kinds": "two"}, "kinds must be a whole number of 1 or more; got 'two'"),
-        ({"kinds": 6}, "kinds=6 are more than the people, of whom there are 5"),
-        ({"kinds": 21}, "kinds must be 20 at most; got 21"),
-        ({"kinds": 2, "weights": "common"}, "weights='common' knows no kinds"),
-        ({"kinds": 2, "weights": "x"}, "must be 'free', 'common' or 'similar'; got 'x'"),
-        ({"kinds": 2, "aspects": "unique", "method": "laplace"}, "is for one group of people"),
+        ({"people": th.people.LatentClasses(6)}, "has more classes than there are respondents: 5"),
+        ({"people": th.people.LatentClasses(2), "aspects": "unique", "method": "laplace"}, "needs method='mcmc'"),
     ],
 )
 def test_what_is_refused(settings, said, data):
@@ -262,13 +257,13 @@ def test_what_is_refused(settings, said, data):
 
 def test_data_that_are_refused(data):
     two = th.EliminationByAspects(people=th.people.LatentClasses(2))
-    with pytest.raises(DataError, match="kinds of people need comparisons that say who answered"):
+    with pytest.raises(DataError, match="needs the respondent of every answer"):
         two.fit(random_comparisons(3, 1), **RUN)
-    with pytest.raises(ArgumentError, match="looked for in people of one group"):
+    with pytest.raises(ArgumentError, match="a mapping of 2 groups"):
         two.fit({"women": data, "men": data}, **RUN)
-    with pytest.raises(DataError, match="kinds of people need choices that say who answered"):
+    with pytest.raises(DataError, match="needs the respondent of every answer"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
-    with pytest.raises(ArgumentError, match="kinds belongs to method='mcmc'"):
+    with pytest.raises(ArgumentError, match="people belongs to method='mcmc'"):
         th.EliminationByAspects("unique", method="maximum-likelihood", people=th.people.LatentClasses(2)).fit(data)
 
 
@@ -279,10 +274,10 @@ def test_data_that_are_refused(data):
         (lambda model: model.log_evidence(sensitivity=True), "sensitivity is for one group of people"),
         (
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
-            "Simulated data are of people of one kind",
+            "Data are not simulated for latent classes",
         ),
         (lambda model: model.update(random_comparisons(3, 1)), "fit to all the data"),
-        (lambda model: model.features(similar=0.8), r"or of one kind, of_class\(1\)"),
+        (lambda model: model.features(similar=0.8), r"or of one latent class, of_class\(1\)"),
         (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), "There is no covariate 'order'"),
     ],
 )
@@ -294,7 +289,9 @@ def test_answers_that_are_refused(model, ask, said):
 def test_other_models_have_no_kinds(data):
     model = th.EliminationByAspects("unique").fit(data, **RUN)
     for ask in (model.same_class, model.class_sizes, model.assignment, lambda: model.of_class(1)):
-        with pytest.raises(ArgumentError, match="is of models of kinds of people, which are fitted with kinds"):
+        with pytest.raises(
+            ArgumentError, match=r"is of models with latent classes, fitted with people=LatentClasses\(classes=2\)"
+        ):
             ask()
 
 
@@ -309,6 +306,6 @@ def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(2)).fit(data, **RUN)
     model.report(tmp_path / "kinds.html")
     assert (
-        "Aspects that some share and others lack, and their weight in each kind"
+        "Aspects that some share and others lack, and their weight in each class"
         in (tmp_path / "kinds.html").read_text()
     )

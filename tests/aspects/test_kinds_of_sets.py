@@ -64,7 +64,7 @@ def test_all_choices_of_a_person_together(model, data):
 
 
 def test_the_model_of_one_kind_has_the_choices_of_its_members(model, data):
-    likely, number = model.assignment()["kind"], 0
+    likely, number = model.assignment()["class"], 0
     for kind in (1, 2):
         members = [name for name in data.respondents if likely[name] == kind]
         tree = model.of_class(kind).posterior_
@@ -105,7 +105,13 @@ def test_unique_aspects_alone(data, uncompiled):
     model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
     (found,) = model.predict_proba([("a", "b", "c")])
     np.testing.assert_allclose(found, of_new_person(model, ["a", "b", "c"]), rtol=1e-9)
-    assert {finding.key for finding in model.findings()} >= {"kinds", "ranks", "check", "same_class", "assignment"}
+    assert {finding.key for finding in model.findings()} >= {
+        "latent_classes",
+        "ranks",
+        "check",
+        "same_class",
+        "assignment",
+    }
 
 
 def test_people_are_left_out_together(data, uncompiled):

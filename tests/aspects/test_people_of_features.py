@@ -127,7 +127,7 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path,
 def test_people_are_refused_where_nothing_is_known_of_them():
     model = th.AdditiveClustering(people=th.people.Individuals())
     assert model._quicker(None) == Setting("people", "adjusted")
-    with pytest.raises(DataError, match="do not say who answered"):
+    with pytest.raises(DataError, match="needs the respondent of every answer"):
         model.fit(judges()["p0"])
     with pytest.raises(DataError, match="All answers are of one person"):
         model.fit({"p0": judges()["p0"]})

@@ -132,7 +132,7 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
 def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled, groups, thin):
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
     data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
-    model = th.EliminationByAspects()
+    model = th.EliminationByAspects(people=th.people.Groups())
     assert model._sampling(data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
     assert model._sampling(data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
 

@@ -202,7 +202,9 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
 def test_groups_take_as_much_as_their_options_columns_and_levels():
     _, data = comparisons(12, np.random.default_rng(0))
     two, eight, many = (
-        th.EliminationByAspects()._task(GroupedData({str(g): data for g in range(groups)}), 1, 0, None)
+        th.EliminationByAspects(people=th.people.Groups())._task(
+            GroupedData({str(g): data for g in range(groups)}), 1, 0, None
+        )
         for groups in (2, 8, 30)
     )
     usual = two.prior.usual_columns(12)
@@ -210,7 +212,7 @@ def test_groups_take_as_much_as_their_options_columns_and_levels():
     assert [task.columns() / usual for task in (two, eight, many)] == pytest.approx([2**0.5, 8**0.5, 30**0.5])
     heavier = (eight.levels() * (eight.columns() + 1.0)) / (two.levels() * (two.columns() + 1.0))
     assert eight.seconds_of_sweep() == pytest.approx(4.0 * heavier * two.seconds_of_sweep())
-    fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0])
+    fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0], people=th.people.Groups())
     known = fixed._task(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None)
     assert (known.levels(), known.columns()) == (2.0, 4.0)
 
@@ -231,14 +233,14 @@ def of_groups(number):
 @pytest.mark.long
 @pytest.mark.parametrize("number", [2, 4, 8, 20])
 def test_forecast_beside_the_columns_and_levels_of_groups(number):
-    model = th.EliminationByAspects()
+    model = th.EliminationByAspects(people=th.people.Groups())
     assert 0.5 < counted(model._task(of_groups(number), SWEEPS, SWEEPS, 1)) < 2.0
 
 
 @pytest.mark.fit
 def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     _, data = comparisons(8, np.random.default_rng(0))
-    model = th.EliminationByAspects(tempering=[1.0, 2.0])
+    model = th.EliminationByAspects(tempering=[1.0, 2.0], people=th.people.Groups())
     run = checked_run(None, 100, 2, 1, 1, 1, False, None, None)
     sampling = replace(model._sampling(GroupedData({"a": data, "b": data}), run), bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))

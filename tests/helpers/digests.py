@@ -308,7 +308,13 @@ def place_of(name: str) -> tuple[str, str, str, str]:
     """Of a row the model, its method, the population and the kind of data."""
     row, spec = ROWS[name], next(each for each in SPECS if each.name == name.partition(",")[0])
     given, (data, *labels) = getattr(row.make, "keywords", {}), row.data()
-    population = "groups" if isinstance(data, dict) else "kinds" if given.get("kinds") else "one"
+    population = (
+        "groups"
+        if isinstance(data, dict)
+        else "kinds"
+        if isinstance(given.get("people"), th.people.LatentClasses)
+        else "one"
+    )
     first = next(iter(data.values())) if population == "groups" else data
     method = given.get("method", spec.methods[0]) if spec.methods else ""
     return spec.name, method, population, kind_of((first, *labels) if labels else first)

@@ -354,7 +354,7 @@ REFUSED = [
     (
         "rankings.csv",
         "subject,item,rank\n1,tea,1\n1,tea,2\n",
-        "'tea' is listed twice in the ranking of respondent '1', again in row 3; call the column that tells rankings "
+        "'tea' is listed twice in the ranking of subject '1', again in row 3; call the column that tells rankings "
         "of the same person apart 'task'.",
     ),
     (

@@ -380,4 +380,4 @@ def test_one_weight_that_is_left_has_no_standard_error():
 def test_who_answered_is_recognised_by_the_name_of_the_column(tmp_path, name):
     rows = "p1,a,b,a\np1,b,c,c\np2,a,b,b\np2,b,c,c\n"
     data, said = read(in_file(tmp_path, f"{name},first,second,chosen\n{rows}"), kinds.PAIRS)
-    assert data.respondents == ("p1", "p2") and f"subjects {name!r}" in said
+    assert data.respondents == ("p1", "p2") and f"respondents {name!r}" in said

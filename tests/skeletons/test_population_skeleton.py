@@ -31,7 +31,7 @@ def groups():
 
 
 def test_a_fit_is_that_of_the_data_that_it_makes(groups):
-    made = OfEverybody().fit(groups, **RUN)
+    made = OfEverybody(people=th.people.Groups()).fit(groups, **RUN)
     known = th.EliminationByAspects().fit(GroupedData(groups).pooled(), **RUN)
     np.testing.assert_array_equal(made.summary(), known.summary())
     assert made.groups_ == () and len(made.sample_prior(groups, 2, 1)["prior"]["alpha"].values.ravel()) == 2
@@ -41,7 +41,7 @@ def test_a_fit_is_that_of_the_data_that_it_makes(groups):
 
 @pytest.mark.fit  # draws pictures
 def test_it_ends_in_a_report(groups, tmp_path):
-    OfEverybody("unique").fit(groups, **RUN).report(tmp_path / "report.html")
+    OfEverybody("unique", people=th.people.Groups()).fit(groups, **RUN).report(tmp_path / "report.html")
     assert "3 options, 3 pairs, 6 comparisons" in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from thali._arguments import one_of, whole
+from thali._labels import plural
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT
 
@@ -203,12 +204,13 @@ def check_people(people: Any, known: tuple[Any, ...] = tuple(_CALLS), data: Any 
     if not (people is None or isinstance(people, known) or (isinstance(people, str) and people in WORDS)):
         words = [*map(repr, WORDS), *(f"thali.people.{_CALLS[each]}" for each in known)]
         typed = ", ".join([*WORDS, *(_TYPED[each] for each in known)])
+        got = Value("people", people) if isinstance(people, _Value) else repr(people)
         raise ArgumentError(
-            Argument("people"), " must be one of ", InPython(", ".join(["None", *words]), typed), f"; got {people!r}."
+            Argument("people"), " must be one of ", InPython(", ".join(["None", *words]), typed), "; got ", got, "."
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
         raise ArgumentError(
-            f"These data are a mapping of {len(data):,} groups; set ",
+            f"These data are a mapping of {plural(len(data), 'group')}; set ",
             Setting("people", Groups()),
             InPython(", or fit the data of one group.", Message(", or leave out ", Argument("group"), ".")),
         )

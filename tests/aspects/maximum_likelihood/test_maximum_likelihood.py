@@ -256,7 +256,7 @@ def test_bad_arguments(arguments, sentence):
 
 def test_bad_data():
     with pytest.raises(DataError, match="fit needs thali data"):
-        maximised(data={"a": [0, 1], "b": [1, 0]})
+        maximised(data=((0, 1), (1, 0)))
     with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities"):
         maximised(data=th.datasets.numbers())
     with pytest.raises(ArgumentError, match="'a' was chosen over 'b', which these aspects make impossible"):
@@ -379,7 +379,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, left_out_of_tree, tmp_pa
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"alpha": 1.0}, {"tempering": [1, 2]}, {"weights": "similar"}],
+    [{"alpha": 1.0}, {"tempering": [1, 2]}, {"people": "adjusted"}],
 )
 def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):

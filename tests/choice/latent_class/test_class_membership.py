@@ -211,7 +211,7 @@ def test_files_hold_the_columns(tmp_path):
 
 
 def test_columns_that_say_nothing():
-    with pytest.raises(ArgumentError, match="respondents names 'aeg', which is no column of people"):
+    with pytest.raises(ArgumentError, match="by names 'aeg', which is no column of people"):
         th.LatentClassLogit(2, by=["aeg"]).fit(small())
     with pytest.raises(ArgumentError, match="The model has no columns of people"):
         th.LatentClassLogit(1).fit(small(), progressbar=False).class_odds()

@@ -36,14 +36,14 @@ def test_squares(tmp_path):
     }
     assert sentence == (
         "2 sheets, one a respondent, each a square count matrix, row over column: 2 options, 1 pair, 6 comparisons, 2 "
-        "subjects; 2 sheets, 'VP01' to 'VP02' (not read: 'notes')"
+        "respondents; 2 sheets, 'VP01' to 'VP02' (not read: 'notes')"
     )
 
 
 def test_lists(tmp_path):
     rows = [["left", "right", "choice"], ["tea", "milk", "left"], ["milk", "tea", "left"]]
     data, sentence = recognise(workbook(tmp_path / "x.xlsx", {"ann": rows, "bob": rows})).build()
-    assert data.respondents == ("ann", "bob") and data.n_comparisons == 4 and "respondents 'subject'" in sentence
+    assert data.respondents == ("ann", "bob") and data.n_comparisons == 4 and "respondents 'respondent'" in sentence
 
 
 def test_what_is_wrong_names_the_sheet(tmp_path):

@@ -50,7 +50,7 @@ def test_columns_of_people_are_asked_where_there_are_any():
     options = ALL["hierarchical-logit"].options
     for people in (["age", "sex"], []):
         shown = {field.word: field for field in fields(options, {}, ["price"], (), dict.fromkeys(OF_PEOPLE, people))}
-        for word in ("people", "attention-by"):
+        for word in ("by", "attention-by"):
             assert [value for value, _ in shown[word].choices] == people if people else word not in shown
     error = ArgumentError("Set ", Setting("attention", True), ".")
     assert error.render(AppWords(options)) == "Set “Attributes that some people ignore” = “all”."
@@ -98,9 +98,9 @@ def test_messages_name_labels():
     own = ALL["elimination-by-aspects"].options
     in_words = english.in_words
     assert in_words("beside --no-unique", own).startswith("beside without “An")
-    assert in_words("--method map needs one; of --group or --kinds: free", own) == (
-        "“the most probable answer alone, without probabilities” needs one; of “Groups of people” or “Kinds of people "
-        "to look for”: free"
+    assert in_words("--method map needs one; of --group or --people: free", own) == (
+        "“the most probable answer alone, without probabilities” needs one; of “Groups of people” or “How respondents "
+        "differ”: free"
     )
 
 

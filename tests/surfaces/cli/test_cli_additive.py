@@ -102,10 +102,7 @@ def test_options_reach_the_model(done, fake):
         "method": "mcmc",
         "link": "exp",
         "lapse": 0.01,
-        "weights": None,
         "people": None,
-        "respondents": None,
-        "spread": "one",
     }
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     assert fake.budget == budget

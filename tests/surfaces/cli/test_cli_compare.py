@@ -66,18 +66,25 @@ def test_the_options_reach_the_models():
 def test_kinds_of_people_are_named():
     from thali.surfaces.cli.naming_models import parse_models
 
-    named = dict(parse_models("kinds:1, two = kinds:2:unique, 3", {}, CHOICES, ("a", "b")))
-    assert [(model.kinds, model.aspects) for model in named.values()] == [(1, "ibp"), (2, "unique"), (None, 3)]
-    with pytest.raises(ArgumentError, match="'kinds:x' in --models must be kinds: and a whole number, such as kinds:2"):
-        parse_models("kinds:x", {}, PAIRS, ("a", "b"))
+    classes = th.people.LatentClasses
+    named = dict(parse_models("classes:1, two = classes:2:unique, 3", {}, CHOICES, ("a", "b")))
+    assert [(model.people, model.aspects) for model in named.values()] == [
+        (classes(1), "ibp"),
+        (classes(2), "unique"),
+        (None, 3),
+    ]
+    with pytest.raises(
+        ArgumentError, match="'classes:x' in --models must be classes: and a whole number, such as classes:2"
+    ):
+        parse_models("classes:x", {}, PAIRS, ("a", "b"))
 
 
 def test_what_is_made_of_people_is_named():
     from thali.surfaces.cli.naming_models import parse_models
 
-    named = dict(parse_models("random:unique, even = independent, adjusted:2, ibp", {}, CHOICES, ("a", "b")))
+    named = dict(parse_models("individuals:unique, even = independent, adjusted:2, ibp", {}, CHOICES, ("a", "b")))
     found = [(model.people, model.aspects) for model in named.values()]
-    assert found == [("random", "unique"), ("independent", "ibp"), ("adjusted", 2), (None, "ibp")]
+    assert found == [(th.people.Individuals(), "unique"), ("independent", "ibp"), ("adjusted", 2), (None, "ibp")]
 
 
 GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"

@@ -63,7 +63,7 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
         (["nobody.csv", "--group", "trial"], "Column 'trial' has another value in every row"),
         (
             ["people.csv", "--people", "groups:free"],
-            "these data are of one; name the column of groups by --group, or leave",
+            "--people groups:free is for a mapping from the name of each group to its data; name the column",
         ),
         (["celebrities", "--group", "sex"], "--group is about a file"),
     ],

@@ -60,7 +60,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
 @pytest.mark.fit
 @pytest.mark.parametrize("more", [(), ("--method", "laplace")])
 def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled):
-    models = "independent:unique,adjusted:unique" if more else "random:unique,two=kinds:2:unique"
+    models = "independent:unique,adjusted:unique" if more else "individuals:unique,two=classes:2:unique"
     words = ("--leave-out", "respondent", "--folds", 2, "--models", models, *(RUN[:2] + RUN[8:] if more else RUN))
     result = done("compare", "people.csv", *words, *more)
     assert "All choices of a person together are predicted best by" in result.out
@@ -71,21 +71,24 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
     [
         (
             ["people.csv", "--respondent", "person", "--people", "classes:0"],
-            "--kinds must be a whole number of 1 or more; got 0",
+            "classes must be a whole number of 1 or more; got 0",
         ),
         (
             ["people.csv", "--respondent", "person", "--people", "classes:9"],
-            "--people classes:9 are more than the people",
+            "--people classes:9 has more classes than there are respondents",
         ),
         (
             ["nobody.csv", "--people", "classes:2"],
-            "--kinds of people need comparisons that say who answered; name the column of who did by --respondent.",
+            "--people classes:2 needs the respondent of every answer, which these data do not contain; read them with",
         ),
-        (["people.csv", "--group", "sex", "--people", "classes:2"], "--kinds are looked for in people of one group"),
-        (["celebrities", "--people", "classes:2"], "--kinds of people need comparisons that say who answered"),
+        (
+            ["people.csv", "--group", "sex", "--people", "classes:2"],
+            "These data are a mapping of 2 groups; set --people groups:free, or leave out --group",
+        ),
+        (["celebrities", "--people", "classes:2"], "--people classes:2 needs the respondent of every answer"),
         (
             ["numbers", "--people", "classes:2"],
-            "--kinds belongs to elimination-by-aspects, but numbers reads as similarities",
+            "--people must be one of independent, adjusted, individuals, groups:WEIGHTS; got classes:2.",
         ),
     ],
 )
