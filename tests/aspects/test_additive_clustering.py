@@ -135,7 +135,7 @@ def test_parameters_as_in_scikit_learn():
     model = th.AdditiveClustering(features=3, sigma=0.1)
     parameters = model.get_params()
     names = ["features", "sigma", "alpha", "weight_prior", "constant", "tempering", "method"]
-    names += ["link", "lapse", "weights", "people", "respondents", "spread"]
+    names += ["link", "lapse", "people"]
     assert list(parameters) == names
     assert repr(type(model)(**parameters)) == repr(model) == "AdditiveClustering(features=3, sigma=0.1)"
     assert model.set_params(features=4).get_params()["features"] == 4

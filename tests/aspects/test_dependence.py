@@ -452,17 +452,6 @@ def test_what_is_made_of_people(name):
 
 
 @pytest.mark.fit
-def test_groups_take_the_power_of_all_their_people():
-    model = th.EliminationByAspects("unique", people="adjusted", tempering=False)
-    source = model._as_data({"A": comparisons(seed=1, times=4), "B": comparisons(seed=2, times=4)})
-    parts = model._parts(source)
-    made = model._dependence(source, parts)
-    assert (made.by, made.number) == (POWER, 40) and made.power < 0.8
-    task = model._population(source).task(source, 10, 10, 1, parts | {"power": made.power})
-    assert task.temperatures == pytest.approx((1.0 / made.power,))
-
-
-@pytest.mark.fit
 def test_a_person_with_all_ties_counts_where_ties_do():
     frame = answers(people=12)
     frame.loc[frame["respondent"] == "p3", "chosen"] = "tie"
@@ -495,26 +484,27 @@ def test_one_answer_each_hardly_tells_how_alike_people_are():
 
 REFUSED = {
     "another word": (comparisons, {"people": "clustered"}, "people must be one of None, 'independent', 'adjusted'"),
-    "nobody known": (unknown, {"people": "adjusted"}, "do not say of every answer who gave it, and people='adjusted'"),
+    "nobody known": (unknown, {"people": "adjusted"}, "people='adjusted' needs the respondent of every answer"),
     "one person": (
         lambda: comparisons(people=1),
         {"people": "adjusted"},
         "All answers are of one person, and people='adjusted'",
     ),
-    "nobody known, random": (unknown, {"people": "random"}, "do not say who"),
-    "one person, random": (lambda: comparisons(people=1), {"people": "random"}, "All answers are of one person"),
-    "groups, random": (
-        lambda: {"A": comparisons(), "B": comparisons(seed=1)},
-        {"people": "random"},
-        "are of several; give those of one.",
+    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, "needs the respondent of every answer"),
+    "one person, individuals": (
+        lambda: comparisons(people=1),
+        {"people": th.people.Individuals()},
+        "All answers are of one person",
     ),
-    "other weights": (comparisons, {"people": "random", "weights": "free"}, "means weights='similar' of people"),
-    "kinds": (comparisons, {"people": "random", "kinds": 2}, "kinds are a model of people"),
-    "kinds, adjusted": (comparisons, {"people": "adjusted", "kinds": 2}, "kinds are a model of people"),
-    "laplace, random": (
+    "groups, individuals": (
+        lambda: {"A": comparisons(), "B": comparisons(seed=1)},
+        {"people": th.people.Individuals()},
+        "are of several; give one.",
+    ),
+    "laplace, individuals": (
         comparisons,
-        {"people": "random", "method": "laplace"},
-        "people=Individuals() has draws by method='mcmc' alone; set it, or people='adjusted'",
+        {"people": th.people.Individuals(), "method": "laplace"},
+        r"people=Individuals\(\) needs method='mcmc'; got 'laplace'",
     ),
     "estimates": (
         comparisons,
@@ -537,7 +527,7 @@ def test_it_is_refused_in_a_sentence(name):
 def test_covariates_and_random_are_refused():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
     data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
-    with pytest.raises(ArgumentError, match="people=Individuals() is not modelled for comparisons with covariates"):
+    with pytest.raises(ArgumentError, match=r"people=Individuals\(\) is not modelled for comparisons with covariates"):
         th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **QUICK)
     assert made_of(data, "adjusted", "mcmc").by == POWER
 
@@ -673,9 +663,9 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
-    with pytest.raises(ArgumentError, match="people=Individuals() needs method='mcmc'"):
+    with pytest.raises(ArgumentError, match=r"people=Individuals\(\) needs method='mcmc'"):
         th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
-    with pytest.raises(ArgumentError, match="which with people=Individuals() depends on who answered so far"):
+    with pytest.raises(ArgumentError, match=r"which with people=Individuals\(\) depends on who answered so far"):
         model.update(data)
 
 

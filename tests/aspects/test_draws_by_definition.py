@@ -39,6 +39,7 @@ def trials(outcomes):
 TIED = with_ties(random_comparisons(5, 5), 1)
 COVARIATES = trials(["left", "right"])
 ELIMINATION, UNIQUE = partial(th.EliminationByAspects, tempering=False), partial(th.EliminationByAspects, "unique")
+BY_GROUP = partial(ELIMINATION, people=th.people.Groups())
 ROWS = {
     "pairs": (ELIMINATION, random_comparisons(5, 5)),
     "ties": (ELIMINATION, TIED),
@@ -46,8 +47,8 @@ ROWS = {
     "ties and covariates": (UNIQUE, trials(["left", "right", "tie"])),
     "sets": (ELIMINATION, random_choices(4, (2, 3, 4), 1)),
     "Luce": (UNIQUE, random_choices(5, (2, 3, 4), 2)),
-    "groups": (ELIMINATION, {name: random_comparisons(4, seed) for seed, name in enumerate("ab")}),
-    "groups of sets": (ELIMINATION, {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}),
+    "groups": (BY_GROUP, {name: random_comparisons(4, seed) for seed, name in enumerate("ab")}),
+    "groups of sets": (BY_GROUP, {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}),
     "similarities": (th.AdditiveClustering, random_similarities(4, 1, judgements=unequal(4))),
     **{f"best-worst, {r}": (partial(UNIQUE, best_worst=r), random_answers(5, (2, 4, 5), 3, 4, 3)) for r in RULES},
     **{

@@ -20,7 +20,9 @@ pytestmark = [
 def read_of(number):
     """The finding about the features of a fit to so many groups."""
     data = {f"g{seed}": random_comparisons(3, seed) for seed in range(number)}
-    return th.EliminationByAspects(2, tempering=False).fit(data, **RUN).findings()["features"]
+    return (
+        th.EliminationByAspects(2, tempering=False, people=th.people.Groups()).fit(data, **RUN).findings()["features"]
+    )
 
 
 @pytest.mark.fit
@@ -41,7 +43,11 @@ def test_the_groups_that_do_not_fit_are_in_files():
 @pytest.mark.fit
 def test_similarities_of_groups_are_checked_as_similarities():
     data = GroupedData({name: random_similarities(3, seed) for seed, name in enumerate(("women", "men"))})
-    check = th.AdditiveClustering(sigma=0.1, tempering=False).fit(data, **RUN).findings()["check"]
+    check = (
+        th.AdditiveClustering(sigma=0.1, tempering=False, people=th.people.Groups())
+        .fit(data, **RUN)
+        .findings()["check"]
+    )
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
 
 
@@ -56,7 +62,9 @@ def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
 def ranked(women, men):
     """A fit to two groups, the sentence of its ranks, and P(option ranks higher for women), P(for men) by option."""
     data = {name: th.PairedComparisons(counts, list("abc")) for name, counts in (("women", women), ("men", men))}
-    model = th.EliminationByAspects("unique", tempering=False).fit(data, **RUN | {"draws": 100, "tune": 50})
+    model = th.EliminationByAspects("unique", tempering=False, people=th.people.Groups()).fit(
+        data, **RUN | {"draws": 100, "tune": 50}
+    )
     weights = model.posterior_["posterior"]["group_unique_weights"].values.reshape(-1, 2, 3)
     rank = (weights[..., None, :] > weights[..., None]).sum(axis=-1)  # how many options are better
     higher = [(rank[:, g] < rank[:, 1 - g]).mean(axis=0) for g in range(2)]

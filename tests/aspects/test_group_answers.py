@@ -100,7 +100,7 @@ def test_common_weights_are_those_of_the_pooled_data(data):
 def test_ties_and_given_aspects_go_by_group():
     with_ties = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
     data = {"a": with_ties, "b": random_comparisons(3, 4)}
-    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]]).fit(data, **RUN)
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.Groups()).fit(data, **RUN)
     assert {"tie[a]", "tie[b]"} <= set(model.summary().index)
     assert model.features()["probability"].tolist() == [1.0, 1.0]
 
@@ -138,14 +138,13 @@ def test_groups_of_choices_out_of_sets(tmp_path):
 @pytest.mark.fit  # for its time
 def test_one_group_may_have_been_offered_pairs_alone():
     data = {"a": random_choices(3, (2,), 1), "b": random_choices(3, (2, 3), 2)}
-    together = th.EliminationByAspects("unique").fit(data, **RUN)
+    by_group = th.EliminationByAspects("unique", people=th.people.Groups())
+    together = th.EliminationByAspects("unique", people=th.people.Groups()).fit(data, **RUN)
     assert together.posterior_["constant_data"]["kind"] == "choices out of sets by group"
     assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
-    pairs = th.EliminationByAspects("unique").fit({"a": data["a"], "b": data["a"]}, **RUN)
+    pairs = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data["a"], "b": data["a"]}, **RUN)
     of_pairs = {name: data["a"].to_comparisons() for name in "ab"}
-    assert pairs.posterior_["posterior"].equals(
-        th.EliminationByAspects("unique").fit(of_pairs, **RUN).posterior_["posterior"]
-    )
+    assert pairs.posterior_["posterior"].equals(by_group.fit(of_pairs, **RUN).posterior_["posterior"])
 
 
 def test_common_choices_are_those_of_all():
@@ -182,7 +181,6 @@ def test_a_few_groups_are_tempered(groups, levels, data):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"aspects": "unique"}, r"set people=Groups\(\)"),
         ({"aspects": "unique", "method": "laplace", "people": th.people.Groups()}, "needs method='mcmc'"),
     ],
 )
@@ -192,7 +190,7 @@ def test_what_is_refused(settings, said, data):
 
 
 def test_weights_are_for_groups(data):
-    with pytest.raises(ArgumentError, match=r"people=Groups\(\) is for a mapping from the name of each group"):
+    with pytest.raises(DataError, match=r"people=Groups\(\) is for a mapping from the name of each group"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
     with pytest.raises(ArgumentError, match="is for answers that add up"):
         th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)

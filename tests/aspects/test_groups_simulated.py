@@ -18,12 +18,15 @@ TIED = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], 
 PAIRS = {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}
 CASES = {
     "pairs": (th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False), PAIRS),
-    "ties": (th.EliminationByAspects("unique"), {"a": TIED, "b": random_comparisons(3, 4)}),
+    "ties": (th.EliminationByAspects("unique", people=th.people.Groups()), {"a": TIED, "b": random_comparisons(3, 4)}),
     "sets": (
-        th.EliminationByAspects(2, tempering=False),
+        th.EliminationByAspects(2, tempering=False, people=th.people.Groups()),
         {"a": random_choices(3, (2, 3), 1), "b": random_choices(3, (3,), 2)},
     ),
-    "objects": (th.AdditiveClustering(2), {"a": random_similarities(4, 1), "b": random_similarities(4, 2)}),
+    "objects": (
+        th.AdditiveClustering(2, people=th.people.Groups()),
+        {"a": random_similarities(4, 1), "b": random_similarities(4, 2)},
+    ),
 }
 EVERY = [pytest.param(name, marks=pytest.mark.fit) if name == "sets" else name for name in CASES]
 pytestmark = [
@@ -86,6 +89,6 @@ def test_replicates_of_a_fit_are_those_of_each_group(name):
 @pytest.mark.fit  # for its time
 def test_replicates_have_the_chosen_probability():
     data = {"a": th.PairedComparisons([[0, 900], [100, 0]]), "b": th.PairedComparisons([[0, 200], [800, 0]])}
-    model = th.EliminationByAspects("unique").fit(data, **RUN | {"draws": 100, "tune": 100})
+    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(data, **RUN | {"draws": 100, "tune": 100})
     wins = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"]
     np.testing.assert_allclose(wins.mean(("chain", "draw")), [900, 200], atol=25)

@@ -259,7 +259,7 @@ def test_data_that_are_refused(data):
     two = th.EliminationByAspects(people=th.people.LatentClasses(2))
     with pytest.raises(DataError, match="needs the respondent of every answer"):
         two.fit(random_comparisons(3, 1), **RUN)
-    with pytest.raises(ArgumentError, match="a mapping of 2 groups"):
+    with pytest.raises(DataError, match="a mapping of 2 groups"):
         two.fit({"women": data, "men": data}, **RUN)
     with pytest.raises(DataError, match="needs the respondent of every answer"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)

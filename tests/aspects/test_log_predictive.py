@@ -142,10 +142,12 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     assert again.equals(table)
 
 
-@pytest.mark.parametrize("settings", [{"kinds": 2}, {"weights": "similar"}, {}])
-def test_chains_of_every_sort_are_compiled_ahead(settings, monkeypatch):
+@pytest.mark.parametrize("people", [th.people.LatentClasses(2), th.people.Groups("similar"), None])
+def test_chains_of_every_sort_are_compiled_ahead(people, monkeypatch):
     """Before the first fits of a comparison, where nothing is compiled."""
     data = random_answers(4, 3, 5, seed=1)
-    prepared = th.EliminationByAspects(**settings).prepare({"a": data, "b": data} if "weights" in settings else data)
+    prepared = th.EliminationByAspects(people=people).prepare(
+        {"a": data, "b": data} if isinstance(people, th.people.Groups) else data
+    )
     monkeypatch.setattr(type(prepared.task.kernel), "is_compiled", lambda kernel, model: False)
     prepared.compile(Progress(False, "", 1, ""))

@@ -81,9 +81,9 @@ ROWS = {
 )
 def test_each_is_fitted(name, population):
     make, model, settings = ROWS[name]
-    data, more = make(), {KINDS: {"kinds": 2}, GROUPS: {"weights": "similar"}}.get(population, {})
+    data, more = make(), {KINDS: th.people.LatentClasses(2), GROUPS: th.people.Groups("similar")}.get(population)
     given = {"women": data, "men": data} if population == GROUPS else data
-    assert model(**settings, **more).prepare(given, draws=1, tune=0).task.model is not None
+    assert model(**settings, people=more).prepare(given, draws=1, tune=0).task.model is not None
 
 
 def test_every_kind_of_data_has_a_name_of_groups_and_choices_have_one_of_kinds():
@@ -94,7 +94,7 @@ def test_every_kind_of_data_has_a_name_of_groups_and_choices_have_one_of_kinds()
 @pytest.mark.fit
 def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
     with pytest.raises(ThaliError, match="needs PairedComparisons or Choices; got Similarities"):
-        ASPECTS(kinds=2).prepare(*judged_similarities(), draws=1, tune=0)
+        ASPECTS(people=th.people.LatentClasses(2)).prepare(*judged_similarities(), draws=1, tune=0)
 
 
 @pytest.mark.fit
@@ -115,7 +115,7 @@ def test_groups_have_covariates_and_worst_ones_in_common():
             GroupedData({"a": described, "b": other})
     best, one = random_answers(4, [4], 2, seed=1), th.Choices.from_comparisons(random_comparisons(4, 1))
     with pytest.raises(ThaliError, match="in other groups best and worst"):
-        th.EliminationByAspects("unique").prepare({"a": best, "b": one}, draws=1, tune=0)
+        th.EliminationByAspects("unique", people=th.people.Groups()).prepare({"a": best, "b": one}, draws=1, tune=0)
     assert described.labels == labels
 
 

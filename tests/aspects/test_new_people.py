@@ -115,8 +115,8 @@ def test_people_left_out_by_every_model_of_people():
     ways = {
         "independent": {},
         "adjusted": {"people": "adjusted"},
-        "random": {"people": "random"},
-        "kinds": {"kinds": 2},
+        "random": {"people": th.people.Individuals()},
+        "classes": {"people": th.people.LatentClasses(2)},
     }
     models = {name: th.EliminationByAspects("unique", **own) for name, own in ways.items()}
     table = th.compare(models, data, leave_out="respondent", folds=2, cores=1, **RUN)
@@ -132,9 +132,9 @@ def test_people_left_out_by_every_model_of_people():
 
 
 def test_bad_input(model):
-    with pytest.raises(ArgumentError, match=r"'mine' tells everybody apart.*set leave_out='respondent'"):
+    with pytest.raises(ArgumentError, match=r"'mine' tells respondents apart.*set leave_out='respondent'"):
         th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
-    with pytest.raises(ArgumentError, match="covariates are unknown where people are random"):
+    with pytest.raises(ArgumentError, match="covariates are unknown of individuals"):
         model.predict_proba([("x", "y")], covariates={"order": 1})
     old = model.posterior_["posterior"].to_dataset().drop_vars("common_weights")
     groups = {str(name): node.to_dataset() for name, node in model.posterior_.children.items()}
@@ -145,14 +145,14 @@ def test_bad_input(model):
         predicted_of_population(tree, [("x", "y")], False, None)
 
 
-@pytest.mark.parametrize(("people", "named"), [("random", "Person"), (None, "Group")])
+@pytest.mark.parametrize(("people", "named"), [(th.people.Individuals(), "Person"), (th.people.Groups(), "Group")])
 def test_an_error_about_one_person_calls_it_a_person(people, named):
     rows = [("Anna", "tea", "milk", "rum", "tea"), ("Ben", "tea", "milk", "rum", "milk")]
     frame = pd.DataFrame(rows, columns=["person", "option1", "option2", "option3", "best"])
     data, aspects = th.Choices.from_best_worst(frame), {"tea": ["hot"], "milk": ["hot", "white"], "rum": ["strong"]}
     model = th.EliminationByAspects(aspects, unique=False, lapse=0.0, people=people)
     with pytest.raises(DataError, match=f"^{named} 'Anna': 'tea' was chosen where 'milk' was offered"):
-        model.fit(data if people else data.by_respondent(), **RUN)
+        model.fit(data if isinstance(people, th.people.Individuals) else data.by_respondent(), **RUN)
 
 
 def test_covariates_do_not_count_where_people_are_left_out():

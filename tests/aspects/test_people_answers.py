@@ -50,9 +50,7 @@ def test_blocks_of_people_are_as_all_at_once(monkeypatch):
 
 def test_individuals_are_of_people_who_differ():
     model = of_people(compared(), UNIQUE)
-    with pytest.raises(
-        ArgumentError, match=r"individuals is of models in which everybody differs.*people=Individuals()"
-    ):
+    with pytest.raises(ArgumentError, match=r"individuals needs individual weights; fit with people=Individuals"):
         model.of_group("p1").individuals()
 
 
@@ -113,7 +111,7 @@ def test_segments_have_the_options_that_they_prefer():
     assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
     assert list(found.table().columns) == ["option", "everybody", "segment 1", "segment 2"]
     assert found.assignment["segment"].nunique() == 2 and found.assignment["segment"][::2].nunique() == 1
-    with pytest.raises(ArgumentError, match="segments is of models in which everybody differs"):
+    with pytest.raises(ArgumentError, match="segments needs individual weights"):
         of_two_segments().of_group("p1").segments(2)
 
 
@@ -128,7 +126,7 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
         model.findings(segments=13)
     alike = th.EliminationByAspects("unique", people="independent")
     alike.posterior_ = model.posterior_
-    with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people=Individuals()"):
+    with pytest.raises(ArgumentError, match=r"segments needs individual weights; fit with people=Individuals"):
         alike.findings(segments=2)
 
 
@@ -165,7 +163,7 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
         model.reach(3, none="milk")
     with pytest.raises(ArgumentError, match="none: there is no option 'mlik'. Did you mean 'milk'"):
         model.reach(2, none="mlik")
-    with pytest.raises(ArgumentError, match="reach is of models in which everybody differs"):
+    with pytest.raises(ArgumentError, match="reach needs individual weights"):
         model.of_group("p1").reach(2)
 
 
@@ -189,11 +187,13 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
     even.reach(2)
     assert not recwarn.list
     (note,) = even.findings()["reach"].notes[1:]
-    assert str(note).startswith("People are taken to differ as much about") and "spread='each' learns it" in str(note)
+    assert str(note).startswith(
+        "People are taken to differ as much about"
+    ) and "Individuals(spread='each')" in str(note)
     weights[:, :, 2] = rng.gamma(0.3, 1 / 0.3, (60, 80))
     weights[:, :, 3] = rng.gamma(30.0, 1 / 30.0, (60, 80))
     uneven = of_people(compared(80), weights)
-    with pytest.warns(EstimateWarning, match=r"more about '(?:tea|milk|beer|wine)' than about .* spread='each'"):
+    with pytest.warns(EstimateWarning, match=r"more about '(?:tea|milk|beer|wine)' than about .*spread='each'"):
         uneven.reach(2)
     assert f"about {OPTIONS[2]} than about {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
     assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
@@ -274,7 +274,7 @@ def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
     assert table.index.names == ["group", "option"] and len(table) == 12
     wanted = np.mean([scores_by_hand(UNIQUE[draw, 1], 2) for draw in range(DRAWS)], axis=0)
     np.testing.assert_allclose(table.loc["p1", "score"], wanted, rtol=1e-10)
-    with pytest.raises(ArgumentError, match="by groups people who have weights of their own"):
+    with pytest.raises(ArgumentError, match="by needs individual weights"):
         model.scores({"p0": 1})
 
 
@@ -389,7 +389,7 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
     model.posterior_["posterior"] = DataTree(without)
     assert len(model.individuals()) == 0 and feature_weights(model, Settings()) is None
     model.posterior_["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars("common_weights"))
-    with pytest.raises(ArgumentError, match="individuals is of models in which everybody differs"):
+    with pytest.raises(ArgumentError, match="individuals needs individual weights"):
         model.individuals()
 
 

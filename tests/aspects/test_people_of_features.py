@@ -35,8 +35,8 @@ def odd_ones(people=3):
     return th.Triplets.from_frame(frame, respondent="respondent")
 
 
-def fitted(data, **more):
-    return th.AdditiveClustering(people=th.people.Individuals(), **more).fit(data, **RUN)
+def fitted(data, by=(), **more):
+    return th.AdditiveClustering(people=th.people.Individuals(by), **more).fit(data, **RUN)
 
 
 KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})]
@@ -109,7 +109,7 @@ def judged_by(ages):
 def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path, monkeypatch):
     data = judged_by([20, 40, 60])
     features = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
-    model = fitted(data, features=features, sigma=0.2, respondents=["age"])
+    model = fitted(data, ["age"], features=features, sigma=0.2)
     x = (np.array([20, 40, 60]) - 40) / np.std([20, 40, 60])
     np.testing.assert_allclose(model.posterior_["constant_data"]["known_of_people"].values[:, 0], x)
     table = model.respondent_effects()

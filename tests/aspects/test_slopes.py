@@ -241,14 +241,13 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"respondents": ["age"]}, ArgumentError, "everybody's own weights depend; set people=Individuals()"),
-        ({"people": "random", "respondents": ["town"]}, ArgumentError, "no column of people; they have 'age', 'sex'"),
-        ({"people": "random", "respondents": 3}, ArgumentError, "list of columns"),
+        ("town", ArgumentError, "no column of people; they have 'age', 'sex'"),
+        (3, ArgumentError, "list of columns"),
     ],
 )
 def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given, error, said):
     with pytest.raises(error, match=said):
-        th.EliminationByAspects(**given).prepare(compared_by_known())
+        th.EliminationByAspects(people=th.people.Individuals(given)).prepare(compared_by_known())
 
 
 def test_a_mapping_of_people_says_nothing_of_them():
@@ -262,7 +261,7 @@ def test_effects_are_refused_without_columns():
     model.posterior_ = with_draws()[0].posterior_.copy()
     model.posterior_["posterior"] = model.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
     model.fitted_to_ = "answers of people"
-    with pytest.raises(ArgumentError, match="models with respondents"):
+    with pytest.raises(ArgumentError, match="models with by"):
         model.respondent_effects()
     with pytest.raises(ArgumentError, match="leave it out"):
         model.predict_proba([("tea", "milk")], respondent={"age": 3})
@@ -391,15 +390,6 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, s
     rise = (logs[:, 2, 0] - logs[:, 2, 1]) - (logs[:, 0, 0] - logs[:, 0, 1])  # of two options, between two persons
     expected = (slopes[:, :, 0] - slopes[:, :, 1]) @ (x[2] - x[0])
     assert np.corrcoef(rise, expected)[0, 1] > 0.5
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [({"spread": "each"}, "set people=Individuals(), or leave it out"), ({"people": "random", "spread": 2}, "must be")],
-)
-def test_spreads_that_mean_nothing_are_refused(given, said):
-    with pytest.raises(ArgumentError, match=said):
-        th.EliminationByAspects(**given).prepare(compared_by_known())
 
 
 def test_the_density_of_a_kappa_with_its_weights_is_that_of_the_definition(uncompiled, monkeypatch):

@@ -281,7 +281,7 @@ def test_arguments_are_kept_as_scikit_learn_keeps_them(name):
 @of_models(NAMES)
 def test_the_repr_makes_the_model_again(name):
     model = TINY[name].model()
-    names = {name: getattr(home, name) for home in (th, th.priors, th.likelihoods) for name in dir(home)}
+    names = {name: getattr(home, name) for home in (th, th.priors, th.likelihoods, th.people) for name in dir(home)}
     assert repr(eval(repr(model), names)) == repr(model)
 
 

@@ -142,7 +142,7 @@ def test_parameters_as_in_scikit_learn():
     model = th.EliminationByAspects(aspects=3, lapse=0.02)
     parameters = model.get_params()
     expected = ["aspects", "unique", "lapse", "alpha", "method", "tempering", "ties", "best_worst"]
-    expected += ["covariates", "weights", "kinds", "people", "respondents", "spread"]
+    expected += ["covariates", "people"]
     assert list(parameters) == expected
     assert parameters["aspects"] == 3
     assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"
@@ -242,7 +242,7 @@ def test_the_scale_of_the_weights_does_not_matter(rate):
 
 def test_what_is_not_data():
     with pytest.raises(DataError, match="Group 'tea' must have PairedComparisons, .* or Triplets; got int."):
-        th.EliminationByAspects().fit({"tea": 1})
+        th.EliminationByAspects(people=th.people.Groups()).fit({"tea": 1})
 
 
 def test_nothing_before_fit():

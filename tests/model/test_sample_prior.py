@@ -224,7 +224,7 @@ def test_what_cannot_be_drawn_is_said():
     with pytest.raises(DataError, match="one class only"):
         th.SparseMultinomialLogit().sample_prior(X, ["a"] * 9)
     with pytest.raises(DataError, match="Group 'a' must have PairedComparisons, .* or Triplets; got list."):
-        th.EliminationByAspects().sample_prior({"a": [0, 1], "b": [1, 0]})
+        th.EliminationByAspects(people=th.people.Groups()).sample_prior({"a": [0, 1], "b": [1, 0]})
 
 
 def test_similarities_of_many_judgements_scatter_less():

@@ -35,7 +35,7 @@ def judged(frame=None):
     ("value", "text"),
     [
         (th.people.Individuals(), "Individuals()"),
-        (th.people.Individuals("age", spread="each"), "Individuals(by=['age'], spread='each')"),
+        (th.people.Individuals("age", spread="each"), "Individuals(by=('age',), spread='each')"),
         (th.people.LatentClasses(3), "LatentClasses(classes=3)"),
         (th.people.Groups("similar"), "Groups(weights='similar')"),
     ],
@@ -98,7 +98,7 @@ def test_another_word_is_refused_by_all_models_in_one_sentence(fit, people):
 def test_a_mapping_needs_groups(fit, data, people):
     if fit is clustered and people is CLASSES:
         return
-    with pytest.raises(ArgumentError) as error:
+    with pytest.raises(DataError) as error:
         fit(people, {"x": data(), "y": data()})
     assert str(error.value) == (
         "These data are a mapping of 2 groups; set people=Groups(), or fit the data of one group."
@@ -109,14 +109,14 @@ def test_a_mapping_needs_groups(fit, data, people):
 def test_a_mapping_needs_groups_by_maximum_likelihood_too():
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
     for ask in (model.fit, model.prepare):
-        with pytest.raises(ArgumentError, match=r"These data are a mapping of 2 groups; set people=Groups\(\)"):
+        with pytest.raises(DataError, match=r"These data are a mapping of 2 groups; set people=Groups\(\)"):
             ask({"x": compared(), "y": compared()})
 
 
 @pytest.mark.fit
 @pytest.mark.parametrize("fit", [eliminated, clustered])
 def test_groups_need_a_mapping(fit):
-    with pytest.raises(ArgumentError) as error:
+    with pytest.raises(DataError) as error:
         fit(GROUPS)
     assert str(error.value) == (
         "people=Groups() is for a mapping from the name of each group to its data; fit one, such as "

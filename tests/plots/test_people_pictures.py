@@ -46,7 +46,7 @@ def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
 
 
 def test_people_who_do_not_differ_are_not_drawn():
-    with pytest.raises(ArgumentError, match=r"individuals is of models in which everybody differs"):
+    with pytest.raises(ArgumentError, match=r"individuals needs individual weights"):
         th.plots.individuals(of_people(compared(5), UNIQUE).of_group("p0"))
     rows = pd.MultiIndex.from_product([["p0", "p1"], ["a, b", "b, c"]], names=["person", "feature"])
     with pytest.raises(ArgumentError, match=r"draws shares of options, and these people have weights of features"):

@@ -8,13 +8,13 @@ import numpy as np
 
 from thali.compile.jit import compiled
 from thali.data.pairs import PairedComparisons
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import ArgumentError, DataError, Setting
 from thali.inference.chains import BLOCK, IndependentDraws, Run, recorded_of
 from thali.inference.numerics.exponential import fast_exp
 from thali.inference.numerics.logarithm import fast_log
 from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import streams
-from thali.model.engine import Forecast
+from thali.model.engine import Forecast, refuse_of_chains
 from thali.model.sampling import Sampling
 from thali.posterior.dependence import ADJUSTED, Dependence
 
@@ -656,7 +656,7 @@ def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
             Setting("method", "laplace"), " is for ", Setting("aspects", "unique"), " alone; set ", by_mcmc, "."
         )
     if parts["tempering"] is not None:
-        raise ArgumentError(Argument("tempering"), " belongs to ", by_mcmc, "; leave it out.")
+        refuse_of_chains("tempering")
     data = as_pairs(source, parts["likelihood"].best_worst)
     if not isinstance(data, PairedComparisons):
         raise DataError(
@@ -681,9 +681,7 @@ def sampling_of_worths(
     """
     data, likelihood = checked_pairs(source, parts), parts["likelihood"]
     if run.thin is not None:
-        raise ArgumentError(
-            Argument("thin"), " belongs to ", Setting("method", "mcmc"), "; leave it out: these draws are independent."
-        )
+        refuse_of_chains("thin", because=": these draws are independent")
     worths, dependence = worths_of(data, density_of(data, likelihood.lapse, likelihood.ties))
     attrs = ATTRIBUTES | ({} if dependence is None else dependence.attributes)
     settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}

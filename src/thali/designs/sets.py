@@ -10,7 +10,7 @@ from thali._arguments import whole
 from thali._labels import as_label, labels_of_design, plural
 from thali.data.connectivity import group_numbers
 from thali.data.described_columns import shown_columns
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, Message
 from thali.inference.seeds import streams
 
 from .products import TASK, VERSION
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_TASKS = 100_000  # of a design
 _TRIES = 20  # designs until one is connected
+_MORE_SETS = Message("; ask for more by ", Argument("per_person"), " or ", Argument("versions"), ".")
 
 
 def pairs(
@@ -125,11 +126,7 @@ def sets(
         )
     if tasks * versions * (size - 1) < len(labels) - 1:
         raise ArgumentError(
-            f"{plural(tasks * versions, 'set')} of {size} cannot connect {len(labels)} options; ask for more by ",
-            Argument("per_person"),
-            " or ",
-            Argument("versions"),
-            ".",
+            f"{plural(tasks * versions, 'set')} of {size} cannot connect {len(labels)} options", _MORE_SETS
         )
     rng = streams(random_seed, 1)[0]
     found = (
@@ -194,13 +191,7 @@ def _parts(n: int, size: int, tasks: int, versions: int, rng: np.random.Generato
         found = np.stack([_version(n, size, tasks, together, rng) for _ in range(versions)])
         if group_numbers(n, *np.nonzero(together))[0] == 1:
             return rng.permuted(found, axis=2)
-    raise ArgumentError(
-        f"So few sets leave some of {n} options without a comparison with the others; ask for more by ",
-        Argument("per_person"),
-        " or ",
-        Argument("versions"),
-        ".",
-    )
+    raise ArgumentError(f"So few sets leave some of {n} options without a comparison with the others", _MORE_SETS)
 
 
 def _version(n: int, size: int, tasks: int, together: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -140,6 +140,11 @@ class Chains(Draws):
 MAXIMUM, DRAWS, CHAINS = Engine(), Draws(), Chains()
 
 
+def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
+    """Refuse an argument that only a method with chains has."""
+    raise ArgumentError(Argument(name), " belongs to ", Setting("method", method), f"; leave it out{because}.")
+
+
 def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
     """Refuse arguments that the spec gives to other methods; those with their usual values are no arguments.
 

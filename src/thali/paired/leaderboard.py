@@ -175,11 +175,8 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    check_people_of_board(people, method)
     asked = Asked(judges, judge_sd, period, drift, since, until, judge_bias)
-    asked.check(method, people)
-    Scale.of(anchor_model)
-    check_pool(pool, by, asked, method, people)
+    check_settings(asked, by, method, people, anchor_model, pool)
     columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
@@ -187,11 +184,14 @@ def leaderboard(
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
-def check_people_of_board(people: Any, method: str) -> None:
-    """Raise for what a leaderboard does not make of people by that method."""
+def check_settings(asked: Asked, by: Any, method: str, people: Any, anchor_model: Any, pool: Any) -> None:
+    """Raise for settings of a leaderboard that cannot be, whatever its data are."""
     check_people(people, (Individuals,))
     if method != "mcmc":
         refuse_without_chains(people, method, (INDEPENDENT, ADJUSTED))
+    asked.check(method, people)
+    Scale.of(anchor_model)
+    check_pool(pool, by, asked, method, people)
 
 
 class Made(NamedTuple):

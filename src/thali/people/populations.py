@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from thali._arguments import one_of, whole
 from thali._labels import plural
@@ -19,18 +19,20 @@ MAX_CLASSES = 20
 class _Value:
     """What the three have in common: their text names the arguments that are not the default."""
 
-    def __repr__(self) -> str:
+    usage: ClassVar[str]  # at the command line
+
+    def _given(self) -> dict[str, Any]:
         own: Any = self
-        shown = [
-            f"{field.name}={_listed(getattr(self, field.name))!r}"
-            for field in fields(own)
-            if getattr(self, field.name) != field.default
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return {each.name: value for each in fields(own) if (value := getattr(self, each.name)) != each.default}
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._given().items())})"
 
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    @property
+    def typed(self) -> str:
+        """The value as it is typed, without columns, which have another option."""
+        word = self.usage.partition(":")[0]
+        return ":".join([word, *(str(value) for name, value in self._given().items() if name != "by")])
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,16 +67,13 @@ class Individuals(_Value):
     --------
     >>> import thali as th
     >>> th.people.Individuals(by=["age"])
-    Individuals(by=['age'])
+    Individuals(by=('age',))
     """
+
+    usage = "individuals"
 
     by: Any = ()
     spread: Literal["one", "each"] = "one"
-
-    @property
-    def typed(self) -> str:
-        """The value at the command line, which has an option for the columns."""
-        return "individuals:each" if self.spread == EACH_SPREAD else "individuals"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", names_of(self.by, "by"))
@@ -113,13 +112,10 @@ class LatentClasses(_Value):
     LatentClasses(classes=3)
     """
 
+    usage = "classes:K"
+
     classes: int
     weights: Literal["free", "similar"] = "free"
-
-    @property
-    def typed(self) -> str:
-        """The value at the command line."""
-        return f"classes:{self.classes}{f':{self.weights}' * (self.weights != FREE)}"
 
     def __post_init__(self) -> None:
         if whole("classes", self.classes, 1) > MAX_CLASSES:
@@ -162,12 +158,9 @@ class Groups(_Value):
     ('women', 'men')
     """
 
-    weights: Literal["free", "similar", "common"] = "free"
+    usage = "groups:WEIGHTS"
 
-    @property
-    def typed(self) -> str:
-        """The value at the command line."""
-        return f"groups:{self.weights}"
+    weights: Literal["free", "similar", "common"] = "free"
 
     def __post_init__(self) -> None:
         one_of("weights", self.weights, (FREE, SIMILAR, COMMON))
@@ -195,37 +188,35 @@ def parse_people(typed: str) -> Any:
 # What models refuse, in one sentence each, whichever model it is ------------------------------------------------------
 
 WORDS = (INDEPENDENT, ADJUSTED)
-_CALLS = {Individuals: "Individuals(...)", LatentClasses: "LatentClasses(...)", Groups: "Groups(...)"}
-_TYPED = {Individuals: "individuals", LatentClasses: "classes:K", Groups: "groups:WEIGHTS"}
 
 
-def check_people(people: Any, known: tuple[Any, ...] = tuple(_CALLS), data: Any = None) -> None:
+def check_people(people: Any, known: tuple[Any, ...] = (Individuals, LatentClasses, Groups), data: Any = None) -> None:
     """Raise for what `people` cannot be, where `known` are the classes that a model knows, and for data of others."""
     if not (people is None or isinstance(people, known) or (isinstance(people, str) and people in WORDS)):
-        words = [*map(repr, WORDS), *(f"thali.people.{_CALLS[each]}" for each in known)]
-        typed = ", ".join([*WORDS, *(_TYPED[each] for each in known)])
+        words = [*map(repr, (None, *WORDS)), *(f"thali.people.{each.__name__}(...)" for each in known)]
+        typed = ", ".join([*WORDS, *(each.usage for each in known)])
         got = Value("people", people) if isinstance(people, _Value) else repr(people)
         raise ArgumentError(
-            Argument("people"), " must be one of ", InPython(", ".join(["None", *words]), typed), "; got ", got, "."
+            Argument("people"), " must be one of ", InPython(", ".join(words), typed), "; got ", got, "."
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
-        raise ArgumentError(
+        raise DataError(
             f"These data are a mapping of {plural(len(data), 'group')}; set ",
             Setting("people", Groups()),
-            InPython(", or fit the data of one group.", Message(", or leave out ", Argument("group"), ".")),
+            ", or fit the data of one group.",
         )
 
 
 def refuse_one_group(people: Any) -> None:
     """Raise for the data of one group where groups are asked for."""
     if isinstance(people, Groups):
-        raise ArgumentError(
+        raise DataError(
             Setting("people", people),
             " is for a mapping from the name of each group to its data; ",
             InPython(
-                "fit one, such as data.by_group(column).", Message("name the column of groups by ", Argument("group"))
+                "fit one, such as data.by_group(column).",
+                Message("name the column of groups by ", Argument("group"), "."),
             ),
-            InPython("", "."),
         )
 
 

@@ -92,7 +92,7 @@ def warn_of_practice(table: "Table", data: Any) -> None:
 def _names_in(data: Any) -> frozenset[str]:
     """What options, alternatives, levels and those who answered are called."""
     names: set[str] = set()
-    for field in ("labels", "respondents", "respondents", "alternative_labels"):
+    for field in ("labels", "respondents", "alternative_labels"):
         values = getattr(data, field, None)
         names |= {as_label(value) for value in (() if values is None else values)}
     scheme = getattr(data, "scheme", None)

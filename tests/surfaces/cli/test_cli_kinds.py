@@ -83,7 +83,7 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
         ),
         (
             ["people.csv", "--group", "sex", "--people", "classes:2"],
-            "These data are a mapping of 2 groups; set --people groups:free, or leave out --group",
+            "These data are a mapping of 2 groups; set --people groups:free, or fit the data of one group",
         ),
         (["celebrities", "--people", "classes:2"], "--people classes:2 needs the respondent of every answer"),
         (

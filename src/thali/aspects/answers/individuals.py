@@ -36,10 +36,15 @@ MIN_PRESENT = 0.05  # probability of a feature whose weights are given
 def of_everybody(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself; an ArgumentError names what was asked for if people have no weights of their own."""
     if not Posterior(tree).has_individuals:
-        raise ArgumentError(
-            f"{what} is of models in which everybody differs, fitted with ", Setting("people", Individuals()), "."
-        )
+        raise no_individuals(what)
     return tree
+
+
+def no_individuals(what: str) -> ArgumentError:
+    """The error for an answer of individuals, by its name, where respondents have no individual weights."""
+    return ArgumentError(
+        Argument(what), " needs individual weights, fitted with ", Setting("people", Individuals()), "."
+    )
 
 
 def person_table(tree: "xarray.DataTree") -> "pandas.DataFrame":

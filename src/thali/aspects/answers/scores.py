@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import as_label, shorten
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import streams
 from thali.people.individuals import blocks_of_people
-from thali.people.populations import Individuals
 from thali.people.segments import Segments
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from .groups import tree_of_group
-from .individuals import labels_of, place_of, shares_of_people
+from .individuals import labels_of, no_individuals, place_of, shares_of_people
 from .kind import of_choices
 from .options import utility_draws
 
@@ -90,12 +89,7 @@ def scores_table(tree: "xarray.DataTree", by: Any, none: Any, random_seed: Any) 
     if seen.has_individuals:
         return _of_people(tree, by, scale, random_seed)
     if by is not None:
-        raise ArgumentError(
-            Argument("by"),
-            " groups people who have weights of their own; fit with ",
-            Setting("people", Individuals()),
-            ".",
-        )
+        raise no_individuals("by")
     if not seen.groups:
         return _table({"": _of_one(of_choices(tree, "scores"), scale)}, tree, scale, None)
     each = {name: _of_one(of_choices(tree_of_group(tree, name), "scores"), scale) for name in seen.groups}

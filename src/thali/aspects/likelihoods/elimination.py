@@ -17,7 +17,7 @@ from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .best_worst import LARGEST, RANKING, REVERSED, RULES
 from .best_worst_sets import compiled_best_worst
-from .elimination_sets import check_sets, compiled_sets
+from .elimination_sets import IMPOSSIBLE, check_sets, compiled_sets
 from .luce_sets import compiled_luce_sets
 from .pair_operations import compiled_pairs
 
@@ -183,13 +183,8 @@ class Elimination:
             for p in np.flatnonzero((counts > 0) & ~favours & ~undecided):
                 raise ArgumentError(
                     f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r}, which these aspects "
-                    "make impossible with ",
-                    Setting("lapse", 0),
-                    "; set ",
-                    Argument("lapse"),
-                    " above 0, or ",
-                    Setting("unique", True),
-                    ".",
+                    "make ",
+                    IMPOSSIBLE,
                 )
 
     def _check_covariates(self, data: "PairedComparisons | Choices") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from thali._labels import shorten
 from thali.compile.jit import part, scalar
 from thali.data.choices import Choices
-from thali.errors import Argument, DataError, Setting
+from thali.errors import Argument, DataError, Message, Setting
 from thali.inference.numerics.logarithm import fast_log
 
 from .. import operations
@@ -41,6 +41,11 @@ def compiled_sets(data: Choices, lapse: float) -> Any:
     return lay_out(data.n_options, data.start, data.members, data.counts, lapse), empty_cache
 
 
+IMPOSSIBLE = Message(  # of a choice that given aspects do not allow
+    "impossible with ", Setting("lapse", 0), "; set ", Argument("lapse"), " above 0, or ", Setting("unique", True), "."
+)
+
+
 def check_sets(data: Choices, owns: Any, lapse: float) -> None:
     """Raise DataError for a set that is too large, or a choice that given aspects alone, `owns`, make impossible."""
     largest = int(data.sizes.argmax())
@@ -59,13 +64,8 @@ def check_sets(data: Choices, owns: Any, lapse: float) -> None:
                 if y != x and not (owns[x] & ~owns[y]).any() and (owns[y] & ~owns[x]).any():
                     raise DataError(
                         f"{data.labels[x]!r} was chosen where {data.labels[y]!r} was offered, which has every aspect "
-                        "of it and more, so that the choice is impossible with ",
-                        Setting("lapse", 0),
-                        "; set ",
-                        Argument("lapse"),
-                        " above 0, or ",
-                        Setting("unique", True),
-                        ".",
+                        "of it and more, so that the choice is ",
+                        IMPOSSIBLE,
                     )
 
 

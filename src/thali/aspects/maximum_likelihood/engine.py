@@ -37,8 +37,7 @@ class MaximumLikelihood(Engine):
         from ..populations.one import data_of_thali
         from .fit import estimate
 
-        check_people(model.people, data=data)
-        _refuse_others(model, asked)
+        _refuse_others(model, asked, data)
         seed = 0 if asked["random_seed"] is None else asked["random_seed"]
         data = _counted(model, data_of_thali(data, "PairedComparisons"))
         settings = model.aspects, model.unique, _lapse(model), has_ties(data), model.best_worst
@@ -49,8 +48,7 @@ class MaximumLikelihood(Engine):
         from ..likelihoods.elimination import as_pairs
         from .fit import checked_aspects
 
-        check_people(model.people, data=data)
-        _refuse_others(model, {})
+        _refuse_others(model, {}, data)
         choices: Any = as_pairs(_counted(model, data), model.best_worst)
         checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices), model.best_worst)
         return Prepared(_lapse(model))
@@ -155,8 +153,9 @@ class MaximumLikelihood(Engine):
 MAXIMUM_LIKELIHOOD = MaximumLikelihood()
 
 
-def _refuse_others(model: Any, asked: Mapping[str, Any]) -> None:
+def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
     """Refuse what belongs to chains."""
+    check_people(model.people, data=data)
     arguments = dict(inspect.signature(type(model).fit).parameters) | model._signature()
     usual = {name: argument.default for name, argument in arguments.items()}
     refuse_other_methods(ELIMINATION, NAME, model.get_params() | dict(asked), usual)

@@ -206,12 +206,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
             place_of(settings.none, labels_of(self.posterior_) if self._is_fitted() else data.labels)
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                raise ArgumentError(
-                    Argument("segments"),
-                    " are of people of whom each has weights of their own; set ",
-                    Setting("people", Individuals()),
-                    ", or leave it out.",
-                )
+                from ..answers.individuals import no_individuals
+
+                raise no_individuals("segments")
             if people := len(
                 self.groups_ if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing

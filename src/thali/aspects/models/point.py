@@ -8,9 +8,9 @@ import numpy as np
 
 from thali.data.groups import GroupedData
 from thali.data.kinds import SIMILARITIES, TRIPLETS
-from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.inference.seeds import streams
+from thali.model.engine import refuse_of_chains
 from thali.model.sampling import Sampling
 
 from ..answers.set_search import Best, Problem, evidence_of, feature_sets, log_feature_gain, search
@@ -40,7 +40,7 @@ NEAR = 1.0  # nats below the best answer: a run that ends there has reached it
 def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task") -> Sampling[Chain]:
     """The annealed runs for these data, and their best end as a posterior of a single draw."""
     if parts["tempering"] is not None:
-        raise ArgumentError(Argument("tempering"), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
+        refuse_of_chains("tempering")
     runs_of, best = _OF_KIND[source.kind]
     task, kind, runs = runs_of(task, run.chains)
 

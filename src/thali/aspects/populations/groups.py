@@ -11,7 +11,7 @@ import numpy as np
 from thali.compile.jit import kernel, scalar
 from thali.data.groups import GroupedData
 from thali.data.kinds import OF_GROUPS
-from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 from thali.people.columns import Covariates, covariates_of
@@ -136,9 +136,7 @@ class EveryPerson(SeveralGroups):
             given = GroupedData(parts, one.people)
         elif any(len(part.respondents) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
-                Setting("people", self.people),
-                " is for people of one group, and the data are of several; ",
-                InPython("give those of one.", Message("leave out ", Argument("group"), ".")),
+                Setting("people", self.people), " is for people of one group, and the data are of several; give one."
             )
         if len(given) < 2:
             raise of_one_person(self.people)
@@ -185,8 +183,6 @@ class EveryPerson(SeveralGroups):
                 Setting("people", self.people),
                 " is not modelled for comparisons with covariates; set ",
                 Setting("people", ADJUSTED),
-                ", or ",
-                Setting("covariates", []),
                 ".",
             )
         return data

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali.errors import Argument, ArgumentError, ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
+from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 from thali.inference.chains import Run
 from thali.inference.progress import about
 from thali.inference.seeds import streams
 from thali.inference.warn import warn
 from thali.model.base import Job
 from thali.model.bound import bounded
-from thali.model.engine import Chains, Engine, Forecast
+from thali.model.engine import Chains, Engine, Forecast, refuse_of_chains
 from thali.model.sampling import Sampling
 from thali.posterior.verdict import Advice
 
@@ -52,12 +52,7 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
     """Refuse what belongs to chains, and data of a size that the approximation is not for."""
     if run.thin is not None and model.method != "auto":
-        raise ArgumentError(
-            Argument("thin"),
-            " belongs to ",
-            Setting("method", "polya-gamma"),
-            "; leave it out: these draws are independent.",
-        )
+        refuse_of_chains("thin", "polya-gamma", ": these draws are independent")
     columns = int(model._standard_.varies.sum()) + model._prior().intercept
     check_size((len(model.classes_) - 1) * columns, rows)
 

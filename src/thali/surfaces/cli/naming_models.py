@@ -8,7 +8,7 @@ from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
 from thali.model.options import ATTENTION
 from thali.model.registry import features_of
-from thali.people.populations import COMMON, FREE, SIMILAR, Groups, Individuals, LatentClasses
+from thali.people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
 
 if TYPE_CHECKING:
@@ -157,10 +157,8 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
     usual = {"people": Groups()} if kind in OF_GROUPS else {}
     if kind in OF_GROUPS and word in (FREE, SIMILAR, COMMON):
         return {"people": Groups(word)}, rest or "ibp"
-    if features_of(kind) == "aspects" and word in (INDEPENDENT, ADJUSTED):
-        return {"people": word}, rest or "ibp"
-    if features_of(kind) == "aspects" and word == INDIVIDUALS:
-        return {"people": Individuals()}, rest or "ibp"
+    if features_of(kind) == "aspects" and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS):
+        return {"people": parse_people(word)}, rest or "ibp"
     if _who_ignores(item) is not None:
         return {ATTENTION.name: True}, rest
     if kind in BY_KINDS and word == "classes":

@@ -69,14 +69,12 @@ class Asked(NamedTuple):
 
 def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     """The arguments of a model with one value for `people`, made of --people, --by and --group."""
-    arguments = dict(arguments)
     by, people = arguments.pop("by", None), arguments.get("people")
-    if by is not None:
-        people = people or Individuals()
-        if not isinstance(people, Individuals):
-            raise ArgumentError(Argument("by"), " needs ", Setting("people", Individuals()), ".")
-        return arguments | {"people": Individuals(by, people.spread)}
-    return arguments | {"people": Groups()} if has_groups and people is None else arguments
+    if by is None:
+        return arguments | ({"people": Groups()} if has_groups and people is None else {})
+    if not isinstance(people, Individuals | None):
+        raise ArgumentError(Argument("by"), " needs ", Setting("people", Individuals()), ".")
+    return arguments | {"people": Individuals(by, people.spread if people else "one")}
 
 
 def _amounts_in(file: Path) -> dict[str, float]:

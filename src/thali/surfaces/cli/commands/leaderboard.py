@@ -96,18 +96,13 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
     from thali import datasets
     from thali.paired.counted import Counted, count
-    from thali.paired.leaderboard import Made, check_people_of_board
-    from thali.paired.pooled import check_pool
-    from thali.paired.scale import Scale
+    from thali.paired.leaderboard import Made, check_settings
     from thali.paired.worths import Asked
     from thali.reading.counting import is_large
 
     asked = Asked(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
-    check_people_of_board(how["people"], how["method"])
-    Scale.of(how["anchor_model"])
-    check_pool(how["pool"], wanted.get("by"), asked, how["method"], how["people"])
-    asked.check(how["method"], how["people"])
+    check_settings(asked, wanted.get("by"), *(how[name] for name in ("method", "people", "anchor_model", "pool")))
     wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}
