@@ -211,17 +211,11 @@ def _sign_of_difference(first: dict[Any, Any], second: dict[Any, Any]) -> int:
     return 1 if math.fsum(s * math.exp(v - top) for s, v in terms) > 0.0 else -1
 
 
-def choice_likelihood(
-    classes: Any, owned: Any, products: Any, chosen: int, t: int, *, sharpness: Any = math.inf, lapse: float = 0.0
-) -> float:
-    """Probability of the choice among the products: the best wins, ties are split; or a logit; then the lapse."""
+def choice_likelihood(classes: Any, owned: Any, products: Any, chosen: int, t: int, *, lapse: float = 0.0) -> float:
+    """Probability of the choice among the products: the best wins, ties are split; then the lapse."""
     terms = [utility_terms(classes, owned, x, t) for x in products]
-    if math.isinf(sharpness):
-        signs = [_sign_of_difference(terms[chosen], other) for j, other in enumerate(terms) if j != chosen]
-        hit = 0.0 if min(signs, default=0) < 0 else 1.0 / (1 + signs.count(0))
-    else:
-        u = [sum(s * math.exp(v) for s, v in x.values()) for x in terms]
-        hit = 1.0 / sum(math.exp(sharpness * (value - u[chosen])) for value in u)
+    signs = [_sign_of_difference(terms[chosen], other) for j, other in enumerate(terms) if j != chosen]
+    hit = 0.0 if min(signs, default=0) < 0 else 1.0 / (1 + signs.count(0))
     return (1.0 - lapse) * hit + lapse / len(products)
 
 

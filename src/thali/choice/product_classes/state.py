@@ -62,10 +62,9 @@ class Problem(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Which posterior: every task hard or a logit, with its own share of choices made at random."""
+    """Which posterior: every task with its own share of choices made at random."""
 
     delta: np.ndarray  # (tasks,) lapse in [0, 1]; 1 = the task is not in the model yet
-    sharpness: np.ndarray  # (tasks,) of the logit; infinite = the best product wins, ties are split evenly
     held: np.ndarray  # (1,) whether a and σ stay as they are
 
 
@@ -112,14 +111,9 @@ def problem_of(
     )
 
 
-def target_of(problem: Problem, delta: float = 0.0, sharpness: Any = math.inf) -> Target:
-    """A target with the same lapse and sharpness in all tasks, or with those given task by task."""
-    tasks = problem.n_tasks
-    return Target(
-        np.ascontiguousarray(np.broadcast_to(np.asarray(delta, float), tasks)).copy(),
-        np.ascontiguousarray(np.broadcast_to(np.asarray(sharpness, float), tasks)).copy(),
-        np.zeros(1, np.bool_),
-    )
+def target_of(problem: Problem, delta: Any = 0.0) -> Target:
+    """A target with the same lapse in all tasks, or with those given task by task."""
+    return Target(np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_))
 
 
 def product_bits(products: np.ndarray, n_levels: np.ndarray, direction: np.ndarray) -> np.ndarray:
@@ -231,7 +225,6 @@ class Work(NamedTuple):
     bounds: Bounds
     difference: np.ndarray  # (N + 1, C) int8; row 0 of a class not owned, row 1 + j of the j-th owner
     separates: np.ndarray  # (N + 1, T) int8
-    log_eps: np.ndarray  # (N + 1, T)
     fit: np.ndarray  # (N,) of the owners
     hit: np.ndarray  # (T,) likelihood of a task
     quantiles: np.ndarray  # (8, QUANTILES + 1)
@@ -277,7 +270,6 @@ def workspace(problem: Problem, state: State) -> Work:
         bounds=Bounds(np.zeros(tasks, np.int64), np.zeros(tasks), np.zeros(tasks), np.zeros(tasks, np.int64)),
         difference=np.zeros((people + 1, comparisons), np.int8),
         separates=np.zeros((people + 1, tasks), np.int8),
-        log_eps=np.zeros((people + 1, tasks)),
         fit=np.zeros(people),
         hit=np.zeros(tasks),
         quantiles=np.zeros((8, QUANTILES + 1)),
