@@ -25,7 +25,6 @@ from .membership import membership as membership
 from .option_similarity import option_similarity as option_similarity
 from .overlap import overlap as overlap
 from .path import path as path
-from .people import people as people
 from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree
 from .ranks import ranks as ranks
