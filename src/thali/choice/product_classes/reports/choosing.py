@@ -9,6 +9,8 @@ from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index, poisson
 from thali.inference.numerics.gamma import log_gamma_draw
 
+from ..likelihood import log_sum
+
 if TYPE_CHECKING:
     from ..particles import Particles
 
@@ -27,20 +29,10 @@ def holds(active: Any, member: Any, c: Any, offset: Any, codes: Any, product: An
 
 
 @scalar
-def log_add(a: Any, b: Any) -> Any:
-    """log(exp(a) + exp(b))."""
-    if a < b:
-        a, b = b, a
-    if b == -math.inf:
-        return a
-    return a + math.log1p(math.exp(b - a))
-
-
-@scalar
 def draw_values(rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_value: Any) -> None:
     """The values on one occasion of the n owned classes listed in `chosen`: lasting part plus a fresh one."""
     for q in range(n):
-        log_value[q] = log_add(log_theta[chosen[q]], log_gamma_draw(rng, shape))
+        log_value[q] = log_sum(log_theta[chosen[q]], log_gamma_draw(rng, shape))
 
 
 @scalar
@@ -253,8 +245,10 @@ def draw_new_row(
     return n
 
 
-def room_for_new(draws: Any, people: int) -> int:
-    """An upper bound on the classes of a new person: all existing classes, and a bound on new ones."""
-    mean = float(draws.alpha.max(initial=0.0)) * draws.beta / (draws.beta + people)
+def room_for_newcomers(draws: "Particles", newcomers: int) -> int:
+    """An upper bound on the classes after this many people joined: all existing classes, and a bound on new ones."""
+    present = draws.beta + draws.n_respondents
+    harmonic = 1.0 / present + math.log1p(newcomers / present)  # above the sum of 1 / (present + i), i < newcomers
+    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
     most = int((draws.first_class[1:] - draws.first_class[:-1]).max(initial=0))
     return most + int(mean + 20.0 * math.sqrt(mean)) + 64

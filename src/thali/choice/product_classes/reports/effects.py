@@ -30,7 +30,7 @@ from .choosing import (
     separating,
     shape_of_passing,
 )
-from .predict import add_observed
+from .predict import add_known
 
 if TYPE_CHECKING:
     import xarray
@@ -246,26 +246,17 @@ def attribute_importance(
 # What a verdict on product classes looks at, in every draw: shares of levels among choices, and level effects ---------
 
 
-class DrawReport(NamedTuple):
-    """What is simulated of a draw."""
+class Reports(NamedTuple):
+    """What is simulated of a draw, or of all, in arrays (draws, ...)."""
 
     shares: np.ndarray  # of levels among the choices
     effects: np.ndarray
     chosen: np.ndarray  # how often each alternative of some tasks is chosen, lapse left out
-    noise: float  # mean variance of that because of the occasions simulated
-
-
-class Reports(NamedTuple):
-    """What is simulated of all draws, in arrays (draws, ...), as in `DrawReport`."""
-
-    shares: np.ndarray
-    effects: np.ndarray
-    chosen: np.ndarray
-    noise: np.ndarray
+    noise: np.ndarray  # mean variance of that because of the occasions simulated
 
 
 def simulate_reports(
-    draws: "Particles", design: "Design", cores: int | None = None, known: dict[bytes, DrawReport] | None = None
+    draws: "Particles", design: "Design", cores: int | None = None, known: dict[bytes, Reports] | None = None
 ) -> Reports:
     """Simulate shares of levels, level effects and choices of every draw but those in `known`, which receives them."""
     # They are found by simulated occasions, whose random stream depends on the draw alone: a draw has the same numbers
@@ -290,15 +281,15 @@ def simulate_reports(
         rng = streams(np.random.SeedSequence(_numbers_of(draws, d).view(np.uint32).tolist()), 1)[0]
         halves, own = np.zeros((2, len(design.row_product))), np.zeros((people, len(pairs)), np.int64)
         for half in halves:
-            add_observed(rng, draws, d, *rows, design.first_task, design.first_row, of_tasks, room, half)
+            add_known(rng, draws, d, d + 1, 0, *rows, design.first_task, design.first_row, of_tasks, room, half)
         one, other = halves / of_tasks
         chosen = (one + other) / 2.0
         p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
         shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
         add_effects(rng, draws, d, *rows, design.inside, *places, of_people, room, own)
         effects = own.sum(axis=0) / (2.0 * of_people * people)
-        noise = float(((one - other)[some] ** 2).mean()) / 4.0
-        known[keys[d]] = DrawReport(shares, effects, chosen[some].astype(np.float32), noise)
+        noise = ((one - other)[some] ** 2).mean() / 4.0
+        known[keys[d]] = Reports(shares, effects, chosen[some].astype(np.float32), noise)
 
     in_threads(work, len(new), cores)
     for key in known.keys() - set(keys):

@@ -1,6 +1,5 @@
 """Probabilities of choice and shares of markets that product classes predict, for known and for new people."""
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from .choosing import (
     holds,
     owned_by,
     room_for_known,
-    room_for_new,
+    room_for_newcomers,
     separating,
     shape_of_passing,
 )
@@ -75,27 +74,9 @@ def add_person(
 def add_known(
     rng: np.random.Generator,
     draws: Any,
-    person: Any,
-    codes: Any,
-    row_product: Any,
-    first_row: Any,
-    repeats: Any,
-    room: Any,
-    total: Any,
-) -> None:
-    """Add to `total`, for each row of the tasks of a person, on how many occasions it was chosen, in all draws."""
-    inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
-    log_value, value = np.empty(room), np.empty(room)
-    work, tasks = (inside, chosen, log_value, value), first_row.shape[0] - 1
-    for d in range(draws.a.shape[0]):
-        add_person(rng, draws, d, person, codes, row_product, first_row, 0, tasks, repeats, *work, total)
-
-
-@allocating
-def add_observed(
-    rng: np.random.Generator,
-    draws: Any,
-    d: Any,
+    first_draw: Any,
+    last_draw: Any,
+    first_person: Any,
     codes: Any,
     row_product: Any,
     first_task: Any,
@@ -104,13 +85,15 @@ def add_observed(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of the tasks of the data, on how many occasions it was chosen in draw d."""
+    """Add to `total`, for each row of the tasks of some people, on how many occasions it was chosen in some draws."""
+    # Person first_person + n of the data has the tasks first_task[n], ..., first_task[n + 1] - 1.
     inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
     work = (inside, chosen, log_value, value)
-    for person in range(first_task.shape[0] - 1):
-        tasks = (first_task[person], first_task[person + 1])
-        add_person(rng, draws, d, person, codes, row_product, first_row, *tasks, repeats, *work, total)
+    for d in range(first_draw, last_draw):
+        for n in range(first_task.shape[0] - 1):
+            tasks = (first_task[n], first_task[n + 1])
+            add_person(rng, draws, d, first_person + n, codes, row_product, first_row, *tasks, repeats, *work, total)
 
 
 @allocating
@@ -157,7 +140,7 @@ def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator
     for place, d in enumerate(kept.tolist()):
         shares = np.zeros(len(design.row_product))
         tasks = (design.products, design.row_product, design.first_task, design.first_row)
-        add_observed(rng, draws, d, *tasks, 1, room, shares)
+        add_known(rng, draws, d, d + 1, 0, *tasks, 1, room, shares)
         alternatives = np.diff(design.first_row)
         p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
@@ -202,11 +185,6 @@ def tasks_proba(
     return result
 
 
-def choice_probabilities(*arguments: Any, **how: Any) -> np.ndarray:
-    """Probability that each row is chosen in its task, averaged over all draws; see `probabilities_in_parts`."""
-    return probabilities_in_parts(*arguments, **how).mean(axis=0)
-
-
 def probabilities_in_parts(
     draws: "Particles",
     products: np.ndarray,
@@ -233,9 +211,8 @@ def probabilities_in_parts(
     repeats = repeats or (OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count)))
     newcomers, occasions = (1, repeats) if by_draw else (repeats, 1)
     rngs = streams(random_seed, len(people))
-    known = (draws.first_owned.shape[0] - 1) // count
     room_known = room_for_known(draws)
-    room_new = room_for_new(draws, known)
+    room_new = room_for_newcomers(draws, 1)
     total = np.zeros((number, len(row_product)))
 
     def work(unit: int) -> None:
@@ -244,9 +221,10 @@ def probabilities_in_parts(
         used, places = np.unique(row_product[rows], return_inverse=True)
         codes = np.ascontiguousarray(products[used], np.int64)
         places, starts = places.astype(np.int64), np.ascontiguousarray(tasks - tasks[0], np.int64)
+        own = (codes, places, np.array([0, len(starts) - 1], np.int64), starts)
         for some, of_part in zip(parts, total[:, rows], strict=True):
             if people[unit] >= 0:
-                add_known(rngs[unit], some, int(people[unit]), codes, places, starts, repeats, room_known, of_part)
+                add_known(rngs[unit], some, 0, each, int(people[unit]), *own, repeats, room_known, of_part)
             else:
                 add_new(rngs[unit], some, codes, places, starts, newcomers, occasions, room_new, of_part)
 
@@ -343,15 +321,6 @@ def add_population(
         draw_values(rng, log_theta, passing, chosen, matter, log_value)
         for m in range(first_row.shape[0] - 1):
             add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
-
-
-def room_for_newcomers(draws: "Particles", newcomers: int) -> int:
-    """An upper bound on the classes after this many people joined: all existing classes, and a bound on new ones."""
-    present = draws.beta + draws.n_respondents
-    harmonic = 1.0 / present + math.log1p(newcomers / present)  # above the sum of 1 / (present + i), i < newcomers
-    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
-    most = int((draws.first_class[1:] - draws.first_class[:-1]).max(initial=0))
-    return most + int(mean + 20.0 * math.sqrt(mean)) + 64
 
 
 def share_draws(
