@@ -14,9 +14,9 @@ from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, pr
 
 # Experiment, monotone attributes, alpha, beta, prediction set.
 PROBLEMS = {
-    "TP1": (TP1, {"x0": 1}, 2.0, 1.0, [(1, 0), (1, 1), (0, 2)]),
+    "TP1": (TP1, {"x0": "increasing"}, 2.0, 1.0, [(1, 0), (1, 1), (0, 2)]),
     "TP2": (TP2, {}, 1.5, 0.5, [(0,), (1,), (2,)]),
-    "TP3": (TP3, {"x0": 1, "x1": 1}, 2.0, 2.0, [(2, 0), (0, 1), NONE]),
+    "TP3": (TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0, [(2, 0), (0, 1), NONE]),
 }
 KNOWN = json.loads((PUBLISHED / "product_classes.json").read_text())
 

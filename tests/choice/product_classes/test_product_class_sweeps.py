@@ -41,7 +41,7 @@ from thali.choice.product_classes.state import (
     target_of,
     workspace,
 )
-from thali.choice.product_classes.sweep import clear_state, draw_state, extend_to, sweep, visits
+from thali.choice.product_classes.sweep import clear_state, draw_state, extend_to, is_ready, sweep, visit
 
 DATA = random_experiment(31, [4, 3, 3, 2], [5] * 8, missing=[0.05, 0.0, 0.0, 0.05])
 MIXED = {"x0": "increasing", "x2": "decreasing"}
@@ -117,7 +117,10 @@ def test_books_are_kept_after_every_sweep(proposals):
 
 
 @pytest.mark.first(2)
-@pytest.mark.parametrize(("data", "monotone", "alpha"), [(TP1, {"x0": 1}, 2.0), (TP3, {"x0": 1, "x1": 1}, 2.0)])
+@pytest.mark.parametrize(
+    ("data", "monotone", "alpha"),
+    [(TP1, {"x0": "increasing"}, 2.0), (TP3, {"x0": "increasing", "x1": "increasing"}, 2.0)],
+)
 def test_without_a_lapse_every_choice_stays_possible(data, monotone, alpha):
     """After every sweep, in every task: catches an ε that is not drawn between its bounds."""
     problem = problem_of(data, monotone, alpha)
@@ -132,7 +135,7 @@ def test_without_a_lapse_every_choice_stays_possible(data, monotone, alpha):
 
 def test_a_dominated_choice_leaves_ties_alone():
     """The second person of TP3 chose (1, 0) over (2, 0): all classes owned contain both or neither."""
-    problem = problem_of(TP3, {"x0": 1, "x1": 1}, 2.0, 2.0)
+    problem = problem_of(TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0)
     target, rng, owned = target_of(problem), np.random.default_rng(34), 0
     for _ in range(200):
         state = possible_state(rng, problem, target, 2)
@@ -230,7 +233,10 @@ def test_visits_of_one_person_leave_the_others_values_alone():
     rng = np.random.default_rng(39)
     state = draw_state(rng, problem, people=5)
     before = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
-    assert visits(rng, problem, target, state, workspace(problem, state), 4, 6) == 6
+    work = workspace(problem, state)
+    for _ in range(6):
+        assert is_ready(rng, problem, state, 4)
+        visit(rng, problem, target, state, work, 4)
     after = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
     assert before[:4] == after[:4] and before[4] != after[4] and len(after) == 5
 

@@ -418,7 +418,25 @@ class ProductClasses(Reports, RunByChains):
         ArgumentError
             If the fit was stopped early or estimated no evidence.
         """
-        return evidence_of_fit(self)
+        import pandas as pd
+
+        from .posterior import trace_of
+
+        self._require_fitted()
+        refuse_unfinished(self)
+        if not math.isfinite(self.log_evidence_):
+            raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
+        estimates = np.atleast_2d(trace_of(self.posterior_)["log_evidence"])[:, -1]
+        usable = self.evidence_sd_ <= USABLE
+        sentence = (
+            f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
+            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
+            "." if usable else "; take more sweeps at each step, or more draws.",
+        )
+        facts = {"groups": len(estimates), "sd": self.evidence_sd_}
+        verdict = Verdict(usable, facts, Message(*sentence))
+        df = float(len(estimates) - 1)
+        return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, verdict, estimates, pd.DataFrame())
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
         return self._engine.evidence_of(self, data, how)
@@ -494,26 +512,3 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "_draws_": load(tree["particles"].to_dataset()),
         "_design_": design_from(tree["constant_data"].to_dataset()),
     }
-
-
-def evidence_of_fit(model: Any) -> LogEvidence:
-    """The log evidence that the fit estimated."""
-    import pandas as pd
-
-    from .posterior import trace_of
-
-    model._require_fitted()
-    refuse_unfinished(model)
-    if not math.isfinite(model.log_evidence_):
-        raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
-    estimates = np.atleast_2d(trace_of(model.posterior_)["log_evidence"])[:, -1]
-    usable = model.evidence_sd_ <= USABLE
-    sentence = (
-        f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
-        f"the standard deviation of their estimates is {model.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
-        "." if usable else "; take more sweeps at each step, or more draws.",
-    )
-    facts = {"groups": len(estimates), "sd": model.evidence_sd_}
-    verdict = Verdict(usable, facts, Message(*sentence))
-    df = float(len(estimates) - 1)
-    return LogEvidence(model.log_evidence_, model.log_evidence_se_, df, verdict, estimates, pd.DataFrame())

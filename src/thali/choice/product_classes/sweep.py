@@ -62,16 +62,6 @@ def one_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> Any
     return True
 
 
-@compiled
-def visits(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, times: Any) -> Any:
-    """Visits of one person; returns how many were done before room ran out."""
-    for done in range(times):
-        if not is_ready(rng, problem, state, n):
-            return done
-        visit(rng, problem, target, state, work, n)
-    return times
-
-
 @scalar
 def visit(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
     """Lapses, classes shared with others, unshared classes, values, their scale."""
