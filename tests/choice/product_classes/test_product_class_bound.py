@@ -67,9 +67,9 @@ def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
     """Nothing is simulated twice of a draw, and the draws are those of one run."""
     from thali.choice.product_classes.reports import effects
 
-    simulated, add = [], effects.add_observed
+    simulated, add = [], effects.add_known
     monkeypatch.setattr(
-        effects, "add_observed", lambda rng, draws, d, *rest: simulated.append(d) or add(rng, draws, d, *rest)
+        effects, "add_known", lambda rng, draws, d, *rest: simulated.append(d) or add(rng, draws, d, *rest)
     )
     monkeypatch.setattr(model, "LONGEST", 600)
     data, run = experiment(), {"tune": 4, "thin": 1, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}
