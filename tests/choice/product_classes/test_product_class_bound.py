@@ -26,14 +26,14 @@ def bounded(data, chains=4, max_time=None, **asked):
 def test_looks_count_in_the_budget_and_max_time_takes_its_place(monkeypatch):
     data = experiment()
     free = bounded(data)
-    assert (free.allowed(), free.least_draws, free.run.tune, free.run.thin) == (4_000, 125, 250, 16)
+    assert (free.allowed(), free.least_draws, free.run.tune, free.run.thin) == (8_000, 125, 250, 16)
     sweeps, looks = 4 * 16 * 1_500.5 * seconds_of_sweep(data), 4 * 1_000 * seconds_of_draw(data)
     monkeypatch.setattr(bound, "BUDGET", 2.0 * sweeps)
     monkeypatch.setattr(model, "BUDGET", 2.0 * looks)  # half is for looks
     half = bounded(data)
     assert (half.allowed(), half.least_draws, half.run.tune, half.run.thin) == (1_250, 125, 250, 16)
     assert half.forecast is not None and half.forecast.most == pytest.approx(4 * 16 * 1_500 * seconds_of_sweep(data))
-    assert bounded(data, max_time=5.0).allowed() == 4_000
+    assert bounded(data, max_time=5.0).allowed() == 8_000
     assert bounded(data, draws=700).allowed() == 700
 
 
