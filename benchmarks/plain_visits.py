@@ -59,8 +59,8 @@ from thali.choice.product_classes.state import (
     take,
     workspace,
 )
-from thali.choice.product_classes.sweep import drawn, is_ready, visits
-from thali.compile.jit import _UNCOUNTED, part, scalar
+from thali.choice.product_classes.sweep import drawn, is_ready, visit
+from thali.compile.jit import _UNCOUNTED, compiled, part, scalar
 from thali.inference.numerics.decisions import accept, shuffle
 from thali.inference.numerics.gamma import log_gamma_draw
 
@@ -257,9 +257,19 @@ def rescale(rng, problem, levels, state, work, kept, n):
             shift = log_gamma_draw(rng, shape) - math.log(total)
 
 
+@compiled
+def visits(rng, problem, target, state, work, n, times):
+    """Visits of one person by the library; returns how many were done before room ran out."""
+    for done in range(times):
+        if not is_ready(rng, problem, state, n):
+            return done
+        visit(rng, problem, target, state, work, n)
+    return times
+
+
 @jit(nogil=True, error_model="numpy", **_UNCOUNTED)
 def plain_visits(rng, problem, levels, target, state, work, kept, n, times):
-    """As `thali.choice.product_classes.sweep.visits`."""
+    """As `visits`, plainly."""
     for done in range(times):
         if not is_ready(rng, problem, state, n):
             return done

@@ -15,6 +15,7 @@ from cache_drift import watched
 from digests import digests_of, is_same
 from elimination_cases import CASES, mean_and_error, quantity
 from elimination_moves import key, start, target
+from joint_distribution import joint_distribution_test
 from joint_means import LIMIT, means_of_similarities
 from problems import (
     FIXED_UNIQUE,
@@ -24,7 +25,6 @@ from problems import (
     three_options,
 )
 from same_draws import same
-from thali.testing.joint import joint_distribution_test
 
 import thali as th
 from papers.samplers import published_sweep, use_published_sampler

@@ -39,7 +39,7 @@ OF_LABELS = {
     "calibration",
     "coefficient_path",
 }  # sample_prior takes from y only which classes there are
-PICTURES = {"plot_calibration", "plot_path"}  # of the answers above
+PICTURES = {"plot_calibration"}  # of the answers above
 AFTER_DRAWS = {"posterior_predictive"}  # of a fit by draws, to the same rows
 OTHERS = {"prepare"}
 # Rows that differ in one property: for all functions, and for those that look at labels.

@@ -81,7 +81,7 @@ OWN = {
     ("ProductClasses", "draws"): Own(
         instead="States of each chain, of which evenly spaced ones are kept, at most 400. None draws until every row of"
         " `summary` has an R-hat of at most 1.01 and, all chains together, an effective sample size of at least 400;"
-        " it looks after 125 draws, and then where these tell how many are needed, up to 4,000 draws or ten minutes of"
+        " it looks after 125 draws, and then where these tell how many are needed, up to 8,000 draws or ten minutes of"
         ' the processor. With method="smc" the particles of each group; None: 64.'
     ),
     ("ProductClasses", "tune"): Own(

@@ -14,7 +14,7 @@ from thali.choice.product_classes.engines.fit import draws_between
 from thali.choice.product_classes.engines.mcmc import chains_of, fit_of
 from thali.choice.product_classes.engines.smc import run_smc
 from thali.choice.product_classes.particles import Particles
-from thali.choice.product_classes.reports.predict import choice_probabilities
+from thali.choice.product_classes.reports.predict import probabilities_in_parts
 from thali.choice.product_classes.state import problem_of
 from thali.inference.chains import Run
 from thali.inference.threads import run_in_threads
@@ -145,6 +145,11 @@ def functionals(draws: Particles) -> np.ndarray:
     rows[6] = np.bincount(ordered, minlength=count)
     rows[7], rows[8] = draws.a, draws.sigma
     return rows
+
+
+def choice_probabilities(*arguments, **how):
+    """Return the probability of each row in its task, the mean of all draws."""
+    return probabilities_in_parts(*arguments, **how).mean(axis=0)
 
 
 def predicted(draws: Particles, products, seed: int) -> np.ndarray:

@@ -103,12 +103,12 @@ def worst_to_best(problem, products):
     return np.where(np.asarray(products) < 0, -1, codes)
 
 
-def possible_state(rng, problem, target, sampler, people):
+def possible_state(rng, problem, target, people):
     """A state under which every choice is possible, found by sweeps with a lapse that rises and falls."""
     state = draw_state(rng, problem, people=people, shapes_from_prior=True)
     for lapse in [0.3, 0.05, 0.01] * 1000:
         if math.isfinite(log_likelihood(problem, target, state, workspace(problem, state))):
             return state
-        soft = target_of(problem, np.maximum(target.delta, lapse))
-        state = average(rng, problem, soft, state, sampler, iterations=5)[1]
+        eased = target_of(problem, np.maximum(target.delta, lapse))
+        state = average(rng, problem, eased, state, iterations=5)[1]
     raise AssertionError("no state found under which every choice is possible")

@@ -29,7 +29,7 @@ from thali.choice.product_classes.state import (
     grown,
     workspace,
 )
-from thali.choice.product_classes.sweep import forget_everybody, let_come, paper_sweep, recommended_sweep
+from thali.choice.product_classes.sweep import forget_everybody, let_come, one_sweep
 from thali.compile.jit import compiled, part
 
 NAMES = (
@@ -57,7 +57,6 @@ NAMES = (
     "negatives of 1",
     "sum theta of 1",
 )
-RECOMMENDED, PAPER = range(2)
 FIXED, SIMULATED, PRIOR = range(3)  # data fixed; redrawn before every sweep; parameters from the prior as well
 
 
@@ -107,7 +106,7 @@ def functionals(problem: Any, target: Any, state: Any, work: Any, people: Any, o
     fit = 0.0
     for n in range(state.whole[PRESENT]):
         sum_features(problem.tasks, state.features, work.sums, 0, n)
-        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
         if n < people:
             fit += log_with_lapse(problem.tasks, target, work.hit, n)
         for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
@@ -149,7 +148,6 @@ def run_chain(
     target: Any,
     state: Any,
     work: Any,
-    sampler: Any,
     data: Any,
     people: Any,
     at: Any,
@@ -171,12 +169,8 @@ def run_chain(
         if data != FIXED and at[1] < 2:
             simulate(rng, problem, target, state, chosen)
             at[1] = 2
-        if data != PRIOR:
-            if sampler == RECOMMENDED:
-                if not recommended_sweep(rng, problem, target, state, work):
-                    return False
-            elif not paper_sweep(rng, problem, target, state, work):
-                return False
+        if data != PRIOR and not one_sweep(rng, problem, target, state, work):
+            return False
         at[1] = 0
         if at[0] >= drop:
             functionals(problem, target, state, work, people, out, row)
@@ -189,7 +183,6 @@ def average(
     problem: Any,
     target: Any,
     state: Any,
-    sampler: Any = RECOMMENDED,
     data: Any = FIXED,
     *,
     iterations: Any,
@@ -204,7 +197,7 @@ def average(
     for row in range(batches):
         at, skip = np.zeros(2, np.int64), drop if row == 0 else 0
         total = iterations + skip
-        rest = (sampler, data, people, at, skip, total, out, row, chosen)
+        rest = (data, people, at, skip, total, out, row, chosen)
         while not run_chain(rng, problem, target, state, work, *rest):
             state = grown(state)
             work = workspace(problem, state)

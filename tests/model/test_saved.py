@@ -30,7 +30,6 @@ def test_data_of_a_likelihood_of_the_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "thali.made_up", module)
     monkeypatch.setattr(Rated, "__module__", "thali.made_up")
     monkeypatch.setitem(class_names.PLACES, "Rated", "thali.made_up:Rated")
-    monkeypatch.setitem(class_names.NAMES, "thali.made_up:Rated", "Rated")
     arrays: dict[str, np.ndarray] = {}
     text = encoded(Observed(Rated(np.array([1.0, 2.5]), ("tea", "milk"))), arrays)
     again = decoded(text, arrays)

@@ -108,18 +108,6 @@ def test_attribute_importance(model):
     assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
 
 
-def test_people(model):
-    ax = plots.people(model)
-    assert_no_overlap(ax)
-    image = ax.images[0].get_array()
-    table = model.people().to_numpy()
-    off = ~np.eye(len(table), dtype=bool)
-    np.testing.assert_array_equal(np.asarray(image)[off], table[off])
-    assert np.isnan(np.diag(np.ma.filled(image, np.nan))).all()
-    named = len(table) <= 40
-    assert bool([text for text in ax.get_yticklabels() if text.get_text()]) is named
-
-
 @pytest.mark.fit
 def test_market_shares(model):
     data = LONG if "wifi" in model._design_.attributes else ATTRIBUTES

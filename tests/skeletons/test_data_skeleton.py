@@ -1,4 +1,4 @@
-"""The skeleton of a kind of data works from a table to the report, with two entries and nothing else."""
+"""The skeleton of a kind of data works from a table to the report, with three entries and nothing else."""
 
 import os
 import subprocess
@@ -15,14 +15,15 @@ TABLE = "rater,object,rating\n" + "\n".join(
     for person in range(1, 13)
     for step, (name, mean) in enumerate({"tea": 5, "milk": 3, "water": 4}.items(), start=1)
 )
-# What a copy of the skeleton in the library would add: its folder, and a line to each of two registries.
+# What a copy of the skeleton in the library would add: its folder, and a line to each of three registries.
 ENTRIES = """
 import sys
-import thali.data.kinds, thali.model.registry
+import thali.data.kinds, thali.model.class_names, thali.model.registry
 thali.__path__.append(sys.argv[1])
 from thali.ratings.spec import MEAN_RATINGS, RATINGS
 thali.data.kinds.SPECS += (RATINGS,)
 thali.model.registry.SPECS += (MEAN_RATINGS,)
+thali.model.class_names.PLACES["Ratings"] = "thali.ratings.data:Ratings"
 """
 COMMANDS = """
 from thali.surfaces.cli import app

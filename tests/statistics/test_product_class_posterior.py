@@ -1,4 +1,4 @@
-"""Chains of both samplers against posteriors that are known: by brute force, and in closed form."""
+"""Chains against posteriors that are known: by brute force, and in closed form."""
 
 import json
 import math
@@ -8,63 +8,50 @@ import pytest
 from places import PUBLISHED
 from product_class_answers import binary, closed_form
 from product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
-from product_class_joint import NAMES, PAPER, RECOMMENDED, average
+from product_class_joint import NAMES, average
 
 from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 
 # Experiment, monotone attributes, alpha, beta, prediction set.
 PROBLEMS = {
-    "TP1": (TP1, {"x0": 1}, 2.0, 1.0, [(1, 0), (1, 1), (0, 2)]),
+    "TP1": (TP1, {"x0": "increasing"}, 2.0, 1.0, [(1, 0), (1, 1), (0, 2)]),
     "TP2": (TP2, {}, 1.5, 0.5, [(0,), (1,), (2,)]),
-    "TP3": (TP3, {"x0": 1, "x1": 1}, 2.0, 2.0, [(2, 0), (0, 1), NONE]),
+    "TP3": (TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0, [(2, 0), (0, 1), NONE]),
 }
 KNOWN = json.loads((PUBLISHED / "product_classes.json").read_text())
 
 
-def chains(problem, target, sampler, n_chains, iterations, people, seed):
+def chains(problem, target, n_chains, iterations, people, seed):
     """Mean of every chain, of the quantities of NAMES about the first people and of L of every task."""
     rng, rows = np.random.default_rng(seed), []
     for _ in range(n_chains):
-        state = possible_state(rng, problem, target, sampler, people)
-        run = average(rng, problem, target, state, sampler, iterations=iterations, drop=iterations // 20, people=people)
+        state = possible_state(rng, problem, target, people)
+        run = average(rng, problem, target, state, iterations=iterations, drop=iterations // 20, people=people)
         rows.append(run[0][0])
     rows = np.array(rows)
     return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(n_chains)
 
 
 @pytest.mark.first(2)
-@pytest.mark.parametrize(
-    "name, sampler",
-    [
-        ("TP1", RECOMMENDED),
-        ("TP1", PAPER),
-        ("TP2", RECOMMENDED),
-        pytest.param("TP2", PAPER, marks=pytest.mark.long),
-        ("TP3", RECOMMENDED),
-        pytest.param("TP3", PAPER, marks=pytest.mark.long),
-    ],
-)
-def test_posterior_means_are_those_of_brute_force(name, sampler):
-    compare_with_brute_force(name, sampler, 40, 5000)
+@pytest.mark.parametrize("name", list(PROBLEMS))
+def test_posterior_means_are_those_of_brute_force(name):
+    compare_with_brute_force(name, 40, 5000)
 
 
 @pytest.mark.parametrize("name", ["TP1", pytest.param("TP3", marks=pytest.mark.long)])
 def test_posterior_means_by_exchanges_are_those_of_brute_force(name):
     """Of two attributes: TP2 has one, so that there is nothing to exchange."""
-    compare_with_brute_force(name, RECOMMENDED, 40, 5000, MANY_PROPOSALS)
+    compare_with_brute_force(name, 40, 5000, MANY_PROPOSALS)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("sampler", "proposals"),
-    [(RECOMMENDED, FEW_PROPOSALS), (RECOMMENDED, MANY_PROPOSALS), (PAPER, FEW_PROPOSALS)],
-)
+@pytest.mark.parametrize("proposals", [FEW_PROPOSALS, MANY_PROPOSALS])
 @pytest.mark.parametrize("name", list(PROBLEMS))
-def test_posterior_means_of_long_runs(name, sampler, proposals):
-    compare_with_brute_force(name, sampler, 80, 25_000, proposals)
+def test_posterior_means_of_long_runs(name, proposals):
+    compare_with_brute_force(name, 80, 25_000, proposals)
 
 
-def compare_with_brute_force(name, sampler, n_chains, iterations, proposals=FEW_PROPOSALS):
+def compare_with_brute_force(name, n_chains, iterations, proposals=FEW_PROPOSALS):
     """Within four standard errors + 3e-4, as the values of the table are known.
 
     Predictions are the likelihoods of tasks that are not in the model: three for the first person, and three for a
@@ -81,8 +68,8 @@ def compare_with_brute_force(name, sampler, n_chains, iterations, proposals=FEW_
     target = target_of(problem, delta)
     rng, rows = np.random.default_rng(21), []
     for _ in range(n_chains):
-        state = possible_state(rng, problem, target, sampler, 3)
-        run = average(rng, problem, target, state, sampler, iterations=iterations, drop=iterations // 20, people=2)
+        state = possible_state(rng, problem, target, 3)
+        run = average(rng, problem, target, state, iterations=iterations, drop=iterations // 20, people=2)
         rows.append(run[0][0])
     mean, error = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) / math.sqrt(n_chains)
     first = len(NAMES)
@@ -118,7 +105,6 @@ def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence
 
 
 @pytest.mark.first(3)
-@pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -130,12 +116,12 @@ def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence
         (50, 8, 2, 3.0, 1.0, 0.0, ()),
     ],
 )
-def test_posteriors_with_a_closed_form(arguments, sampler):
+def test_posteriors_with_a_closed_form(arguments):
     """The number of classes, and who owns none; two further people have not come yet."""
     n, tasks, products, alpha, beta, lapse, wrong = arguments
     problem = problem_of(binary(n, tasks, products, wrong, extra=2), {"x0": "increasing"}, alpha, beta)
     iterations = 12_000 // n
-    mean, error = chains(problem, target_of(problem, lapse), sampler, 20, iterations, n, 22)
+    mean, error = chains(problem, target_of(problem, lapse), 20, iterations, n, 22)
     _, n_classes, empty = closed_form(*arguments)
     quantities = {"n_1 = 0": empty[0]}
     if lapse == 0.0:

@@ -73,12 +73,12 @@ PLACES = {
     "Value": "thali.errors:Value",
     "Verdict": "thali.posterior.verdict:Verdict",
 }
-NAMES = {place: name for name, place in PLACES.items()}
 
 
 def name_in_files(cls: type[Any]) -> str:
     """The name by which files know a class of the library."""
-    return NAMES[f"{cls.__module__}:{cls.__name__}"]
+    names = {place: name for name, place in PLACES.items()}
+    return names[f"{cls.__module__}:{cls.__name__}"]
 
 
 def class_named(name: str) -> Any:

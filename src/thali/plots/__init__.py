@@ -25,7 +25,6 @@ classes                classes of products: the share of owners and the importan
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
 attention              who attends to which attribute
-people                 the number of classes that two people share
 scores                 the scores of options from 0 to 100
 segments               what each segment of the respondents prefers
 market_shares          shares in a simulated market, before and after a change

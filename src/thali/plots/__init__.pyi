@@ -14,7 +14,6 @@ from .leaderboard import leaderboard as leaderboard
 from .level_effects import level_effects as level_effects
 from .market_shares import market_shares as market_shares
 from .membership import membership as membership
-from .people import people as people
 from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree
 from .ranks import ranks as ranks

@@ -381,7 +381,7 @@ def test_new_people_ignore_as_often_as_the_population_does():
     )
     scale = TasteScale(("a", "b"), np.zeros(2), np.eye(2), np.ones(2))
     attention = Attention(("a", "b"), np.eye(2))
-    people = Covariates((), np.ones((5, 1)), np.zeros(0))
+    people = Covariates((), np.ones((5, 1)), np.zeros(0), np.zeros(0), (), ())
     tastes = new_people(Population(posterior, scale, people, attention), 3)
     n = len(tastes)
     assert np.abs((tastes != 0.0).mean(axis=0) - [0.3, 0.8]).max() < 4 * 0.5 / np.sqrt(n)

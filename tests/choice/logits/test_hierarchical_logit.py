@@ -125,7 +125,7 @@ def test_new_people_are_drawn_from_the_population(fitted):
         }
     )
     scale = TasteScale(("a", "b"), np.array([0.0, -1.0]), np.eye(2), np.ones(2))
-    people = Covariates(("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]))
+    people = Covariates(("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]), np.zeros(1), ("",), ("age",))
     nobody_ignores = Attention((), np.zeros((0, 2)))
     tastes = new_people(Population(posterior, scale, people, nobody_ignores), 3)
     n = 20_000 * NEW_PEOPLE

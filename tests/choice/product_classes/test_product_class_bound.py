@@ -26,14 +26,14 @@ def bounded(data, chains=4, max_time=None, **asked):
 def test_looks_count_in_the_budget_and_max_time_takes_its_place(monkeypatch):
     data = experiment()
     free = bounded(data)
-    assert (free.allowed(), free.least_draws, free.run.tune, free.run.thin) == (4_000, 125, 250, 16)
+    assert (free.allowed(), free.least_draws, free.run.tune, free.run.thin) == (8_000, 125, 250, 16)
     sweeps, looks = 4 * 16 * 1_500.5 * seconds_of_sweep(data), 4 * 1_000 * seconds_of_draw(data)
     monkeypatch.setattr(bound, "BUDGET", 2.0 * sweeps)
     monkeypatch.setattr(model, "BUDGET", 2.0 * looks)  # half is for looks
     half = bounded(data)
     assert (half.allowed(), half.least_draws, half.run.tune, half.run.thin) == (1_250, 125, 250, 16)
     assert half.forecast is not None and half.forecast.most == pytest.approx(4 * 16 * 1_500 * seconds_of_sweep(data))
-    assert bounded(data, max_time=5.0).allowed() == 4_000
+    assert bounded(data, max_time=5.0).allowed() == 8_000
     assert bounded(data, draws=700).allowed() == 700
 
 
@@ -67,9 +67,9 @@ def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
     """Nothing is simulated twice of a draw, and the draws are those of one run."""
     from thali.choice.product_classes.reports import effects
 
-    simulated, add = [], effects.add_observed
+    simulated, add = [], effects.add_known
     monkeypatch.setattr(
-        effects, "add_observed", lambda rng, draws, d, *rest: simulated.append(d) or add(rng, draws, d, *rest)
+        effects, "add_known", lambda rng, draws, d, *rest: simulated.append(d) or add(rng, draws, d, *rest)
     )
     monkeypatch.setattr(model, "LONGEST", 600)
     data, run = experiment(), {"tune": 4, "thin": 1, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}

@@ -20,7 +20,7 @@ MONOTONE = {"x0": "decreasing"}
 POINTS = 800
 
 
-def naive_likelihoods(problem, state, sharpness, lapse):
+def naive_likelihoods(problem, state, lapse):
     """Of every task, with the lapse."""
     classes, people = unpacked(problem, state)
     out = []
@@ -28,38 +28,38 @@ def naive_likelihoods(problem, state, sharpness, lapse):
         own = [naive.Feature(f.k, f.sign, f.log_theta, [0.0 if math.isnan(e) else e for e in f.log_eps]) for f in own]
         for t, (products, chosen) in enumerate(tasks):
             codes = worst_to_best(problem, products)
-            out.append(naive.choice_likelihood(classes, own, codes, chosen, t, sharpness=sharpness, lapse=lapse))
+            out.append(naive.choice_likelihood(classes, own, codes, chosen, t, lapse=lapse))
     return np.array(out)
 
 
 @pytest.mark.parametrize("words", [1, 3])
-@pytest.mark.parametrize(("sharpness", "lapse"), [(math.inf, 0.0), (math.inf, 0.2), (2.0, 0.0), (0.7, 0.1)])
-def test_likelihood_of_every_choice_is_the_naive_one(sharpness, lapse, words):
+@pytest.mark.parametrize("lapse", [0.0, 0.2])
+def test_likelihood_of_every_choice_is_the_naive_one(lapse, words):
     """Also where values are too small for floats, and with more levels than fit in a word."""
     levels = [3, 4, 2] if words == 1 else [3, 130, 2]
     data = DATA if words == 1 else random_experiment(11, levels, [4, 3, 5], missing=0.1)
     problem = problem_of(data, MONOTONE, alpha=3.0)
     assert problem.tasks.rows.shape[1] == words
-    target = target_of(problem, lapse, sharpness)
+    target = target_of(problem, lapse)
     rng, hits = np.random.default_rng(12), np.zeros(problem.n_tasks)
     tiny = ties = 0
     for draw in range(30):
         state = draw_state(rng, problem, shapes_from_prior=True)
-        if draw % 2 and math.isinf(sharpness):
+        if draw % 2:
             make_tiny(state)
             tiny += 1
         write_hits(problem, target, state, workspace(problem, state), hits)
         if words == 1:
-            plain = naive_likelihoods(problem, state, sharpness, 0.0)
+            plain = naive_likelihoods(problem, state, 0.0)
             np.testing.assert_allclose(hits, plain, rtol=1e-9)
             ties += ((plain > 0) & (plain < 1)).sum()
             total = log_likelihood(problem, target, state, workspace(problem, state))
             with np.errstate(divide="ignore"):
-                expected = np.log(naive_likelihoods(problem, state, sharpness, lapse)).sum()
+                expected = np.log(naive_likelihoods(problem, state, lapse)).sum()
             assert total == pytest.approx(expected, abs=1e-9)
         else:
             assert ((hits >= 0) & (hits <= 1)).all() and hits.max() > 0
-    assert words == 3 or (ties > 10 and (tiny > 10 or not math.isinf(sharpness)))
+    assert words == 3 or (ties > 10 and tiny > 10)
 
 
 def make_tiny(state):
@@ -71,11 +71,10 @@ def make_tiny(state):
     features.value[:top] = features.theta[:top, None] + np.exp(features.log_eps[:top])
 
 
-@pytest.mark.parametrize(("sharpness", "tiny"), [(math.inf, False), (math.inf, True), (1.5, False)])
-def test_fit_of_a_feature_integrates_its_stable_noise_out(sharpness, tiny):
+@pytest.mark.parametrize("tiny", [False, True])
+def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
     """Against the naive likelihood at equally likely ε: each of two bounds may then be half a point off."""
     problem = problem_of(DATA, MONOTONE, alpha=4.0)
-    target = target_of(problem, 0.0, sharpness)
     rng, checked, bounded = np.random.default_rng(13), 0, 0
     for _ in range(30):
         state = draw_state(rng, problem)
@@ -90,23 +89,22 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(sharpness, tiny):
         _, h, next_h = shapes_of(state.real)
         features.slots[f, MUTE] = 1
         sum_features(problem.tasks, features, work.sums, 1, n)
-        common = (problem.tasks, target, features, state.lapsed, work.sums, work.bounds, 1, n)
+        common = (problem.tasks, features, state.lapsed, work.sums, work.bounds, 1, n)
         gain, possible, count = bound_feature(*common, features.difference, features.separates, f, q, -1)
-        with_it = gain + log_fit(
-            problem.tasks, target, work.sums, work.bounds, 1, n, features.difference, f, q, features.log_eps, f,
-            features.log_theta[f], h, next_h, count, -math.inf,
-        ) if gain > -math.inf else gain  # fmt: skip
+        with_it = gain
+        if gain > -math.inf:
+            with_it += log_fit(work.bounds, features.log_theta[f], h, next_h, count, -math.inf)
         features.slots[f, MUTE] = 0
-        expected, is_possible = naive_fit(problem, state, n, f, h, sharpness)
+        expected, is_possible = naive_fit(problem, state, n, f, h)
         assert possible == is_possible or gain == -math.inf
-        error = len(DATA.people[n]) / POINTS if math.isinf(sharpness) else 1e-9
+        error = len(DATA.people[n]) / POINTS
         assert math.exp(with_it) == pytest.approx(expected, abs=error * max(1.0, expected))
         checked += 1
         bounded += 0.01 < expected < 0.99
     assert checked > 15 and bounded > 1
 
 
-def naive_fit(problem, state, n, f, h, sharpness):
+def naive_fit(problem, state, n, f, h):
     """E_ε of the likelihood of the tasks that feature f separates over that without it (over that of its ties where it
     is 0), and whether the choices are possible without it."""
     classes, people = unpacked(problem, state)
@@ -127,24 +125,21 @@ def naive_fit(problem, state, n, f, h, sharpness):
         clean = [
             naive.Feature(x.k, x.sign, x.log_theta, [0.0 if math.isnan(e) else e for e in x.log_eps]) for x in rest
         ]
-        without = naive.choice_likelihood(classes, clean, codes, chosen, t, sharpness=sharpness)
+        without = naive.choice_likelihood(classes, clean, codes, chosen, t)
         if without == 0.0:
             possible = False
             terms = [naive.utility_terms(classes, clean, x, t) for x in codes]
             same = sum(terms[j].keys() == terms[chosen].keys() for j in range(len(codes)))
             without = 1.0 / same
-        if math.isinf(sharpness):
-            with np.errstate(divide="ignore"):
-                log_eps = np.maximum(np.log(special.gammaincinv(h, u)), (np.log(u) + math.lgamma(h + 1)) / h)
-        else:
-            log_eps = np.array([feature.log_eps[t]])
+        with np.errstate(divide="ignore"):
+            log_eps = np.maximum(np.log(special.gammaincinv(h, u)), (np.log(u) + math.lgamma(h + 1)) / h)
         hits = []
         for e in log_eps:
             values = list(feature.log_eps)
             values[t] = e
             values = [0.0 if math.isnan(v) else v for v in values]
             full = [*clean, naive.Feature(feature.k, feature.sign, feature.log_theta, values)]
-            hits.append(naive.choice_likelihood(classes, full, codes, chosen, t, sharpness=sharpness))
+            hits.append(naive.choice_likelihood(classes, full, codes, chosen, t))
         total *= np.mean(hits) / without
     return total, possible
 
@@ -221,16 +216,15 @@ def test_drawn_noise_keeps_every_choice_possible():
             n, q = int(features.slots[f, PERSON]), 1 - 2 * int(features.slots[f, SIGN])
             features.slots[f, MUTE] = 1
             sum_features(problem.tasks, features, work.sums, 1, n)
-            common = (problem.tasks, target, features, state.lapsed, work.sums, work.bounds, 1, n)
+            common = (problem.tasks, features, state.lapsed, work.sums, work.bounds, 1, n)
             gain, _, count = bound_feature(*common, features.difference, features.separates, f, q, -1)
-            fit = gain + log_fit(
-                problem.tasks, target, work.sums, work.bounds, 1, n, features.difference, f, q, features.log_eps, f,
-                features.log_theta[f], 0.8, math.lgamma(1.8), count, -math.inf,
-            ) if gain > -math.inf else gain  # fmt: skip
+            fit = gain
+            if gain > -math.inf:
+                fit += log_fit(work.bounds, features.log_theta[f], 0.8, math.lgamma(1.8), count, -math.inf)
             features.slots[f, MUTE] = 0
             if fit == -math.inf or not count:
                 continue
-            draw_eps(rng, problem.tasks, features, work.bounds, work.log_eps, n, f, 0.8, -1)
+            draw_eps(rng, problem.tasks, features, work.bounds, n, f, 0.8)
             write_hits(problem, target, state, work, hits)
             own = slice(problem.tasks.first_task[n], problem.tasks.first_task[n + 1])
             separated = features.separates[f, : hits[own].size] != 0

@@ -27,7 +27,6 @@ from thali.choice.product_classes.state import (
     new_class,
     problem_of,
     take,
-    target_of,
     workspace,
 )
 from thali.testing.exact import transition_matrix
@@ -126,10 +125,10 @@ def test_moves_of_a_class_by_enumeration(monkeypatch, proposals, monotone, sets,
     """An edit or an exchange, then a flip, by the code of the sweep; ε of the class is integrated out."""
     monkeypatch.setattr(class_moves, "draw_eps", lambda *given: None)
     problem, start = made(monotone, sets, signs, proposals)
-    target, work = target_of(problem, 0.1), workspace(problem, start)
+    work = workspace(problem, start)
 
     def step(rng, state):
-        move_class(rng, problem, target, state, work, 0)
+        move_class(rng, problem, state, work, 0)
         flip_classes(rng, problem, state)
 
     states, matrix = transition_matrix(step, start, contents)

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from naive import product_classes as naive
 from naive.product_classes import random_particles
+from product_class_answers import choice_probabilities
 from product_class_fits import MONOTONE, experiment, fitted, single
 from terminals import narrow
 
 from thali.choice.product_classes.model import ProductClasses
 from thali.choice.product_classes.particles import joined
 from thali.choice.product_classes.reports.predict import (
-    choice_probabilities,
     probabilities_in_parts,
     share_draws,
     tasks_proba,

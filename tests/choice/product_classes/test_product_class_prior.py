@@ -12,9 +12,8 @@ from recorded_states import snapshot, to_particles
 
 from thali.choice.product_classes.particles import joined, load
 from thali.choice.product_classes.prior import log_signs
-from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, grown, problem_of
+from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, problem_of
 from thali.choice.product_classes.sweep import draw_state
-from thali.errors import ArgumentError
 
 LEVELS = [3, 4, 2]
 ORDERED = [True, False, False]
@@ -168,25 +167,11 @@ def test_draws_are_handed_on_in_the_order_of_the_data():
 def test_a_copy_of_a_state_is_a_copy():
     problem = problem_of(random_experiment(1, LEVELS, [2, 2]), {}, alpha=3.0)
     rng = np.random.default_rng(8)
-    source, other = draw_state(rng, problem), grown(draw_state(rng, problem))
-    for copy in (copy_state(source), copy_state(source, other)):
-        assert unpacked(problem, copy)[0] == unpacked(problem, source)[0]
-        np.testing.assert_equal(
-            [vars(f) for own in unpacked(problem, copy)[1] for f in own],
-            [vars(f) for own in unpacked(problem, source)[1] for f in own],
-        )
-        assert copy.features.slots is not source.features.slots
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"monotone": {"colour": "increasing"}}, "not an attribute"),
-        ({"monotone": {"x0": "up"}}, "'increasing' or 'decreasing'"),
-        ({"alpha": 0.0}, "`alpha` must be a positive number"),
-        ({"beta": -1.0}, "`beta` must be a positive number"),
-    ],
-)
-def test_arguments_that_cannot_be_used(arguments, said):
-    with pytest.raises(ArgumentError, match=said):
-        problem_of(random_experiment(1, LEVELS, [1]), **arguments)
+    source = draw_state(rng, problem)
+    copy = copy_state(source)
+    assert unpacked(problem, copy)[0] == unpacked(problem, source)[0]
+    np.testing.assert_equal(
+        [vars(f) for own in unpacked(problem, copy)[1] for f in own],
+        [vars(f) for own in unpacked(problem, source)[1] for f in own],
+    )
+    assert copy.features.slots is not source.features.slots

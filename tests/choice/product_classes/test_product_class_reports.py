@@ -9,7 +9,7 @@ from terminals import narrow
 
 from thali.choice.answers.chooser import thinned
 from thali.choice.answers.effects import attribute_importance, level_effects
-from thali.choice.product_classes.reports.chooser import ClassChooser, clustered_order, shared_classes
+from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.choice.product_classes.reports.class_table import class_name, class_table, patterns_of
 from thali.data.experiments.design import Design, design_of
 from thali.data.experiments.scheme import Attribute, Scheme
@@ -381,46 +381,8 @@ def test_importance_of_the_prior_is_that_of_slow_predictions():
     assert table.loc["price", "importance"] == pytest.approx(found["price"].mean())
 
 
-# people ---------------------------------------------------------------------------------------------------
-
-
-def test_shared_classes_are_those_of_a_slow_count():
-    draws = engine_result(experiment(people=5), draws=8, alpha=3.0).particles
-    for same_sign in (True, False):
-        wanted = np.zeros((5, 5))
-        for d in range(draws.n_draws):
-            own = []
-            for n in range(5):
-                entries = range(draws.first_owned[d * 5 + n], draws.first_owned[d * 5 + n + 1])
-                own.append({(draws.owned_class[e], draws.owned_sign[e] if same_sign else 0) for e in entries})
-            wanted += [[len(a & b) for b in own] for a in own]
-        np.testing.assert_allclose(shared_classes(draws, same_sign), wanted / draws.n_draws)
-
-
-def test_clusters_stand_together():
-    rng = np.random.default_rng(0)
-    kind = rng.permutation(np.repeat([0, 1, 2], 6))
-    shared = np.where(kind[:, None] == kind, 3.0, 0.5) + np.eye(18)
-    order = clustered_order(shared)
-    assert sorted(order) == list(range(18)) and (np.diff(kind[order]) != 0).sum() == 2
-    table = fitted().people()
-    assert set(table.index) == {f"p{n}" for n in range(8)} and (table.index == table.columns).all()
-    np.testing.assert_allclose(table, table.T)
-
-
 def test_draws_are_thinned_evenly_within_groups():
     group = np.repeat(np.arange(3), 10)
     np.testing.assert_array_equal(thinned(group, 100), np.arange(30))
     kept = thinned(group, 9)
     assert np.bincount(group[kept]).tolist() == [3, 3, 3] and {0, 9, 10, 29} <= set(kept)
-
-
-def test_a_table_of_people_is_of_some_of_them(monkeypatch):
-    model = fitted(experiment(people=6), draws=3, alpha=3.0)
-    whole, some = model.people(), model.people(people=["p1", "p4", "p5"])
-    assert set(some.index) == {"p1", "p4", "p5"}
-    np.testing.assert_allclose(some, whole.loc[some.index, some.columns])
-    monkeypatch.setattr("thali.choice.product_classes.reports.chooser.MAX_PEOPLE", 4)
-    with pytest.raises(ArgumentError, match="every two of 6 people .* choose up to 4 of them by people"):
-        model.people()
-    assert len(model.people(people=["p1", "p4"])) == 2

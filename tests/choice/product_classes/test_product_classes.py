@@ -18,8 +18,6 @@ RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
 BAD_ARGUMENTS = [
     ({"alpha": 0}, "alpha is the expected number of classes"),
     ({"alpha": -1.0}, "finite number above 0; got -1.0"),
-    ({"beta": 0.0}, "beta is the second parameter"),
-    ({"beta": float("nan")}, "got nan"),
     ({"lapse": 1.0}, r"must be in \[0, 1\); got 1.0"),
     ({"lapse": -0.1}, r"must be in \[0, 1\)"),
     ({"lapse": "0.1"}, r"must be in \[0, 1\)"),
@@ -203,7 +201,6 @@ def test_saved_and_loaded_it_is_the_same(tmp_path, none):
     assert again.log_evidence_ == -90.0 and again.interrupted_ is False
     np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data.to_frame()))
     pd.testing.assert_frame_equal(again.classes(), model.classes())
-    pd.testing.assert_frame_equal(again.people(), model.people())
     pd.testing.assert_frame_equal(again.summary(), model.summary())
     new = data.to_frame().assign(id="nobody")
     with pytest.raises(DataError):
@@ -223,7 +220,7 @@ def test_binned_attributes_survive(tmp_path):
 
 def test_before_the_fit():
     model = thali.ProductClasses()
-    for ask in (model.classes, model.level_effects, model.attribute_importance, model.people, model.summary):
+    for ask in (model.classes, model.level_effects, model.attribute_importance, model.summary):
         with pytest.raises(NotFittedError, match="call fit"):
             ask()
     with pytest.raises(NotFittedError):
@@ -238,7 +235,6 @@ def test_parameters_as_scikit_learn_has_them():
         "monotone",
         "lapse",
         "alpha",
-        "beta",
         "method",
     ]
     assert repr(type(model)(**model.get_params())) == repr(model)

@@ -211,17 +211,11 @@ def _sign_of_difference(first: dict[Any, Any], second: dict[Any, Any]) -> int:
     return 1 if math.fsum(s * math.exp(v - top) for s, v in terms) > 0.0 else -1
 
 
-def choice_likelihood(
-    classes: Any, owned: Any, products: Any, chosen: int, t: int, *, sharpness: Any = math.inf, lapse: float = 0.0
-) -> float:
-    """Probability of the choice among the products: the best wins, ties are split; or a logit; then the lapse."""
+def choice_likelihood(classes: Any, owned: Any, products: Any, chosen: int, t: int, *, lapse: float = 0.0) -> float:
+    """Probability of the choice among the products: the best wins, ties are split; then the lapse."""
     terms = [utility_terms(classes, owned, x, t) for x in products]
-    if math.isinf(sharpness):
-        signs = [_sign_of_difference(terms[chosen], other) for j, other in enumerate(terms) if j != chosen]
-        hit = 0.0 if min(signs, default=0) < 0 else 1.0 / (1 + signs.count(0))
-    else:
-        u = [sum(s * math.exp(v) for s, v in x.values()) for x in terms]
-        hit = 1.0 / sum(math.exp(sharpness * (value - u[chosen])) for value in u)
+    signs = [_sign_of_difference(terms[chosen], other) for j, other in enumerate(terms) if j != chosen]
+    hit = 0.0 if min(signs, default=0) < 0 else 1.0 / (1 + signs.count(0))
     return (1.0 - lapse) * hit + lapse / len(products)
 
 
@@ -310,10 +304,10 @@ def _natural(lam: Lambda, n_levels: Any, monotone: Any) -> list[bool]:
 # Choices that draws of product classes predict, written as slowly and obviously as possible ---------------------------
 #
 # Every random number is drawn in the order of the compiled code, so that the two agree to rounding. Utilities are sums
-# of fifty digits with exponents of any size, so that nothing underflows.
+# of a thousand digits with exponents of any size, so that nothing underflows.
 
 
-_EXACT = Context(prec=50, Emin=MIN_EMIN)
+_EXACT = Context(prec=1000, Emin=MIN_EMIN)
 
 
 def _log_gamma(rng: np.random.Generator, shape: float) -> float:
@@ -389,21 +383,19 @@ def _poisson(rng: np.random.Generator, mean: float) -> int:
     return count
 
 
-def _new_row(rng: np.random.Generator, draws: Any, d: int, people: int) -> tuple[list[Any], list[Any]]:
+def _newcomer(rng: np.random.Generator, draws: Any, d: int, people: int) -> tuple[list[Any], list[Any]]:
+    """Return what a new person owns: signed classes, and ln θ."""
     owned, log_theta = [], []
-    shape = float(draws.sigma[d] * draws.a[d])
-    for c in range(draws.first_class[d], draws.first_class[d + 1]):
-        if rng.random() * (draws.beta + people) < draws.n_owners[c]:
-            sign = int(draws.polarity[c])
-            if sign < 0:
-                sign = int(rng.random() < (1 + draws.n_negative[c]) / (2 + draws.n_owners[c]))
-            owned.append((draws.active[c], draws.member[c], sign))
-            log_theta.append(_log_gamma(rng, shape))
-    for _ in range(_poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + people))):
-        active, member, polarity = _class_from_prior(rng, draws)
-        sign = polarity if polarity >= 0 else int(rng.random() * 2)
+    new = _poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + people))
+    classes = [(*_class_from_prior(rng, draws), 0, 0) for _ in range(new)]
+    columns = (draws.active, draws.member, draws.polarity, draws.n_owners, draws.n_negative)
+    known = [tuple(column[c] for column in columns) for c in range(*draws.first_class[d : d + 2])]
+    for active, member, polarity, owners, negative in [*known, *classes]:
+        if owners and rng.random() * (draws.beta + people) >= owners:
+            continue
+        sign = int(polarity) if polarity >= 0 else int(rng.random() * (2 + owners) < 1 + negative)
         owned.append((active, member, sign))
-        log_theta.append(_log_gamma(rng, shape))
+        log_theta.append(_log_gamma(rng, float(draws.sigma[d] * draws.a[d])))
     return owned, log_theta
 
 
@@ -415,21 +407,22 @@ def choice_probabilities(
     totals = [np.zeros(len(products)) for products in tasks]
     for d in range(len(draws.a)):
         shape = (1.0 - draws.sigma[d]) * draws.a[d]
-        # A known person's occasions are drawn task by task, those of a new one repetition by repetition.
-        pairs = [(t, r) for t in range(len(tasks)) for r in range(repeats)]
-        for t, _ in pairs if person >= 0 else sorted(pairs, key=lambda pair: pair[1]):
+        for _ in range(repeats if person < 0 else 1):  # of a new person task by task, on the same values
             if person >= 0:
                 owned, log_theta = _owned(draws, d, person, people)
-            elif t == 0:
-                owned, log_theta = row = _new_row(rng, draws, d, people)
+                occasions = [[products] for products in tasks for _ in range(repeats)]
+                places = [[t] for t in range(len(tasks)) for _ in range(repeats)]
             else:
-                owned, log_theta = row  # type: ignore[possibly-unbound]
-            values, kept = [], []
-            for (active, member, sign), theta in zip(owned, log_theta, strict=True):
-                inside = [_holds(draws, active, member, x) for x in tasks[t]]
-                if any(inside) and not all(inside):  # others touch no comparison, and no number is drawn for them
-                    values.append(float(np.logaddexp(theta, _log_gamma(rng, shape))))
-                    kept.append((active, member, sign))
-            totals[t] += winners(kept, values, tasks[t], draws)
+                owned, log_theta = _newcomer(rng, draws, d, people)
+                occasions, places = [tasks], [range(len(tasks))]
+            for some, at in zip(occasions, places, strict=True):
+                values, kept = [], []
+                for (active, member, sign), theta in zip(owned, log_theta, strict=True):
+                    inside = [_holds(draws, active, member, x) for products in some for x in products]
+                    if any(inside) and not all(inside):  # others touch no comparison, and no number is drawn for them
+                        values.append(float(np.logaddexp(theta, _log_gamma(rng, shape))))
+                        kept.append((active, member, sign))
+                for t, products in zip(at, some, strict=True):
+                    totals[t] += winners(kept, values, products, draws)
     lapse = draws.lapse
     return [(1 - lapse) * total / (len(draws.a) * repeats) + lapse / len(total) for total in totals]

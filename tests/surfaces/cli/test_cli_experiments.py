@@ -154,7 +154,7 @@ def test_a_market(done, folder):
 def test_files(done, fake, folder):
     result = done("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--out", "found")
     assert "wrote the posterior, the tables and the pictures to found." in result.err
-    tables = ["attribute_importance", "check", "classes", "level_effects", "people", "summary", "willingness_to_pay"]
+    tables = ["attribute_importance", "check", "classes", "level_effects", "summary", "willingness_to_pay"]
     tables += ["individual_importance", "individual_level_effects", "individual_willingness_to_pay"]
     tables += ["utilities", "individual_utilities", "individual_zero_centred"]
     pictures = ["attribute_importance", "classes", "level_effects", "willingness_to_pay"]
@@ -162,8 +162,6 @@ def test_files(done, fake, folder):
     assert set(os.listdir(folder / "found")) == {*wanted, "command.json"}  # this made-up fit leaves no job
     model = thali.load(folder / "found" / "posterior.nc")
     pd.testing.assert_frame_equal(model.classes(), fake[0][0].classes())
-    people = pd.read_csv(folder / "found" / "people.csv", index_col="respondent")
-    np.testing.assert_allclose(people, model.people())
 
 
 BAD = {

@@ -174,7 +174,7 @@ ENGLISH = {
     " is the sum of the values of the person's classes to which it belongs, and the product of the highest utility is"
     " chosen, ties being split evenly; with probability {lapse} a choice was made at random.",
     "classes.monotone": "Utility was constrained to be monotone in {named}.",
-    "classes.prior": "The number of classes was inferred under a two-parameter Indian buffet process prior.",
+    "classes.prior": "The number of classes was inferred under an Indian buffet process prior.",
     "classes.mcmc": "Posterior draws were made by independent Markov chains.",
     "classes.smc": "Posterior draws and the evidence were computed by sequential Monte Carlo.",
 }

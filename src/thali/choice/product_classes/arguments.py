@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
 THIN, TUNE, CHAINS = 16, 250, 4  # of method="mcmc", by default
-FIRST_DRAWS, LONGEST = 125, 4_000  # of each chain: at the first look, and at most
+FIRST_DRAWS, LONGEST = 125, 8_000  # of each chain: at the first look, and at most
 LOOKS = 1_000  # draws of each chain whose shares and effects are found, at all looks together
 _HALF_FULL = 250  # draws of a chain that a look has at least, after the first
 _LEAST_JUMP, _MOST_JUMP = 1.5, 8.0  # times as many draws as at the last look

@@ -4,14 +4,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
-from thali.model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali.model.finding import STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, phrase
 
 from ..answers.english import ENGLISH
 from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check
-from .reports.chooser import MAX_PEOPLE
 from .reports.class_table import STABLE
 
 if TYPE_CHECKING:
@@ -72,14 +71,6 @@ def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
     return Finding(phrase(ENGLISH, "classes.evidence", **shown), notes=tuple(model.messages_))
 
 
-@finding("people", "Who is like whom?", FILE)
-def people(model: "ProductClasses", settings: Settings) -> Finding | None:
-    """How many classes two people share, where they are not too many."""
-    if len(model._data_of_fit().respondents) > MAX_PEOPLE:
-        return None
-    return Finding(table=model.people().rename_axis("respondent"))
-
-
 def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     """How a paper says it."""
     sentences = [phrase(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")]
@@ -89,4 +80,4 @@ def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
 
 
-_LAST = (check, summary, data, levels, people, *OF_PEOPLE, methods(modelled), verdict)
+_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), verdict)

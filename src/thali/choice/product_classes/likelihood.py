@@ -205,34 +205,13 @@ def hard_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: 
     return 1.0 / winners
 
 
-@scalar
-def soft_hit(sums: Any, row: Any, c: Any, end: Any, sharpness: Any, value: Any, difference: Any, at: Any) -> Any:
-    """Logit probability of the chosen product when one more value is added where `difference` says."""
-    total = 1.0
-    for i in range(c, end):
-        total += math.exp(-sharpness * (sums.total[row, i] + value * difference[at, i]))
-    return 1.0 / total
-
-
-@scalar
-def plain_soft_hit(sums: Any, row: Any, c: Any, end: Any, sharpness: Any) -> Any:
-    """Logit probability of the chosen product."""
-    total = 1.0
-    for i in range(c, end):
-        total += math.exp(-sharpness * sums.total[row, i])
-    return 1.0 / total
-
-
 @part
-def fill_hits(tasks: Any, target: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) -> None:
+def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) -> None:
     """L of every task of person n, lapse left out, from the differences in `row`."""
     first, c = tasks.first_task[n], 0
     for t in range(first, tasks.first_task[n + 1]):
         end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
-        if target.sharpness[t] == math.inf:
-            hit[t - first] = hard_hit(features, sums, row, n, t - first, c, end)
-        else:
-            hit[t - first] = plain_soft_hit(sums, row, c, end, target.sharpness[t])
+        hit[t - first] = hard_hit(features, sums, row, n, t - first, c, end)
         c = end
 
 
@@ -279,7 +258,7 @@ def log_likelihood_of(problem: Any, target: Any, state: Any, work: Any) -> Any:
     total = 0.0
     for n in range(state.whole[PRESENT]):
         sum_features(problem.tasks, state.features, work.sums, 0, n)
-        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
         total += log_with_lapse(problem.tasks, target, work.hit, n)
     return total
 
@@ -297,7 +276,7 @@ def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> N
         first = problem.tasks.first_task[n]
         if n < state.whole[PRESENT]:
             sum_features(problem.tasks, state.features, work.sums, 0, n)
-            fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+            fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
         for t in range(first, problem.tasks.first_task[n + 1]):
             hits[t] = (
                 work.hit[t - first]

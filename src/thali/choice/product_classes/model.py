@@ -187,7 +187,7 @@ class ProductClasses(Reports, RunByChains):
         \theta_{nk} \sim \mathrm{Gamma}(\sigma a, 1), \quad \varepsilon_{nkt} \sim \mathrm{Gamma}((1 - \sigma) a, 1)
 
     and chooses the best, or any of those that no class separates from it; with probability `lapse` any alternative. The
-    number of classes need not be known: Z has a two-parameter Indian buffet prior. In an attribute that is declared
+    number of classes need not be known: Z has an Indian buffet prior. In an attribute that is declared
     monotone classes are thresholds, liked if they hold the better levels and disliked if they hold the worse, so that
     utility never falls as the attribute gets better.
 
@@ -199,8 +199,6 @@ class ProductClasses(Reports, RunByChains):
         Probability of a blind choice.
     alpha : float above 0, optional
         Expected number of classes that a person uses; None learns it under a Gamma(1, 1) prior.
-    beta : float above 0
-        Second parameter of the Indian buffet: the larger, the more classes for as many a person.
     method : {"mcmc", "smc"}
         "mcmc": independent chains, for predictions and everything else. "smc": groups of particles, for the evidence.
 
@@ -250,13 +248,11 @@ class ProductClasses(Reports, RunByChains):
         monotone: Any = None,
         lapse: float = 0.02,
         alpha: Any = None,
-        beta: float = 1.0,
         method: str = "mcmc",
     ) -> None:
         self.monotone = monotone
         self.lapse = lapse
         self.alpha = alpha
-        self.beta = beta
         self.method = method
 
     def fit(
@@ -281,7 +277,7 @@ class ProductClasses(Reports, RunByChains):
         draws : int, optional
             States of each chain, of which evenly spaced ones are kept, at most 400. None draws until every row of
             `summary` has an R-hat of at most 1.01 and, all chains together, an effective sample size of at least 400;
-            it looks after 125 draws, and then where these tell how many are needed, up to 4,000 draws or ten minutes of
+            it looks after 125 draws, and then where these tell how many are needed, up to 8,000 draws or ten minutes of
             the processor. With method="smc" the particles of each group; None: 64.
         tune : int
             States of each chain that are discarded first. In the first half of them the lapse falls from 1 to its
@@ -365,7 +361,7 @@ class ProductClasses(Reports, RunByChains):
         thin = THIN if run.thin is None else run.thin
         bound = bounded(run, thin, seconds_of_sweep(source), FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
-        problem, design = problem_of(source, self._checked(source), self.alpha, self.beta), design_of(source)
+        problem, design = problem_of(source, self._checked(source), self.alpha), design_of(source)
         known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
@@ -399,7 +395,7 @@ class ProductClasses(Reports, RunByChains):
         from .posterior import to_datatree
         from .state import problem_of
 
-        problem = problem_of(data, self._checked(data), self.alpha, self.beta)
+        problem = problem_of(data, self._checked(data), self.alpha)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
         with opened_job(self, settings, data, run) as (folder, seed):
             found = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
@@ -422,7 +418,25 @@ class ProductClasses(Reports, RunByChains):
         ArgumentError
             If the fit was stopped early or estimated no evidence.
         """
-        return evidence_of_fit(self)
+        import pandas as pd
+
+        from .posterior import trace_of
+
+        self._require_fitted()
+        refuse_unfinished(self)
+        if not math.isfinite(self.log_evidence_):
+            raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
+        estimates = np.atleast_2d(trace_of(self.posterior_)["log_evidence"])[:, -1]
+        usable = self.evidence_sd_ <= USABLE
+        sentence = (
+            f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
+            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
+            "." if usable else "; take more sweeps at each step, or more draws.",
+        )
+        facts = {"groups": len(estimates), "sd": self.evidence_sd_}
+        verdict = Verdict(usable, facts, Message(*sentence))
+        df = float(len(estimates) - 1)
+        return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, verdict, estimates, pd.DataFrame())
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
         return self._engine.evidence_of(self, data, how)
@@ -458,7 +472,6 @@ class ProductClasses(Reports, RunByChains):
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
             positive("alpha", self.alpha, "the expected number of classes that a person uses")
-        positive("beta", self.beta, "the second parameter of the Indian buffet process")
         monotone = directions_of("monotone", self.monotone, data)
         one_of("method", self.method, tuple(ENGINES))
         refuse_many_levels(data, None)
@@ -499,26 +512,3 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "_draws_": load(tree["particles"].to_dataset()),
         "_design_": design_from(tree["constant_data"].to_dataset()),
     }
-
-
-def evidence_of_fit(model: Any) -> LogEvidence:
-    """The log evidence that the fit estimated."""
-    import pandas as pd
-
-    from .posterior import trace_of
-
-    model._require_fitted()
-    refuse_unfinished(model)
-    if not math.isfinite(model.log_evidence_):
-        raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
-    estimates = np.atleast_2d(trace_of(model.posterior_)["log_evidence"])[:, -1]
-    usable = model.evidence_sd_ <= USABLE
-    sentence = (
-        f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
-        f"the standard deviation of their estimates is {model.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
-        "." if usable else "; take more sweeps at each step, or more draws.",
-    )
-    facts = {"groups": len(estimates), "sd": model.evidence_sd_}
-    verdict = Verdict(usable, facts, Message(*sentence))
-    df = float(len(estimates) - 1)
-    return LogEvidence(model.log_evidence_, model.log_evidence_se_, df, verdict, estimates, pd.DataFrame())

@@ -66,46 +66,23 @@ def utility_difference(problem: Any, state: Any, n: Any, tau: Any, r: Any, other
 
 
 @scalar
-def utility(problem: Any, state: Any, n: Any, tau: Any, r: Any) -> Any:
-    """Utility of the product of row r."""
-    total = 0.0
-    f = state.features.people[n, 0]
-    while f >= 0:
-        if (
-            is_inside(problem.tasks.rows, r, state.bits, state.features.slots[f, CLASS])
-            and state.features.separates[f, tau] != 0
-        ):
-            value = math.exp(state.features.log_theta[f]) + math.exp(state.features.log_eps[f, tau])
-            total += (1 - 2 * state.features.slots[f, SIGN]) * value
-        f = state.features.slots[f, NEXT_OWNED]
-    return total
-
-
-@scalar
 def draw_choice(rng: np.random.Generator, problem: Any, target: Any, state: Any, n: Any, tau: Any, t: Any) -> Any:
     """The chosen row in task t."""
     first, end = problem.tasks.first_row[t], problem.tasks.first_row[t + 1]
     if rng.random() < target.delta[t]:
         return first + int(rng.random() * (end - first))
     best = first
-    if target.sharpness[t] == math.inf:
-        for r in range(first + 1, end):
-            if utility_difference(problem, state, n, tau, r, best) > 0:
-                best = r
-        winners = 1
-        choice = best
-        for r in range(first, end):
-            if r != best and utility_difference(problem, state, n, tau, r, best) == 0:
-                winners += 1
-                if rng.random() * winners < 1.0:
-                    choice = r
-        return choice
-    top = -math.inf
-    for r in range(first, end):  # the largest utility plus a Gumbel variable
-        score = target.sharpness[t] * utility(problem, state, n, tau, r) - math.log(rng.standard_exponential())
-        if score > top:
-            best, top = r, score
-    return best
+    for r in range(first + 1, end):
+        if utility_difference(problem, state, n, tau, r, best) > 0:
+            best = r
+    winners = 1
+    choice = best
+    for r in range(first, end):
+        if r != best and utility_difference(problem, state, n, tau, r, best) == 0:
+            winners += 1
+            if rng.random() * winners < 1.0:
+                choice = r
+    return choice
 
 
 @part
@@ -140,7 +117,7 @@ def sample_classes(
 ) -> PriorSample:
     """Classes, who owns them, their values, and a choice in each task."""
     first = data.with_choices(np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
-    problem = problem_of(first, monotone, model.alpha, model.beta)
+    problem = problem_of(first, monotone, model.alpha)
     rows = problem.tasks.rows.copy()
     target, keeper = target_of(problem, model.lapse), Keeper(problem)
     drawn, chosen = [], []

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import scalar
-from thali.errors import ArgumentError
 from thali.inference.numerics.gamma import QUANTILES, quantile_table
+
+from ..logit import DIRECTIONS
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 # The constants of a fit: tasks with the chosen product first, the constants of the prior, the target posterior --------
 
 
-DIRECTIONS: dict[str | int, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1}
 ALPHA, BETA = range(2)  # in Problem.prior
 EDITS, EXCHANGES = range(2)  # in Problem.proposals
 MANY_PEOPLE = 30  # from here on classes have many owners, who seldom accept a change: more proposals pay
@@ -62,25 +62,22 @@ class Problem(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Which posterior: every task hard or a logit, with its own share of choices made at random."""
+    """Which posterior: every task with its own share of choices made at random."""
 
     delta: np.ndarray  # (tasks,) lapse in [0, 1]; 1 = the task is not in the model yet
-    sharpness: np.ndarray  # (tasks,) of the logit; infinite = the best product wins, ties are split evenly
     held: np.ndarray  # (1,) whether a and σ stay as they are
 
 
 def problem_of(
     data: "ChoiceExperiment | Any",
-    monotone: Mapping[str, Any] | None = None,
+    monotone: Mapping[str, str] | None = None,
     alpha: float | None = None,
     beta: float = 1.0,
 ) -> Problem:
     """The arrays that the sampler reads."""
     n_levels = np.array([len(data.levels[name]) for name in data.attributes], np.int64)
-    direction = _directions(tuple(data.attributes), monotone or {})
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if value is not None and not 0.0 < value < math.inf:
-            raise ArgumentError(f"`{name}` must be a positive number; got {value!r}.")
+    words = monotone or {}
+    direction = np.array([DIRECTIONS.get(words.get(name, ""), 0) for name in data.attributes], np.int8)
     # Arrays of their own: those of the data are read-only, for which the kernels would be compiled again.
     first_row = np.array(data.first_row, np.int64)
     first_bit = np.concatenate([[0], np.cumsum(n_levels + 1)]).astype(np.int64)
@@ -112,14 +109,9 @@ def problem_of(
     )
 
 
-def target_of(problem: Problem, delta: float = 0.0, sharpness: Any = math.inf) -> Target:
-    """A target with the same lapse and sharpness in all tasks, or with those given task by task."""
-    tasks = problem.n_tasks
-    return Target(
-        np.ascontiguousarray(np.broadcast_to(np.asarray(delta, float), tasks)).copy(),
-        np.ascontiguousarray(np.broadcast_to(np.asarray(sharpness, float), tasks)).copy(),
-        np.zeros(1, np.bool_),
-    )
+def target_of(problem: Problem, delta: Any = 0.0) -> Target:
+    """A target with the same lapse in all tasks, or with those given task by task."""
+    return Target(np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_))
 
 
 def product_bits(products: np.ndarray, n_levels: np.ndarray, direction: np.ndarray) -> np.ndarray:
@@ -140,17 +132,6 @@ def _chosen_first(first_row: np.ndarray, chosen: np.ndarray, n_tasks: int) -> np
     rows = np.arange(first_row[-1])
     is_chosen = rows == (first_row[:-1] + chosen)[task]
     return np.lexsort((rows, ~is_chosen, task))
-
-
-def _directions(attributes: tuple[str, ...], monotone: Mapping[str, Any]) -> np.ndarray:
-    direction = np.zeros(len(attributes), np.int8)
-    for name, word in monotone.items():
-        if name not in attributes:
-            raise ArgumentError(f"`monotone` names {name!r}, which is not an attribute; there are {list(attributes)}.")
-        if word not in DIRECTIONS:
-            raise ArgumentError(f"`monotone[{name!r}]` must be 'increasing' or 'decreasing'; got {word!r}.")
-        direction[attributes.index(name)] = DIRECTIONS[word]
-    return direction
 
 
 A, SIGMA, CONCENTRATION = range(3)  # in State.real
@@ -231,7 +212,6 @@ class Work(NamedTuple):
     bounds: Bounds
     difference: np.ndarray  # (N + 1, C) int8; row 0 of a class not owned, row 1 + j of the j-th owner
     separates: np.ndarray  # (N + 1, T) int8
-    log_eps: np.ndarray  # (N + 1, T)
     fit: np.ndarray  # (N,) of the owners
     hit: np.ndarray  # (T,) likelihood of a task
     quantiles: np.ndarray  # (8, QUANTILES + 1)
@@ -277,7 +257,6 @@ def workspace(problem: Problem, state: State) -> Work:
         bounds=Bounds(np.zeros(tasks, np.int64), np.zeros(tasks), np.zeros(tasks), np.zeros(tasks, np.int64)),
         difference=np.zeros((people + 1, comparisons), np.int8),
         separates=np.zeros((people + 1, tasks), np.int8),
-        log_eps=np.zeros((people + 1, tasks)),
         fit=np.zeros(people),
         hit=np.zeros(tasks),
         quantiles=np.zeros((8, QUANTILES + 1)),
@@ -303,23 +282,10 @@ def grown(state: State) -> State:
     return state._replace(bits=twice(state.bits), classes=twice(state.classes), features=features)
 
 
-def copy_state(source: State, into: State | None = None) -> State:
-    """Write one state over another that has at least as much room, and return it; else return a new copy."""
-    if into is None or any(len(new) < len(old) for old, new in zip(_flat(source), _flat(into), strict=True)):
-        return source._replace(
-            **{name: getattr(source, name).copy() for name in State._fields if name != "features"},
-            features=Features(*(array.copy() for array in source.features)),
-        )
-    classes, top = source.whole[CLASSES], source.whole[TOP]
-    used = [len(source.real), len(source.whole), classes, classes, len(source.features.people)]
-    used += [top] * (len(Features._fields) - 1) + [len(source.lapsed), len(source.counts)]
-    for end, old, new in zip(used, _flat(source), _flat(into), strict=True):
-        new[:end] = old[:end]
-    return into
-
-
-def _flat(state: State) -> list[np.ndarray]:
-    return [*state[:4], *state.features, *state[5:]]
+def copy_state(state: State) -> State:
+    """Return a copy that shares nothing with the state."""
+    arrays = {name: getattr(state, name).copy() for name in State._fields if name != "features"}
+    return State(features=Features(*(array.copy() for array in state.features)), **arrays)
 
 
 # Allocation of features: slots are taken and freed, in the lists of their class and of their owner --------------------

@@ -1,11 +1,10 @@
-"""Sweeps of the two samplers: updates of one person after the other, then of the population."""
+"""Sweeps of the sampler: updates of one person after the other, then of the population."""
 
 from typing import Any
 
 from thali.compile.jit import compiled, scalar
 from thali.inference.numerics.decisions import poisson, shuffle
 
-from .moves.birth_death import switch_and_redraw
 from .moves.class_moves import move_class
 from .moves.flip import flip_classes
 from .moves.lapse import draw_lapses
@@ -40,25 +39,16 @@ from .state import (
 
 
 @compiled
-def recommended(rng: Any, problem: Any, target: Any, state: Any, work: Any, until: Any) -> Any:
-    """Sweeps of the recommended sampler; False if it stopped because there was no room, True when all are done."""
+def run_sweeps(rng: Any, problem: Any, target: Any, state: Any, work: Any, until: Any) -> Any:
+    """Run sweeps; False if it stopped because there was no room, True when all are done."""
     while state.whole[SWEEPS] < until:
-        if not recommended_sweep(rng, problem, target, state, work):
-            return False
-    return True
-
-
-@compiled
-def paper(rng: Any, problem: Any, target: Any, state: Any, work: Any, until: Any) -> Any:
-    """Sweeps of the draft's sampler, corrected; as `recommended` otherwise."""
-    while state.whole[SWEEPS] < until:
-        if not paper_sweep(rng, problem, target, state, work):
+        if not one_sweep(rng, problem, target, state, work):
             return False
     return True
 
 
 @scalar
-def recommended_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> Any:
+def one_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> Any:
     """The rest of a sweep: visits of the people present in order, then the population."""
     while state.whole[VISITED] < state.whole[PRESENT]:
         n = state.whole[VISITED]
@@ -73,42 +63,13 @@ def recommended_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any
 
 
 @scalar
-def paper_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> Any:
-    """The rest of a sweep of the draft's sampler."""
-    while state.whole[VISITED] < state.whole[PRESENT]:
-        n = state.whole[VISITED]
-        if not is_ready(rng, problem, state, n):
-            return False
-        draw_lapses(rng, problem, target, state, work, n)
-        switch_and_redraw(rng, problem, target, state, work, n)
-        replace_singletons(rng, problem, target, state, work, n, drawn(state))
-        state.whole[VISITED] += 1
-    if not target.held[0]:
-        walk_shapes(rng, problem, state)
-    draw_concentration(rng, problem, state)
-    state.whole[VISITED] = 0
-    state.whole[SWEEPS] += 1
-    return True
-
-
-@compiled
-def visits(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, times: Any) -> Any:
-    """Visits of one person by the recommended sampler; returns how many were done before room ran out."""
-    for done in range(times):
-        if not is_ready(rng, problem, state, n):
-            return done
-        visit(rng, problem, target, state, work, n)
-    return times
-
-
-@scalar
 def visit(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
     """Lapses, classes shared with others, unshared classes, values, their scale."""
     draw_lapses(rng, problem, target, state, work, n)
-    scan_ownership(rng, problem, target, state, work, n)
-    replace_singletons(rng, problem, target, state, work, n, drawn(state))
-    update_values(rng, problem, target, state, work, n)
-    rescale(rng, problem, target, state, n)
+    scan_ownership(rng, problem, state, work, n)
+    replace_singletons(rng, problem, state, work, n, drawn(state))
+    update_values(rng, problem, state, work, n)
+    rescale(rng, problem, state, n)
 
 
 @scalar
@@ -119,7 +80,7 @@ def visit_population(rng: Any, problem: Any, target: Any, state: Any, work: Any)
         work.order[k] = k
     shuffle(rng, work.order, classes)
     for i in range(classes):
-        move_class(rng, problem, target, state, work, work.order[i])
+        move_class(rng, problem, state, work, work.order[i])
     flip_classes(rng, problem, state)
     if not target.held[0]:
         walk_shapes(rng, problem, state)
@@ -189,9 +150,6 @@ def extend_to(rng: Any, problem: Any, state: Any, people: Any) -> Any:
     return let_come(rng, problem, state, people)
 
 
-SAMPLERS = {"recommended": recommended, "paper": paper}
-
-
 def draw_state(rng: Any, problem: Problem, *, people: int | None = None, shapes_from_prior: bool = False) -> State:
     """A state from the prior with this many people, all of them by default."""
     state = empty_state(problem)
@@ -201,12 +159,10 @@ def draw_state(rng: Any, problem: Problem, *, people: int | None = None, shapes_
     return state
 
 
-def sweep(
-    rng: Any, problem: Problem, target: Target, state: State, work: Work, sweeps: int, sampler: str = "recommended"
-) -> tuple[State, Work]:
+def sweep(rng: Any, problem: Problem, target: Target, state: State, work: Work, sweeps: int) -> tuple[State, Work]:
     """Run this many sweeps; returns state and work space, enlarged if there was too little room."""
-    run, until = SAMPLERS[sampler], int(state.whole[SWEEPS]) + sweeps
-    while not run(rng, problem, target, state, work, until):
+    until = int(state.whole[SWEEPS]) + sweeps
+    while not run_sweeps(rng, problem, target, state, work, until):
         state = grown(state)
         work = workspace(problem, state)
     return state, work

@@ -61,7 +61,7 @@ class Population:
             for i in np.flatnonzero(counts > 1):
                 for _ in range(counts[i] - 1):
                     j = first + next(free)
-                    self.states[j] = copy_state(self.states[first + i], self.states[j])
+                    self.states[j] = copy_state(self.states[first + i])
 
 
 def systematic(weights: np.ndarray, uniform: float) -> np.ndarray:

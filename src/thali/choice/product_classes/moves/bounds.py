@@ -10,10 +10,10 @@ from typing import Any
 from thali.compile.jit import part, scalar
 from thali.inference.numerics.gamma import log_gamma_between, log_gamma_draw, mass
 
-from ..likelihood import TINY, exact_difference, soft_hit, times
+from ..likelihood import TINY, exact_difference, times
 from ..state import SIGMA, A
 
-UNBOUNDED, LINEAR, LOGARITHMIC, SOFT, LAPSED = range(5)  # in Bounds.kind
+UNBOUNDED, LINEAR, LOGARITHMIC, LAPSED = range(4)  # in Bounds.kind
 
 
 @scalar
@@ -26,7 +26,6 @@ def shapes_of(real: Any) -> Any:
 @part
 def bound_feature(
     tasks: Any,
-    target: Any,
     features: Any,
     lapsed: Any,
     sums: Any,
@@ -55,14 +54,6 @@ def bound_feature(
             bounds.kind[tau] = LAPSED
             continue
         if separates[at, tau] == 0 and (before < 0 or features.separates[before, tau] == 0):
-            continue
-        if target.sharpness[t] != math.inf:
-            gain, product = times(
-                gain, product, 1.0 / soft_hit(sums, row, c, end, target.sharpness[t], 0.0, difference, at)
-            )
-            bounds.kind[tau] = SOFT
-            bounds.bound[count] = tau
-            count += 1
             continue
         low, high, winners_with, winners_without = 0.0, math.inf, 1, 1
         is_tiny = False
@@ -102,6 +93,45 @@ def bound_feature(
     if product != 1.0:
         gain += math.log(product)
     return gain, possible_without, count
+
+
+@scalar
+def bound_owned(problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, sign: Any) -> Any:
+    """Bound the value of feature f in the tasks that its class separates; see `bound_feature`."""
+    features = state.features
+    return bound_feature(
+        problem.tasks,
+        features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        row,
+        n,
+        features.difference,
+        features.separates,
+        f,
+        sign,
+        -1,
+    )
+
+
+@scalar
+def bound_compared(problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any) -> Any:
+    """Bound the value of a feature whose comparisons are row `at` of the work space; see `bound_feature`."""
+    return bound_feature(
+        problem.tasks,
+        state.features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        row,
+        n,
+        work.difference,
+        work.separates,
+        at,
+        sign,
+        -1,
+    )
 
 
 @part
@@ -153,67 +183,25 @@ def limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
 
 
 @scalar
-def log_fit(
-    tasks: Any,
-    target: Any,
-    sums: Any,
-    bounds: Any,
-    row: Any,
-    n: Any,
-    difference: Any,
-    at: Any,
-    sign: Any,
-    log_eps: Any,
-    eps_row: Any,
-    log_theta: Any,
-    h: Any,
-    next_h: Any,
-    count: Any,
-    least: Any,
-) -> Any:
-    """ln P(ε between its bounds) in all bound tasks, soft ones at the ε they have; may be -inf below `least`."""
+def log_fit(bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any) -> Any:
+    """ln P(ε between its bounds) in all bound tasks; may be -inf below `least`."""
     if count == 0:
         return 0.0
-    return log_fit_of_bound(
-        tasks, target, sums, bounds, row, n, difference, at, sign, log_eps, eps_row, log_theta, h, next_h, count, least
-    )
+    return log_fit_of_bound(bounds, log_theta, h, next_h, count, least)
 
 
 @part
-def log_fit_of_bound(
-    tasks: Any,
-    target: Any,
-    sums: Any,
-    bounds: Any,
-    row: Any,
-    n: Any,
-    difference: Any,
-    at: Any,
-    sign: Any,
-    log_eps: Any,
-    eps_row: Any,
-    log_theta: Any,
-    h: Any,
-    next_h: Any,
-    count: Any,
-    least: Any,
-) -> Any:
+def log_fit_of_bound(bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any) -> Any:
     """See `log_fit`."""
     total, product, floor = 0.0, 1.0, math.exp(least)
     theta = math.exp(log_theta)
     for i in range(count):
-        tau = bounds.bound[i]
-        if bounds.kind[tau] == SOFT:
-            c, end, sharpness = place_of(tasks, target, n, tau)
-            value = sign * (theta + math.exp(log_eps[eps_row, tau]))
-            p = soft_hit(sums, row, c, end, sharpness, value, difference, at)
-        else:
-            low, high = limits(bounds, tau, theta, log_theta)
-            if high == -math.inf:
-                return -math.inf
-            if low == -math.inf and high == math.inf:
-                continue
-            p = mass(h, next_h, low, high)
+        low, high = limits(bounds, bounds.bound[i], theta, log_theta)
+        if high == -math.inf:
+            return -math.inf
+        if low == -math.inf and high == math.inf:
+            continue
+        p = mass(h, next_h, low, high)
         if p <= 0.0:
             return -math.inf
         total, product = times(total, product, p)
@@ -222,20 +210,9 @@ def log_fit_of_bound(
     return total if product == 1.0 else total + math.log(product)
 
 
-@scalar
-def place_of(tasks: Any, target: Any, n: Any, tau: Any) -> Any:
-    """First and last comparison of a task of person n, and its sharpness."""
-    first = tasks.first_task[n]
-    t = first + tau
-    c = tasks.first_row[t] - tasks.first_row[first] - tau
-    return c, c + tasks.first_row[t + 1] - tasks.first_row[t] - 1, target.sharpness[t]
-
-
 @part
-def draw_eps(
-    rng: Any, tasks: Any, features: Any, bounds: Any, log_eps: Any, n: Any, f: Any, h: Any, soft_row: Any
-) -> None:
-    """ε of feature f between its bounds; of soft tasks from row of `log_eps`, or as they are if that is negative."""
+def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h: Any) -> None:
+    """ε of feature f between its bounds."""
     log_theta = features.log_theta[f]
     theta = math.exp(log_theta)
     features.theta[f] = theta
@@ -246,10 +223,7 @@ def draw_eps(
         low, high = -math.inf, math.inf
         if kind == LINEAR or kind == LOGARITHMIC:
             low, high = limits(bounds, tau, theta, log_theta)
-        if kind == SOFT:
-            if soft_row >= 0:
-                features.log_eps[f, tau] = log_eps[soft_row, tau]
-        elif low == -math.inf and high == math.inf:
+        if low == -math.inf and high == math.inf:
             features.log_eps[f, tau] = log_gamma_draw(rng, h)
         else:
             features.log_eps[f, tau] = log_gamma_between(rng, h, low, high)

@@ -5,7 +5,6 @@ from typing import Any
 
 from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import accept, index
-from thali.inference.numerics.gamma import log_gamma_draw
 
 from ..likelihood import clear_bit, compare, deactivate, has_bit, is_active, set_bit, set_size, sum_features
 from ..prior import draw_set, log_signs
@@ -25,7 +24,7 @@ from ..state import (
     SIGN,
     SPLIT,
 )
-from .bounds import SOFT, bound_feature, draw_eps, log_fit, shapes_of
+from .bounds import bound_compared, bound_feature, draw_eps, log_fit, shapes_of
 from .ownership import copy_comparisons
 
 
@@ -124,7 +123,7 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
 
 
 @scalar
-def move_class(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any) -> None:
+def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
     """Propose edits and exchanges for class k, accepted by the fit of all its owners, ε of the class integrated out."""
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
@@ -142,13 +141,13 @@ def move_class(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: An
         if ratio == -math.inf:
             continue
         state.counts[CLASS_MOVE, 0] += 1
-        if accept(rng, ratio + gain_of_owners(rng, problem, target, state, work, k)):
+        if accept(rng, ratio + gain_of_owners(problem, state, work, k)):
             state.counts[CLASS_MOVE, 1] += 1
             for w in range(work.bits.shape[1]):
                 state.bits[k, w] = work.bits[0, w]
             row = state.classes
             row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED] = polarity, active, ordered
-            renew_owners(rng, problem, target, state, work, k)
+            renew_owners(rng, problem, state, work, k)
     f = state.classes[k, FIRST]
     while f >= 0:
         state.features.slots[f, MUTE] = 0
@@ -156,7 +155,7 @@ def move_class(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: An
 
 
 @scalar
-def gain_of_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any) -> Any:
+def gain_of_owners(problem: Any, state: Any, work: Any, k: Any) -> Any:
     """ln of the ratio of likelihoods of all owners under work.bits and under class k as it is."""
     # Row 1 + j of the comparisons and row 2 + j of the differences belong to the j-th owner.
     total, j, f = 0.0, 0, state.classes[k, FIRST]
@@ -167,10 +166,10 @@ def gain_of_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k
             if math.isnan(work.fit[j]):
                 sum_features(problem.tasks, state.features, work.sums, j + 2, n)
                 work.fit[j] = fit_of_owner(
-                    rng, problem, target, state, work, j, n, f, state.features.difference, state.features.separates, f
+                    problem, state, work, j, n, f, state.features.difference, state.features.separates, f
                 )
             total -= work.fit[j]
-            total += fit_of_owner(rng, problem, target, state, work, j, n, f, work.difference, work.separates, j + 1)
+            total += fit_of_owner(problem, state, work, j, n, f, work.difference, work.separates, j + 1)
             if total == -math.inf:
                 return total
         j += 1
@@ -180,9 +179,7 @@ def gain_of_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k
 
 @part
 def fit_of_owner(
-    rng: Any,
     problem: Any,
-    target: Any,
     state: Any,
     work: Any,
     j: Any,
@@ -193,12 +190,10 @@ def fit_of_owner(
     at: Any,
 ) -> Any:
     """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be without any."""
-    # A soft task that is newly separated gets an ε from the prior, the others keep theirs, in row 1 + j.
     _, h, next_h = shapes_of(state.real)
     q = 1 - 2 * state.features.slots[f, SIGN]
     gain, _, count = bound_feature(
         problem.tasks,
-        target,
         state.features,
         state.lapsed,
         work.sums,
@@ -213,29 +208,7 @@ def fit_of_owner(
     )
     if gain == -math.inf:
         return gain
-    for i in range(count):
-        tau = work.bounds.bound[i]
-        if work.bounds.kind[tau] == SOFT:
-            old = state.features.separates[f, tau] != 0
-            work.log_eps[j + 1, tau] = state.features.log_eps[f, tau] if old else log_gamma_draw(rng, h)
-    return gain + log_fit(
-        problem.tasks,
-        target,
-        work.sums,
-        work.bounds,
-        j + 2,
-        n,
-        difference,
-        at,
-        q,
-        work.log_eps,
-        j + 1,
-        state.features.log_theta[f],
-        h,
-        next_h,
-        count,
-        -math.inf,
-    )
+    return gain + log_fit(work.bounds, state.features.log_theta[f], h, next_h, count, -math.inf)
 
 
 @scalar
@@ -251,7 +224,7 @@ def is_same(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split
 
 
 @scalar
-def renew_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any) -> None:
+def renew_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
     """Give the owners the comparisons and the ε of the changed class."""
     _, h, _ = shapes_of(state.real)
     j, f = 0, state.classes[k, FIRST]
@@ -260,24 +233,10 @@ def renew_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: 
         split = count_split(problem, work, n, j + 1)
         if not is_same(problem, state, work, n, f, j + 1, split):
             q = 1 - 2 * state.features.slots[f, SIGN]
-            bound_feature(
-                problem.tasks,
-                target,
-                state.features,
-                state.lapsed,
-                work.sums,
-                work.bounds,
-                j + 2,
-                n,
-                work.difference,
-                work.separates,
-                j + 1,
-                q,
-                -1,
-            )
+            bound_compared(problem, state, work, j + 2, n, j + 1, q)
             copy_comparisons(state, work, f, j + 1)
             state.features.slots[f, SPLIT] = split
-            draw_eps(rng, problem.tasks, state.features, work.bounds, work.log_eps, n, f, h, j + 1)
+            draw_eps(rng, problem.tasks, state.features, work.bounds, n, f, h)
             work.fit[j] = math.nan
         j += 1
         f = state.features.slots[f, NEXT_OWNER]

@@ -29,11 +29,11 @@ from ..state import (
     give_back,
     take,
 )
-from .bounds import SOFT, bound_feature, draw_eps, log_fit, shapes_of
+from .bounds import bound_compared, bound_owned, draw_eps, log_fit, shapes_of
 
 
 @scalar
-def scan_ownership(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
+def scan_ownership(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
     """One pass over the classes that somebody else owns; row 0 of work.sums holds the differences, before and after."""
     picked = pick_classes(rng, problem, state, work, n)
     shuffle(rng, work.order, picked)
@@ -41,9 +41,9 @@ def scan_ownership(rng: Any, problem: Any, target: Any, state: Any, work: Any, n
         k = work.order[i]
         state.counts[SWITCH, 0] += 1
         if work.mine[k] < 0:
-            birth(rng, problem, target, state, work, n, k)
+            birth(rng, problem, state, work, n, k)
         else:
-            death(rng, problem, target, state, work, n, work.mine[k])
+            death(rng, problem, state, work, n, work.mine[k])
 
 
 @scalar
@@ -73,7 +73,7 @@ def pick_classes(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Any:
 
 
 @scalar
-def birth(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, k: Any) -> None:
+def birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None:
     """Birth: person n may get class k, with sign and θ from their prior and ε integrated out."""
     g, h, next_h = shapes_of(state.real)
     owners, negative, polarity = state.classes[k, OWNERS], state.classes[k, NEGATIVE], state.classes[k, POLARITY]
@@ -82,43 +82,11 @@ def birth(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, k:
     separated = compare(problem.tasks, state.bits, k, n, work.difference, work.separates, 0)
     if separated > 0:
         q = 1 - 2 * sign
-        gain, _, count = bound_feature(
-            problem.tasks,
-            target,
-            state.features,
-            state.lapsed,
-            work.sums,
-            work.bounds,
-            0,
-            n,
-            work.difference,
-            work.separates,
-            0,
-            q,
-            -1,
-        )
-        draw_soft_eps(rng, work.bounds, work.log_eps, count, h)
+        gain, _, count = bound_compared(problem, state, work, 0, n, 0, q)
         least = -rng.standard_exponential() - gain
         if not least < 0.0:
             return
-        fit = log_fit(
-            problem.tasks,
-            target,
-            work.sums,
-            work.bounds,
-            0,
-            n,
-            work.difference,
-            0,
-            q,
-            work.log_eps,
-            0,
-            log_theta,
-            h,
-            next_h,
-            count,
-            least,
-        )
+        fit = log_fit(work.bounds, log_theta, h, next_h, count, least)
         if not fit > least:
             return
     state.counts[SWITCH, 1] += 1
@@ -126,12 +94,12 @@ def birth(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, k:
     state.features.slots[f, SPLIT] = separated
     copy_comparisons(state, work, f, 0)
     state.features.log_theta[f] = log_theta
-    draw_eps(rng, problem.tasks, state.features, work.bounds, work.log_eps, n, f, h, 0)
+    draw_eps(rng, problem.tasks, state.features, work.bounds, n, f, h)
     add_feature(problem.tasks, state.features, work.sums, 0, n, f)
 
 
 @scalar
-def death(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, f: Any) -> None:
+def death(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
     """Death: person n may lose feature f, its ε integrated out."""
     if state.features.slots[f, SPLIT] == 0:
         state.counts[SWITCH, 1] += 1
@@ -141,55 +109,15 @@ def death(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, f:
     q = 1 - 2 * state.features.slots[f, SIGN]
     state.features.slots[f, MUTE] = 1
     sum_features(problem.tasks, state.features, work.sums, 1, n)
-    gain, possible, count = bound_feature(
-        problem.tasks,
-        target,
-        state.features,
-        state.lapsed,
-        work.sums,
-        work.bounds,
-        1,
-        n,
-        state.features.difference,
-        state.features.separates,
-        f,
-        q,
-        -1,
-    )
+    gain, possible, count = bound_owned(problem, state, work, 1, n, f, q)
     state.features.slots[f, MUTE] = 0
     if not possible:
         return
-    gain += log_fit(
-        problem.tasks,
-        target,
-        work.sums,
-        work.bounds,
-        1,
-        n,
-        state.features.difference,
-        f,
-        q,
-        state.features.log_eps,
-        f,
-        state.features.log_theta[f],
-        h,
-        next_h,
-        count,
-        -math.inf,
-    )
+    gain += log_fit(work.bounds, state.features.log_theta[f], h, next_h, count, -math.inf)
     if accept(rng, -gain):
         state.counts[SWITCH, 1] += 1
         give_back(state, f)
         copy_sums(work.sums, 1, 0)
-
-
-@scalar
-def draw_soft_eps(rng: Any, bounds: Any, log_eps: Any, count: Any, h: Any) -> None:
-    """ε from the prior for the soft tasks of a proposed feature."""
-    for i in range(count):
-        tau = bounds.bound[i]
-        if bounds.kind[tau] == SOFT:
-            log_eps[0, tau] = log_gamma_draw(rng, h)
 
 
 @scalar

@@ -15,12 +15,9 @@ _FAR = 20.0  # logarithm of the largest factor by which numbers are multiplied i
 
 
 @scalar
-def rescale(rng: Any, problem: Any, target: Any, state: Any, n: Any) -> None:
-    """Multiply all values of person n by one factor; not while a task is a logit."""
+def rescale(rng: Any, problem: Any, state: Any, n: Any) -> None:
+    """Multiply all values of person n by one factor."""
     first, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
-    for t in range(first, end):
-        if state.lapsed[t] == 0 and target.sharpness[t] != math.inf:
-            return
     if state.features.people[n, 0] < 0:
         return
     g, h, _ = shapes_of(state.real)

@@ -12,7 +12,7 @@ from .ownership import copy_sums
 
 
 @scalar
-def replace_singletons(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, new: Any) -> None:
+def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, new: Any) -> None:
     """Propose a Poisson number of new classes in place of all that person n owns alone."""
     # Row 0 of work.sums holds the differences, before and after.
     old = 0
@@ -24,14 +24,14 @@ def replace_singletons(rng: Any, problem: Any, target: Any, state: Any, work: An
     if old == 0 and new == 0:
         return
     state.counts[SINGLETONS, 0] += 1
-    fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+    fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
     change = -log_open_hits(problem.tasks, state.lapsed, work.hit, n)
     for i in range(old):
         state.features.slots[work.owned[i], MUTE] = 1
     for _ in range(new):
         own_new_class(rng, problem, state, n)
     sum_features(problem.tasks, state.features, work.sums, 1, n)
-    fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 1, n)
+    fill_hits(problem.tasks, state.features, work.sums, work.hit, 1, n)
     change += log_open_hits(problem.tasks, state.lapsed, work.hit, n)
     if accept(rng, change):
         state.counts[SINGLETONS, 1] += 1

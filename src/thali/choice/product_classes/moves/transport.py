@@ -42,7 +42,7 @@ def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) 
     while done < state.whole[PRESENT] and gain > -math.inf:
         gain += move_person(problem, state.features, work, done, sigma * a, h, new_sigma * new_a, new_h)
         sum_features(problem.tasks, state.features, work.sums, 0, done)
-        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, done)
+        fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, done)
         gain += log_with_lapse(problem.tasks, target, work.hit, done)
         done += 1
     if gain > least:

@@ -4,19 +4,19 @@ import math
 from typing import Any
 
 from thali.compile.jit import scalar
-from thali.inference.numerics.decisions import accept, shuffle
+from thali.inference.numerics.decisions import shuffle
 from thali.inference.numerics.gamma import log_gamma_draw
 
-from ..likelihood import add_feature, add_rows, clear_row, copy_row, soft_hit
+from ..likelihood import add_feature, add_rows, clear_row, copy_row
 from ..prior import draw_sign
 from ..state import CLASS, MUTE, NEGATIVE, OWNERS, POLARITY, SIGN, VALUES, gather
-from .bounds import SOFT, bound_feature, draw_eps, log_fit, place_of, shapes_of
+from .bounds import bound_owned, draw_eps, log_fit, shapes_of
 
 WALK = 1.2  # standard deviation of the walk of ln θ
 
 
 @scalar
-def update_values(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
+def update_values(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
     """One update of every feature of person n, in random order."""
     # The differences without a feature are those of the features before it, in row 0, plus those of the ones after it,
     # in row 2 + its place: nothing is ever subtracted, which would lose the sign where values differ by many orders.
@@ -29,50 +29,19 @@ def update_values(rng: Any, problem: Any, target: Any, state: Any, work: Any, n:
         add_feature(problem.tasks, state.features, work.sums, i + 1, n, work.owned[i])
     for i in range(count):
         add_rows(problem.tasks, work.sums, 0, i + 2, 1, n)
-        update_value(rng, problem, target, state, work, n, work.owned[i])
+        update_value(rng, problem, state, work, n, work.owned[i])
         add_feature(problem.tasks, state.features, work.sums, 0, n, work.owned[i])
 
 
 @scalar
-def update_value(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, f: Any) -> None:
+def update_value(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
     """Propose (sign, θ) from the prior or walk on ln θ; then draw ε. Row 1 holds the differences without f."""
     g, h, next_h = shapes_of(state.real)
     slots, k = state.features.slots, state.features.slots[f, CLASS]
     slots[f, MUTE] = 1
     sign, log_theta = slots[f, SIGN], state.features.log_theta[f]
-    gain, _, count = bound_feature(
-        problem.tasks,
-        target,
-        state.features,
-        state.lapsed,
-        work.sums,
-        work.bounds,
-        1,
-        n,
-        state.features.difference,
-        state.features.separates,
-        f,
-        1 - 2 * sign,
-        -1,
-    )
-    change = -gain - log_fit(
-        problem.tasks,
-        target,
-        work.sums,
-        work.bounds,
-        1,
-        n,
-        state.features.difference,
-        f,
-        1 - 2 * sign,
-        state.features.log_eps,
-        f,
-        log_theta,
-        h,
-        next_h,
-        count,
-        -math.inf,
-    )
+    gain, _, count = bound_owned(problem, state, work, 1, n, f, 1 - 2 * sign)
+    change = -gain - log_fit(work.bounds, log_theta, h, next_h, count, -math.inf)
     new_sign = sign
     if rng.random() < 0.5:
         owners, negative = state.classes[k, OWNERS] - 1, state.classes[k, NEGATIVE] - sign
@@ -82,42 +51,11 @@ def update_value(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: 
         new_log_theta = log_theta + WALK * rng.standard_normal()
         change += g * (new_log_theta - log_theta) + math.exp(log_theta) - math.exp(new_log_theta)
     if new_sign != sign:
-        gain, _, count = bound_feature(
-            problem.tasks,
-            target,
-            state.features,
-            state.lapsed,
-            work.sums,
-            work.bounds,
-            1,
-            n,
-            state.features.difference,
-            state.features.separates,
-            f,
-            1 - 2 * new_sign,
-            -1,
-        )
+        gain, _, count = bound_owned(problem, state, work, 1, n, f, 1 - 2 * new_sign)
     least = -rng.standard_exponential() - change - gain
     new_fit = -math.inf
     if least < 0.0:
-        new_fit = log_fit(
-            problem.tasks,
-            target,
-            work.sums,
-            work.bounds,
-            1,
-            n,
-            state.features.difference,
-            f,
-            1 - 2 * new_sign,
-            state.features.log_eps,
-            f,
-            new_log_theta,
-            h,
-            next_h,
-            count,
-            least,
-        )
+        new_fit = log_fit(work.bounds, new_log_theta, h, next_h, count, least)
     state.counts[VALUES, 0] += 1
     if new_fit > least:
         state.counts[VALUES, 1] += 1
@@ -125,50 +63,6 @@ def update_value(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: 
         slots[f, SIGN] = new_sign
         state.classes[k, NEGATIVE] += new_sign - sign
     elif new_sign != sign:
-        _, _, count = bound_feature(
-            problem.tasks,
-            target,
-            state.features,
-            state.lapsed,
-            work.sums,
-            work.bounds,
-            1,
-            n,
-            state.features.difference,
-            state.features.separates,
-            f,
-            1 - 2 * sign,
-            -1,
-        )
+        bound_owned(problem, state, work, 1, n, f, 1 - 2 * sign)
     slots[f, MUTE] = 0
-    draw_eps(rng, problem.tasks, state.features, work.bounds, work.log_eps, n, f, h, -1)
-    walk_soft_eps(rng, problem, target, state, work, n, f, h, count)
-
-
-@scalar
-def walk_soft_eps(
-    rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, f: Any, h: Any, count: Any
-) -> None:
-    """ε of a feature in the soft tasks: a proposal from the prior, then a walk on its logarithm."""
-    sign = 1 - 2 * state.features.slots[f, SIGN]
-    theta = state.features.theta[f]
-    for i in range(count):
-        tau = work.bounds.bound[i]
-        if work.bounds.kind[tau] != SOFT:
-            continue
-        c, end, sharpness = place_of(problem.tasks, target, n, tau)
-        old = state.features.log_eps[f, tau]
-        fit = math.log(
-            soft_hit(work.sums, 1, c, end, sharpness, sign * state.features.value[f, tau], state.features.difference, f)
-        )
-        for step in range(2):
-            new, ratio = log_gamma_draw(rng, h), 0.0
-            if step == 1:
-                new = old + WALK * rng.standard_normal()
-                ratio = h * (new - old) + math.exp(old) - math.exp(new)
-            value = sign * (theta + math.exp(new))
-            new_fit = math.log(soft_hit(work.sums, 1, c, end, sharpness, value, state.features.difference, f))
-            if accept(rng, new_fit - fit + ratio):
-                old, fit = new, new_fit
-        state.features.log_eps[f, tau] = old
-        state.features.value[f, tau] = theta + math.exp(old)
+    draw_eps(rng, problem.tasks, state.features, work.bounds, n, f, h)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.compile.jit import scalar
-from thali.inference.numerics.decisions import index, poisson
+from thali.inference.numerics.decisions import index
 from thali.inference.numerics.gamma import log_gamma_draw
+
+from ..likelihood import log_sum
 
 if TYPE_CHECKING:
     from ..particles import Particles
@@ -27,20 +29,10 @@ def holds(active: Any, member: Any, c: Any, offset: Any, codes: Any, product: An
 
 
 @scalar
-def log_add(a: Any, b: Any) -> Any:
-    """log(exp(a) + exp(b))."""
-    if a < b:
-        a, b = b, a
-    if b == -math.inf:
-        return a
-    return a + math.log1p(math.exp(b - a))
-
-
-@scalar
 def draw_values(rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_value: Any) -> None:
     """The values on one occasion of the n owned classes listed in `chosen`: lasting part plus a fresh one."""
     for q in range(n):
-        log_value[q] = log_add(log_theta[chosen[q]], log_gamma_draw(rng, shape))
+        log_value[q] = log_sum(log_theta[chosen[q]], log_gamma_draw(rng, shape))
 
 
 @scalar
@@ -175,7 +167,7 @@ def row_with(rng: np.random.Generator, codes: Any, rows: Any, i: Any, least: Any
             return product
 
 
-# A person who is not in the data: a new row of the Indian buffet, with new classes from the prior ---------------------
+# New people: classes from the prior, and how many there may be --------------------------------------------------------
 
 
 @scalar
@@ -212,49 +204,10 @@ def draw_class(rng: Any, offset: Any, monotone: Any, order: Any, active: Any, me
     return polarity
 
 
-@scalar
-def draw_new_row(
-    rng: Any,
-    draws: Any,
-    d: Any,
-    people: Any,
-    codes: Any,
-    inside: Any,
-    sign: Any,
-    log_theta: Any,
-    order: Any,
-    active: Any,
-    member: Any,
-) -> Any:
-    """Classes of a new person in draw d, whose products are rows of `inside`; returns how many."""
-    rows = codes.shape[0]
-    shape = draws.sigma[d] * draws.a[d]
-    room = inside.shape[0]
-    n = 0
-    for c in range(draws.first_class[d], draws.first_class[d + 1]):
-        owners = draws.n_owners[c]
-        if n == room or rng.random() * (draws.beta + people) >= owners:
-            continue
-        sign[n] = draws.polarity[c]
-        if draws.polarity[c] < 0:
-            sign[n] = rng.random() * (2.0 + owners) < 1.0 + draws.n_negative[c]
-        log_theta[n] = log_gamma_draw(rng, shape)
-        for row in range(rows):
-            inside[n, row] = holds(draws.active, draws.member, c, draws.offset, codes, row)
-        n += 1
-    own = poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + people))
-    for _ in range(min(own, room - n)):
-        polarity = draw_class(rng, draws.offset, draws.monotone, order, active, member, 0)
-        sign[n] = polarity if polarity >= 0 else index(rng, 2)
-        log_theta[n] = log_gamma_draw(rng, shape)
-        for row in range(rows):
-            inside[n, row] = holds(active, member, 0, draws.offset, codes, row)
-        n += 1
-    return n
-
-
-def room_for_new(draws: Any, people: int) -> int:
-    """An upper bound on the classes of a new person: all existing classes, and a bound on new ones."""
-    mean = float(draws.alpha.max(initial=0.0)) * draws.beta / (draws.beta + people)
-    most = int((draws.first_class[1:] - draws.first_class[:-1]).max(initial=0))
+def room_for_newcomers(draws: "Particles", newcomers: int) -> int:
+    """An upper bound on the classes after this many people joined: all existing classes, and a bound on new ones."""
+    present = draws.beta + draws.n_respondents
+    harmonic = 1.0 / present + math.log1p(newcomers / present)  # above the sum of 1 / (present + i), i < newcomers
+    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
+    most = int(np.diff(draws.first_class).max(initial=0))
     return most + int(mean + 20.0 * math.sqrt(mean)) + 64

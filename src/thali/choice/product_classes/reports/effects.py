@@ -30,7 +30,7 @@ from .choosing import (
     separating,
     shape_of_passing,
 )
-from .predict import add_observed
+from .predict import add_known
 
 if TYPE_CHECKING:
     import xarray
@@ -99,7 +99,7 @@ def add_effects(
 def pair_places(pairs: Sequence[tuple[int, int, int]], attributes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the first and second levels of pairs, and the number of the first pair of each attribute."""
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    return first, second, np.searchsorted(attribute, np.arange(attributes + 1)).astype(np.int64)
+    return first, second, np.searchsorted(attribute, np.arange(attributes + 1))
 
 
 def level_effects(
@@ -111,20 +111,11 @@ def level_effects(
 ) -> Effects:
     """For each triple (attribute, level, other level), how often the last is preferred."""
     kept = thinned(draws.group, EFFECT_DRAWS)
-    repeats = max(2, -(-_EFFECT_OCCASIONS // draws.n_respondents))
-    counts, by_draw = _counted(draws, design, pairs, kept, repeats, cores, random_seed)
-    of_people = counts / (2.0 * repeats * len(kept))
-    return Effects(of_people, by_draw / (2.0 * repeats * draws.n_respondents), draws.group[kept])
-
-
-def _counted(
-    draws: Any, design: Any, pairs: Any, kept: Any, repeats: Any, cores: Any, random_seed: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Twice the occasions with a preference: of each person over all draws, of each draw over all people."""
+    people = draws.n_respondents
+    repeats = max(2, -(-_EFFECT_OCCASIONS // people))
     places = pair_places(pairs, len(design.attributes))
     rngs = streams(random_seed, len(kept))
     room = room_for_known(draws)
-    people = draws.n_respondents
     pieces = min(_PIECES, len(kept))
     by_piece = np.zeros((pieces, people, len(pairs)), np.int64)
     by_draw = np.zeros((len(kept), len(pairs)), np.int64)
@@ -138,7 +129,8 @@ def _counted(
             by_draw[place] = own.sum(axis=0)
 
     in_threads(work, pieces, cores)
-    return by_piece.sum(axis=0), by_draw
+    of_people = by_piece.sum(axis=0) / (2.0 * repeats * len(kept))
+    return Effects(of_people, by_draw / (2.0 * repeats * people), draws.group[kept])
 
 
 # Importance of each attribute: the change of choices if all alternatives are equal in it ------------------------------
@@ -246,26 +238,17 @@ def attribute_importance(
 # What a verdict on product classes looks at, in every draw: shares of levels among choices, and level effects ---------
 
 
-class DrawReport(NamedTuple):
-    """What is simulated of a draw."""
+class Reports(NamedTuple):
+    """What is simulated of a draw, or of all, in arrays (draws, ...)."""
 
     shares: np.ndarray  # of levels among the choices
     effects: np.ndarray
     chosen: np.ndarray  # how often each alternative of some tasks is chosen, lapse left out
-    noise: float  # mean variance of that because of the occasions simulated
-
-
-class Reports(NamedTuple):
-    """What is simulated of all draws, in arrays (draws, ...), as in `DrawReport`."""
-
-    shares: np.ndarray
-    effects: np.ndarray
-    chosen: np.ndarray
-    noise: np.ndarray
+    noise: np.ndarray  # mean variance of that because of the occasions simulated
 
 
 def simulate_reports(
-    draws: "Particles", design: "Design", cores: int | None = None, known: dict[bytes, DrawReport] | None = None
+    draws: "Particles", design: "Design", cores: int | None = None, known: dict[bytes, Reports] | None = None
 ) -> Reports:
     """Simulate shares of levels, level effects and choices of every draw but those in `known`, which receives them."""
     # They are found by simulated occasions, whose random stream depends on the draw alone: a draw has the same numbers
@@ -281,7 +264,7 @@ def simulate_reports(
         np.repeat(np.arange(tasks), np.diff(design.first_row)), np.arange(0, tasks, -(-tasks // _SOME_TASKS))
     )
     room = room_for_known(draws)
-    rows = (design.products, design.row_product)
+    codes, rows = design.products[design.row_product], (design.products, design.row_product)
     keys = [_numbers_of(draws, d).tobytes() for d in range(draws.n_draws)]
     new = [d for d, key in enumerate(keys) if key not in known]
 
@@ -290,15 +273,15 @@ def simulate_reports(
         rng = streams(np.random.SeedSequence(_numbers_of(draws, d).view(np.uint32).tolist()), 1)[0]
         halves, own = np.zeros((2, len(design.row_product))), np.zeros((people, len(pairs)), np.int64)
         for half in halves:
-            add_observed(rng, draws, d, *rows, design.first_task, design.first_row, of_tasks, room, half)
+            add_known(rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, of_tasks, room, half)
         one, other = halves / of_tasks
         chosen = (one + other) / 2.0
         p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
         shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
         add_effects(rng, draws, d, *rows, design.inside, *places, of_people, room, own)
         effects = own.sum(axis=0) / (2.0 * of_people * people)
-        noise = float(((one - other)[some] ** 2).mean()) / 4.0
-        known[keys[d]] = DrawReport(shares, effects, chosen[some].astype(np.float32), noise)
+        noise = ((one - other)[some] ** 2).mean() / 4.0
+        known[keys[d]] = Reports(shares, effects, chosen[some].astype(np.float32), noise)
 
     in_threads(work, len(new), cores)
     for key in known.keys() - set(keys):

@@ -124,33 +124,6 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         draws, design = self._fitted_parts()
         return design, drawn_choices(draws, design, rng, thinned(draws.group, most))
 
-    def people(self, same_sign: bool = True, people: Any = None) -> "pandas.DataFrame":
-        """How many classes two people share, posterior mean.
-
-        Parameters
-        ----------
-        same_sign : bool
-            Whether a class that one likes and the other dislikes does not count.
-        people : optional
-            Whose rows: None, all respondents; otherwise as for `market_shares`.
-
-        Returns
-        -------
-        pandas.DataFrame (N, N)
-            Those who share classes are neighbours (hierarchical clustering, average linkage); on the diagonal stands
-            how many classes a person owns.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If that is more than 4,000 people, of whom a table takes 128 MB; or the filter leaves nobody.
-        """
-        from .chooser import people_table
-
-        return people_table(self._chooser(), same_sign, people)
-
     def predict_proba(
         self,
         new: Any,

@@ -1,6 +1,5 @@
 """Probabilities of choice and shares of markets that product classes predict, for known and for new people."""
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +14,12 @@ from ..prior import draw_sign
 from .choosing import (
     add_winners,
     draw_class,
-    draw_new_row,
     draw_values,
     fill_inside,
     holds,
     owned_by,
     room_for_known,
-    room_for_new,
+    room_for_newcomers,
     separating,
     shape_of_passing,
 )
@@ -43,7 +41,6 @@ def add_person(
     d: Any,
     person: Any,
     codes: Any,
-    row_product: Any,
     first_row: Any,
     first_task: Any,
     last_task: Any,
@@ -55,15 +52,12 @@ def add_person(
     total: Any,
 ) -> None:
     """Add to `total`, for each row of some tasks, on how many occasions a person of the data chose it in draw d."""
-    # Row number r is product `row_product[r]` of `codes`; task t has the rows first_row[t], ..., first_row[t + 1] - 1.
+    # Task t has the rows first_row[t], ..., first_row[t + 1] - 1 of `codes`.
     begin, n, sign, log_theta = owned_by(draws, d, person)
     shape = shape_of_passing(draws, d)
     for t in range(first_task, last_task):
         first, rows = first_row[t], first_row[t + 1] - first_row[t]
-        for o in range(n):
-            c = draws.first_class[d] + draws.owned_class[begin + o]
-            for row in range(rows):
-                inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row_product[first + row])
+        fill_inside(draws, d, begin, n, codes[first : first + rows], rows, inside)
         matter = separating(inside, n, 0, rows, chosen)
         for _ in range(repeats if matter else 1):
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
@@ -75,89 +69,100 @@ def add_person(
 def add_known(
     rng: np.random.Generator,
     draws: Any,
-    person: Any,
+    first_draw: Any,
+    last_draw: Any,
+    first_person: Any,
     codes: Any,
-    row_product: Any,
-    first_row: Any,
-    repeats: Any,
-    room: Any,
-    total: Any,
-) -> None:
-    """Add to `total`, for each row of the tasks of a person, on how many occasions it was chosen, in all draws."""
-    inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
-    log_value, value = np.empty(room), np.empty(room)
-    work, tasks = (inside, chosen, log_value, value), first_row.shape[0] - 1
-    for d in range(draws.a.shape[0]):
-        add_person(rng, draws, d, person, codes, row_product, first_row, 0, tasks, repeats, *work, total)
-
-
-@allocating
-def add_observed(
-    rng: np.random.Generator,
-    draws: Any,
-    d: Any,
-    codes: Any,
-    row_product: Any,
     first_task: Any,
     first_row: Any,
     repeats: Any,
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of the tasks of the data, on how many occasions it was chosen in draw d."""
+    """Add to `total`, for each row of the tasks of some people, on how many occasions it was chosen in some draws."""
+    # Person first_person + n of the data has the tasks first_task[n], ..., first_task[n + 1] - 1.
     inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
     work = (inside, chosen, log_value, value)
-    for person in range(first_task.shape[0] - 1):
-        tasks = (first_task[person], first_task[person + 1])
-        add_person(rng, draws, d, person, codes, row_product, first_row, *tasks, repeats, *work, total)
+    for d in range(first_draw, last_draw):
+        for n in range(first_task.shape[0] - 1):
+            tasks = (first_task[n], first_task[n + 1])
+            add_person(rng, draws, d, first_person + n, codes, first_row, *tasks, repeats, *work, total)
 
 
 @allocating
-def add_new(
+def add_newcomers(
     rng: np.random.Generator,
     draws: Any,
-    codes: Any,
-    row_product: Any,
-    first_row: Any,
+    first_draw: Any,
+    last_draw: Any,
+    groups: Any,
     newcomers: Any,
     occasions: Any,
+    codes: Any,
+    first_row: Any,
     room: Any,
     total: Any,
 ) -> None:
-    """As `add_known`, for people who are not in the data: each a new row of the buffet, with so many occasions."""
+    """As `add_known`, for groups of new people, who join those of a draw one after the other; rows are in `codes`."""
+    # Each draws from the prior given everybody before; the more of them there are, the closer their shares are to those
+    # of one population that the people of the data are a sample of. Values of an occasion are the same in all tasks.
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
-    products = codes.shape[0]
-    held = np.empty((room, products), np.bool_)
-    inside = np.empty((room, row_product.shape[0]), np.bool_)
+    rows = codes.shape[0]
+    owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
+    polarity, held = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
+    inside = np.empty((room, rows), np.bool_)
     chosen, order = np.empty(room, np.int64), np.empty(draws.monotone.shape[0], np.int64)
     sign, log_theta = np.empty(room, np.int8), np.empty(room)
     log_value, value = np.empty(room), np.empty(room)
     active = np.empty((1, draws.monotone.shape[0]), np.bool_)
     member = np.empty((1, draws.member.shape[1]), np.bool_)
-    for d in range(draws.a.shape[0]):
-        shape = shape_of_passing(draws, d)
-        for _ in range(newcomers):
-            n = draw_new_row(rng, draws, d, people, codes, held, sign, log_theta, order, active, member)
-            for o in range(n):
-                for row in range(row_product.shape[0]):
-                    inside[o, row] = held[o, row_product[row]]
-            for t in range(first_row.shape[0] - 1):
-                first, last = first_row[t], first_row[t + 1]
-                matter = separating(inside, n, first, last, chosen)
+    for d in range(first_draw, last_draw):
+        lasting, passing = draws.sigma[d] * draws.a[d], shape_of_passing(draws, d)
+        begin = draws.first_class[d]
+        known = draws.first_class[d + 1] - begin
+        for c in range(known):
+            for row in range(rows):
+                held[c, row] = holds(draws.active, draws.member, begin + c, draws.offset, codes, row)
+        for _ in range(groups):
+            n_classes = known
+            for c in range(known):
+                owners[c], negative[c] = draws.n_owners[begin + c], draws.n_negative[begin + c]
+                polarity[c] = draws.polarity[begin + c]
+            for present in range(people, people + newcomers):
+                own = poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
+                for c in range(n_classes, min(n_classes + own, room)):
+                    polarity[c] = draw_class(rng, draws.offset, draws.monotone, order, active, member, 0)
+                    owners[c], negative[c] = 0, 0
+                    for row in range(rows):
+                        held[c, row] = holds(active, member, 0, draws.offset, codes, row)
+                n, others = 0, n_classes
+                n_classes = min(n_classes + own, room)
+                for c in range(n_classes):
+                    if c < others and rng.random() * (draws.beta + present) >= owners[c]:
+                        continue
+                    sign[n] = draw_sign(rng, polarity[c], owners[c], negative[c])
+                    owners[c] += 1
+                    negative[c] += sign[n]
+                    log_theta[n] = log_gamma_draw(rng, lasting)
+                    for row in range(rows):
+                        inside[n, row] = held[c, row]
+                    n += 1
+                matter = separating(inside, n, 0, rows, chosen)
                 for _ in range(occasions):
-                    draw_values(rng, log_theta, shape, chosen, matter, log_value)
-                    add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
+                    draw_values(rng, log_theta, passing, chosen, matter, log_value)
+                    for t in range(first_row.shape[0] - 1):
+                        first, last = first_row[t], first_row[t + 1]
+                        add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
 
 
 def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator, kept: np.ndarray) -> np.ndarray:
     """A choice of the people of the data in each of their tasks at the draws of those numbers, shape (draws, tasks)."""
-    room = room_for_known(draws)
+    room, codes = room_for_known(draws), design.products[design.row_product]
     chosen = np.empty((len(kept), len(design.chosen)), np.int64)
     for place, d in enumerate(kept.tolist()):
         shares = np.zeros(len(design.row_product))
-        tasks = (design.products, design.row_product, design.first_task, design.first_row)
-        add_observed(rng, draws, d, *tasks, 1, room, shares)
+        add_known(rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, 1, room, shares)
         alternatives = np.diff(design.first_row)
         p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
@@ -202,11 +207,6 @@ def tasks_proba(
     return result
 
 
-def choice_probabilities(*arguments: Any, **how: Any) -> np.ndarray:
-    """Probability that each row is chosen in its task, averaged over all draws; see `probabilities_in_parts`."""
-    return probabilities_in_parts(*arguments, **how).mean(axis=0)
-
-
 def probabilities_in_parts(
     draws: "Particles",
     products: np.ndarray,
@@ -231,24 +231,24 @@ def probabilities_in_parts(
     each = count // number
     parts = [draws_between(draws, part * each, (part + 1) * each) for part in range(number)]
     repeats = repeats or (OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count)))
-    newcomers, occasions = (1, repeats) if by_draw else (repeats, 1)
+    groups, occasions = (1, repeats) if by_draw else (repeats, 1)
     rngs = streams(random_seed, len(people))
-    known = (draws.first_owned.shape[0] - 1) // count
     room_known = room_for_known(draws)
-    room_new = room_for_new(draws, known)
+    room_new = room_for_newcomers(draws, 1)
     total = np.zeros((number, len(row_product)))
 
     def work(unit: int) -> None:
         tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
         rows = slice(tasks[0], tasks[-1])
-        used, places = np.unique(row_product[rows], return_inverse=True)
-        codes = np.ascontiguousarray(products[used], np.int64)
-        places, starts = places.astype(np.int64), np.ascontiguousarray(tasks - tasks[0], np.int64)
+        starts, person = np.ascontiguousarray(tasks - tasks[0], np.int64), int(people[unit])
+        codes = np.ascontiguousarray(products[row_product[rows]], np.int64)
+        known = (codes, np.array([0, len(starts) - 1], np.int64), starts, repeats, room_known)
+        new = (groups, 1, occasions, codes, starts, room_new)
         for some, of_part in zip(parts, total[:, rows], strict=True):
-            if people[unit] >= 0:
-                add_known(rngs[unit], some, int(people[unit]), codes, places, starts, repeats, room_known, of_part)
+            if person >= 0:
+                add_known(rngs[unit], some, 0, each, person, *known, of_part)
             else:
-                add_new(rngs[unit], some, codes, places, starts, newcomers, occasions, room_new, of_part)
+                add_newcomers(rngs[unit], some, 0, each, *new, of_part)
 
     in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
@@ -296,64 +296,6 @@ def add_shares(
                 add_winners(inside, sign, chosen, matter, log_value, value, first, last, weights[person], total)
 
 
-@allocating
-def add_population(
-    rng: np.random.Generator, draws: Any, d: Any, newcomers: Any, codes: Any, first_row: Any, room: Any, total: Any
-) -> None:
-    """As `add_shares`, for new people who join those of draw d one after the other, one occasion each."""
-    # Each draws from the prior given everybody before; the more of them there are, the closer their shares are to those
-    # of one population that the people of the data are a sample of.
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
-    first, rows = draws.first_class[d], codes.shape[0]
-    n_classes = draws.first_class[d + 1] - first
-    owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
-    polarity, held = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
-    for c in range(n_classes):
-        owners[c], negative[c] = draws.n_owners[first + c], draws.n_negative[first + c]
-        polarity[c] = draws.polarity[first + c]
-        for row in range(rows):
-            held[c, row] = holds(draws.active, draws.member, first + c, draws.offset, codes, row)
-    inside = np.empty((room, rows), np.bool_)
-    chosen, order = np.empty(room, np.int64), np.empty(draws.monotone.shape[0], np.int64)
-    sign, log_theta = np.empty(room, np.int8), np.empty(room)
-    log_value, value = np.empty(room), np.empty(room)
-    active = np.empty((1, draws.monotone.shape[0]), np.bool_)
-    member = np.empty((1, draws.member.shape[1]), np.bool_)
-    lasting, passing = draws.sigma[d] * draws.a[d], shape_of_passing(draws, d)
-    for present in range(people, people + newcomers):
-        own = poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
-        for c in range(n_classes, min(n_classes + own, room)):
-            polarity[c] = draw_class(rng, draws.offset, draws.monotone, order, active, member, 0)
-            owners[c], negative[c] = 0, 0
-            for row in range(rows):
-                held[c, row] = holds(active, member, 0, draws.offset, codes, row)
-        n, others = 0, n_classes
-        n_classes = min(n_classes + own, room)
-        for c in range(n_classes):
-            if c < others and rng.random() * (draws.beta + present) >= owners[c]:
-                continue
-            sign[n] = draw_sign(rng, polarity[c], owners[c], negative[c])
-            owners[c] += 1
-            negative[c] += sign[n]
-            log_theta[n] = log_gamma_draw(rng, lasting)
-            for row in range(rows):
-                inside[n, row] = held[c, row]
-            n += 1
-        matter = separating(inside, n, 0, rows, chosen)
-        draw_values(rng, log_theta, passing, chosen, matter, log_value)
-        for m in range(first_row.shape[0] - 1):
-            add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
-
-
-def room_for_newcomers(draws: "Particles", newcomers: int) -> int:
-    """An upper bound on the classes after this many people joined: all existing classes, and a bound on new ones."""
-    present = draws.beta + draws.n_respondents
-    harmonic = 1.0 / present + math.log1p(newcomers / present)  # above the sum of 1 / (present + i), i < newcomers
-    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
-    most = int((draws.first_class[1:] - draws.first_class[:-1]).max(initial=0))
-    return most + int(mean + 20.0 * math.sqrt(mean)) + 64
-
-
 def share_draws(
     draws: "Particles",
     markets: list[np.ndarray],
@@ -374,7 +316,7 @@ def share_draws(
 
     def work(d: int) -> None:
         if weights is None:
-            add_population(rngs[d], draws, d, newcomers, codes, first_row, room, total[d])
+            add_newcomers(rngs[d], draws, d, d + 1, 1, newcomers, 1, codes, first_row, room, total[d])
         else:
             add_shares(rngs[d], draws, d, of_draws[d], codes, first_row, repeats, room, total[d])
 
