@@ -169,7 +169,7 @@ class ChoiceAnswers(LatentFeatures):
             Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
             1}`` where a is shown first. Those not named are 0.
         respondent : mapping, optional
-            Of a model with `respondents`: what is known of the new person, such as ``{"age": 30, "sex": "f"}``. None:
+            With `Individuals(by=...)`: what is known of the new person, such as ``{"age": 30, "sex": "f"}``. None:
             the mean over new people of whom as much is known as of those who answered.
 
         Returns

@@ -49,7 +49,7 @@ class PeopleAnswers(LatentFeatures):
         return person_table(of_everybody(self._fitted(), "individuals"))
 
     def respondent_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        r"""By how much a unit of each column of people changes their weights, of a model with `respondents`.
+        r"""By how much a unit of each column of people changes their weights, of `Individuals(by=...)`.
 
         Of choices of each option's share s of all worths, by the common weights w at the mean of the columns, and of
         aspects of several options,
@@ -77,7 +77,7 @@ class PeopleAnswers(LatentFeatures):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model has no `respondents`, or `ci` is not between 0 and 1.
+            If the model has no columns `by`, or `ci` is not between 0 and 1.
         """
         from ..answers.slopes import effects_table
 

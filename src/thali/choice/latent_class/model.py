@@ -74,7 +74,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     The likelihood is that of all tasks of a person together, since a person has one class. It has several maxima:
     expectation and maximisation (EM) begins at the tastes of random people, Newton's method ends it, and the best of
-    many starts is kept. Columns are coded as by `MultinomialLogit`. With `respondents` the class of person n depends on
+    many starts is kept. Columns are coded as by `MultinomialLogit`. With `by` the class of person n depends on
     columns z of people, which have coefficients beside the constant of each class but the first,
 
     .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0.
@@ -87,7 +87,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Those whose number itself has a coefficient instead; predictions then take any number.
     knots, interactions, constants : optional
         As of `MultinomialLogit`.
-    respondents : column or list of columns, optional
+    by : column or list of columns, optional
         Of `data.people`, such as ["age", "sex"], on which the class of a person depends; labels are columns of 0 and 1.
     choose : {"bic", "held-out"}
         By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
@@ -104,7 +104,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         NaN where the data cannot tell a coefficient from those before it.
     membership_coef_ : pandas.DataFrame (K, 1 + columns) or None
         Log odds of each class against the first: of people with average columns ("constant"), and their change with a
-        unit of each column; None without `respondents`.
+        unit of each column; None without `by`.
     covariance_ : pandas.DataFrame
         Inverse of the observed information (negative Hessian) of the log odds of all classes but the first, with their
         columns class by class, and of the K p coefficients.
@@ -141,7 +141,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     References
     ----------
     Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity structure; Dayton &
-    Macready (1988), Concomitant-variable latent-class models, of `respondents`; Louis (1982), Finding the observed
+    Macready (1988), Concomitant-variable latent-class models, of `by`; Louis (1982), Finding the observed
     information matrix when using the EM algorithm.
 
     Examples
@@ -329,7 +329,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         -------
         pandas.DataFrame
             coef, se (by the observed information), z (their ratio; none for a size) and p (two-sided, normal). Rows
-            "class 1: size", "class 1: price[150]" and so on, the largest class first. With `respondents` "log odds of
+            "class 1: size", "class 1: price[150]" and so on, the largest class first. With `by` "log odds of
             class 2", of people with average columns, "log odds of class 2: age" and so on come last.
 
         Raises
@@ -428,7 +428,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         new : DataFrame or ChoiceExperiment
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the
             fit belongs to each class with her own probability; anybody else with that of people with the same columns,
-            where the model has `respondents` and the new tasks have these columns, else with that of the population.
+            where the model has `by` and the new tasks have these columns, else with that of the population.
         ci : float in (0, 1), optional
             The probability of an interval of each probability, over the
             sampling distribution of the classes' tastes, whoever is of which class; None: none.

@@ -76,7 +76,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     signs : dict, optional
         Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers, are better or worse.
         The logarithm of a slope, or of each step from a level to the next, is normally distributed then.
-    respondents : list of str, optional
+    by : list of str, optional
         Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but the first has a
         covariate. None: none.
     mean_sd : float above 0
@@ -95,7 +95,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         What is normally distributed: utilities, or amounts in units of the attribute that is called a price, a cost, a
         fee or a fare. That must be taken as a number (`linear`), has no interaction, and nobody ignores it.
     attention_by : list of str, optional
-        Columns of `data.people`, coded as those of `respondents`, on which it depends whether a person attends:
+        Columns of `data.people`, coded as those of `by`, on which it depends whether a person attends:
         :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T \gamma_k` with
         :math:`\gamma_{rk} \sim N(0, 1)`; theta_k is then that of people with average columns. None: on none.
 
