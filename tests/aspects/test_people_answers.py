@@ -187,9 +187,9 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
     even.reach(2)
     assert not recwarn.list
     (note,) = even.findings()["reach"].notes[1:]
-    assert str(note).startswith(
-        "People are taken to differ as much about"
-    ) and "Individuals(spread='each')" in str(note)
+    assert str(note).startswith("People are taken to differ as much about") and "Individuals(spread='each')" in str(
+        note
+    )
     weights[:, :, 2] = rng.gamma(0.3, 1 / 0.3, (60, 80))
     weights[:, :, 3] = rng.gamma(30.0, 1 / 30.0, (60, 80))
     uneven = of_people(compared(80), weights)
@@ -402,6 +402,7 @@ def test_the_evidence_of_random_people_is_that_of_the_same_counts():
             rows.append((f"p{person}", *pair, pair[int(rng.random() < 0.5)]))
     frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
     data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", "respondent")
-    models = {name: th.EliminationByAspects("unique", people=name) for name in ("independent", "random")}
+    ways = {"independent": "independent", "individuals": th.people.Individuals()}
+    models = {name: th.EliminationByAspects("unique", people=people) for name, people in ways.items()}
     table = th.compare(models, data, by="evidence", draws=60, random_seed=1, progressbar=False)
-    assert abs(table["log_evidence"]["random"] - table["log_evidence"]["independent"]) < 3.0  # constants: 10 apart
+    assert abs(table["log_evidence"]["individuals"] - table["log_evidence"]["independent"]) < 3.0  # constants: 10 apart

@@ -122,7 +122,8 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
     ],
 )
 def test_what_cannot_be_left_out(data, settings, said):
-    model = th.AdditiveClustering() if hasattr(next(iter(data.values())), "sigma") else th.EliminationByAspects()
+    of_data = th.AdditiveClustering if hasattr(next(iter(data.values())), "sigma") else th.EliminationByAspects
+    model = of_data(people=th.people.Groups())
     with pytest.raises((ArgumentError, DataError), match=said):
         th.compare({"x": model}, data, **settings, **RUN)
 

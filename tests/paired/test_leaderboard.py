@@ -463,8 +463,8 @@ def test_small_parts_borrow_strength(covariates, tmp_path):
         ({"by": "language", "method": "maximum-likelihood"}, "pool needs a prior of how parts differ"),
         ({"by": "language", "judges": True}, "pool is not modelled together with judges"),
         (
-            {"by": "language", "method": "mcmc", "people": "random"},
-            "pool is not modelled together with people=Individuals()",
+            {"by": "language", "method": "mcmc", "people": th.people.Individuals()},
+            "pool is not modelled together with people=Individuals",
         ),
     ],
 )

@@ -26,8 +26,8 @@ SHORT, LONG = {"draws": 200, "tune": 100, "chains": 6}, {"draws": 2000}
 # By quadrature, without the binomial coefficients, and the error of these numbers themselves.
 PAIRS = {
     "alpha learned": ([(8, 2), (2, 8)], {}, -12.53939308, 0.0),
-    "similar": ([(8, 2), (2, 8)], {"alpha": 1.0, "weights": "similar"}, -14.2854, 7e-4),
-    "common": ([(8, 2), (2, 8)], {"alpha": 1.0, "weights": "common"}, -15.12242494, 0.0),
+    "similar": ([(8, 2), (2, 8)], {"alpha": 1.0, "people": th.people.Groups("similar")}, -14.2854, 7e-4),
+    "common": ([(8, 2), (2, 8)], {"alpha": 1.0, "people": th.people.Groups("common")}, -15.12242494, 0.0),
     "3:1 and 1:3": ([(3, 1), (1, 3)], {"alpha": 1.0}, -6.02168699, 0.0),
     "8:2 and 2:8": ([(8, 2), (2, 8)], {"alpha": 1.0}, -12.57413999, 0.0),
     "three groups": ([(20, 0), (5, 5), (0, 0)], {"alpha": 2.0}, -11.34568790, 0.0),
@@ -59,7 +59,7 @@ def assert_near(found, expected, run, error=0.0):
 @pytest.mark.parametrize(("data", "settings", "expected", "error", "run"), runs([*PAIRS.items()], 3))
 def test_evidence_of_comparisons(data, settings, expected, error, run):
     groups = {str(g): pair(*each) for g, each in enumerate(data)}
-    found = evidence(th.EliminationByAspects(**settings), groups, **run)
+    found = evidence(th.EliminationByAspects(**{"people": th.people.Groups(), **settings}), groups, **run)
     assert_near(found, expected + coefficients(data), run, error)
 
 
@@ -68,7 +68,7 @@ def test_evidence_of_similar_groups_of_known_likeness():
     """kappa = 2."""
     data = [(8, 2), (2, 8)]
     groups = GroupedData({str(g): pair(*each) for g, each in enumerate(data)})
-    parts = th.EliminationByAspects(alpha=1.0)._parts(groups)
+    parts = th.EliminationByAspects(alpha=1.0, people=th.people.Groups())._parts(groups)
     how = checked_evidence_run(**USUAL | RUN | {"sensitivity": False})
     task = build_group_task(groups, how.draws, how.tune, how.thin, "similar", **parts | {"tempering": False})
     task = replace(task, model=task.model._replace(kappa=2.0))
@@ -83,13 +83,15 @@ def test_evidence_of_similar_groups_of_known_likeness():
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 def test_evidence_of_similarities(similar, expected, run):
     groups = {str(g): th.Similarities([[1, s], [s, 1]]) for g, s in enumerate(similar)}
-    found = evidence(th.AdditiveClustering(sigma=0.05, alpha=1.0, weight_prior=(1, 10)), groups, **run)
+    found = evidence(
+        th.AdditiveClustering(sigma=0.05, alpha=1.0, weight_prior=(1, 10), people=th.people.Groups()), groups, **run
+    )
     assert_near(found, expected, run)
 
 
 def test_what_the_weights_vary_about_is_drawn_from_its_prior():
     groups = GroupedData({"a": pair(1, 1), "b": pair(1, 1)})
-    parts = th.EliminationByAspects()._parts(groups)
+    parts = th.EliminationByAspects(people=th.people.Groups())._parts(groups)
     task = build_group_task(groups, 1, 0, 1, "similar", **parts)
     rng = np.random.default_rng(1)
     drawn = [drawn_base(rng, task, 5) for _ in range(4_000)]

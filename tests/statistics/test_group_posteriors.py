@@ -414,7 +414,7 @@ def test_names_and_order_of_groups_do_not_matter():
     data = [random_comparisons(3, seed) for seed in (5, 6)]
     chosen = []
     for order in (data, data[::-1]):
-        model = th.EliminationByAspects(tempering=False).fit(
+        model = th.EliminationByAspects(tempering=False, people=th.people.Groups()).fit(
             dict(zip("ab", order, strict=True)), draws=1500, tune=300, chains=2, random_seed=3, progressbar=False
         )
         chosen.append(model.posterior_["posterior"]["choice_probability"].values)

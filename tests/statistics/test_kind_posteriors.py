@@ -368,7 +368,10 @@ def test_joint_distribution(kinds, weights, make, rounds):
 def test_one_kind_has_the_posterior_of_the_pooled_data():
     data = random_answers(4, 3, 8, seed=1)
     run = {"draws": 2_000, "tune": 300, "thin": 5, "chains": 2, "random_seed": 1, "progressbar": False}
-    each = [th.EliminationByAspects(alpha=1.0, **more).fit(data, **run).posterior_ for more in ({"kinds": 1}, {})]
+    each = [
+        th.EliminationByAspects(alpha=1.0, people=people).fit(data, **run).posterior_
+        for people in (th.people.LatentClasses(1), None)
+    ]
     values = [tree["posterior"].dataset for tree in each]
     one, pooled = (
         [posterior["n_features"], *np.moveaxis(posterior["choice_probability"].values, 2, 0)] for posterior in values

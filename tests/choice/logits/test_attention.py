@@ -259,7 +259,7 @@ MISTAKES = [
     (three_attributes, {"attention": False}, f"{ALL}False"),
     (three_attributes, {"attention": []}, f"{ALL}[]"),
     (three_attributes, {"attention": 3}, f"{ALL}3"),
-    (three_attributes, {"attention": True, "respondents": ["age"]}, "respondents: 'age' is '30' for everybody"),
+    (three_attributes, {"attention": True, "by": ["age"]}, "by: 'age' is '30' for everybody"),
     (
         three_attributes,
         {"attention": True, "scale": 0},

@@ -268,12 +268,12 @@ MISTAKES = [
     ({"signs": {"price": "down"}}, {}, "signs: the direction of 'price' must be increasing or decreasing; got 'down'."),
     ({"signs": {"prise": "decreasing"}}, {}, "signs: the data have no attribute 'prise'"),
     ({"signs": "price"}, {}, "signs must map attributes to directions"),
-    ({"respondents": ["age"]}, {}, "The data say nothing of people, so that respondents cannot name 'age'"),
-    ({"respondents": ["sex"]}, {"age": [1, 2, 3, 4]}, "respondents names 'sex', which is no column of people"),
-    ({"respondents": ["age"]}, {"age": [1, 2, None, 4]}, "respondents: 'age' is missing for 1 of 4 respondents"),
-    ({"respondents": ["age"]}, {"age": [2, 2, 2, 2]}, "respondents: 'age' is '2' for everybody"),
-    ({"respondents": ["a", "b"]}, {"a": [1, 2, 3, 4], "b": [2, 4, 6, 8]}, "respondents: 2 covariates of 4 respondents"),
-    ({"respondents": 3}, {"a": [1, 2, 3, 4]}, "respondents must be a list of columns of `data.people`; got 3."),
+    ({"by": ["age"]}, {}, "The data say nothing of people, so that by cannot name 'age'"),
+    ({"by": ["sex"]}, {"age": [1, 2, 3, 4]}, "by names 'sex', which is no column of people"),
+    ({"by": ["age"]}, {"age": [1, 2, None, 4]}, "by: 'age' is missing for 1 of 4 respondents"),
+    ({"by": ["age"]}, {"age": [2, 2, 2, 2]}, "by: 'age' is '2' for everybody"),
+    ({"by": ["a", "b"]}, {"a": [1, 2, 3, 4], "b": [2, 4, 6, 8]}, "by: 2 covariates of 4 respondents"),
+    ({"by": 3}, {"a": [1, 2, 3, 4]}, "by must be a list of columns of `data.people`; got 3."),
 ]
 
 

@@ -361,11 +361,11 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(client, childr
     client.go(f"{address}/read", group="sex", covariate="")
     assert "2 groups: f (9 comparisons), m (9 comparisons)" in text_of(client.page(address))
     page = client.page(f"{address}/ask")
-    weights = page.partition('name="weights"')[0]
-    assert weights and "More options" not in weights, "how weights of groups vary is not folded away"
+    people = page.partition('name="people"')[0]
+    assert people and "More options" not in people, "how weights of groups vary is not folded away"
     nothing_begins()
-    client.go(f"{address}/fit", model="elimination-by-aspects", weights="similar")
-    assert client.study(address).read(FIT)["typed"] == {"group": "sex", "weights": "similar"}
+    client.go(f"{address}/fit", model="elimination-by-aspects", people="groups:similar")
+    assert client.study(address).read(FIT)["typed"] == {"group": "sex", "people": "groups:similar"}
 
 
 def test_groups_are_chosen_with_the_question(client, children_here):
