@@ -52,7 +52,10 @@ class Story:
 
     def _compare(self, combination):
         people = combination.population
-        words = [*self._table.words, *(("--models", "kinds:1,kinds:2") if people == "kinds" else POPULATIONS[people])]
+        words = [
+            *self._table.words,
+            *(("--models", "classes:1,classes:2") if people == "kinds" else POPULATIONS[people]),
+        ]
         words += [
             *_typed(by_word()[word][0][1] for word in COMPARED),
             *(("--models", combination.model) if combination.model else ()),

@@ -50,7 +50,8 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     >>> import thali as th
     >>> data = {"women": [[0, 30, 28], [10, 0, 21], [12, 19, 0]], "men": [[0, 29, 9], [11, 0, 8], [31, 32, 0]]}
     >>> data = {name: th.PairedComparisons(counts, ["tea", "coffee", "milk"]) for name, counts in data.items()}
-    >>> model = th.EliminationByAspects().fit(data, draws=200, tune=200, thin=1, random_seed=1, progressbar=False)
+    >>> model = th.EliminationByAspects(people=th.people.Groups())
+    >>> model = model.fit(data, draws=200, tune=200, thin=1, random_seed=1, progressbar=False)
     >>> [text.get_text() for text in group_weights(model).get_legend().get_texts()]
     ['women', 'men']
     """

@@ -44,13 +44,13 @@ def test_a_folded_field_is_unfolded(client, children_here):
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
     assert client.page(f"{address}/ask").count("<details open><summary>More options") == 0
-    client.go(f"{address}/fit", model="hierarchical-logit", people="price")
+    client.go(f"{address}/fit", model="hierarchical-logit", by="price")
     page = client.page(address)
     name, said = fault_of(page)
-    assert name == "people" and "'price', which is no column of people; they have 'age', 'region'" in said
+    assert name == "by" and "'price', which is no column of people; they have 'age', 'region'" in said
     folded = page[: page.index("data-fault")].rpartition("<details")[2]
     assert folded.startswith(" open><summary>More options") and page.count("<details open><summary>More options") == 1
-    assert 'name="people" value="price" checked' in page
+    assert 'name="by" value="price" checked' in page
 
 
 def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(client, children_here, monkeypatch):

@@ -98,12 +98,12 @@ def test_mean_tastes_depend_on_columns_of_people(client, children_here):
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
     page = client.page(f"{address}/ask")
-    assert set(offered(page, "people")) == set(offered(page, "attention-by")) == {"age", "region"}
+    assert set(offered(page, "by")) == set(offered(page, "attention-by")) == {"age", "region"}
     assert {"price", "size"} <= set(offered(page, "linear"))
     of_nobody = client.drop("phones.csv", "\n".join(row.rsplit(",", 2)[0] for row in EXPERIMENT.split()).encode())
     client.go(f"{of_nobody}/read", kind="choice experiments")
     page = client.page(f"{of_nobody}/ask")
-    assert "What do you want to know?" in page and not re.search('name="(people|attention-by)"', page)
+    assert "What do you want to know?" in page and not re.search('name="(by|attention-by)"', page)
 
 
 def test_what_is_said_of_any_model_is_said_once(client, children_here, nothing_begins):

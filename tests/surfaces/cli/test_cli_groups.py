@@ -63,7 +63,7 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
         (["nobody.csv", "--group", "trial"], "Column 'trial' has another value in every row"),
         (
             ["people.csv", "--people", "groups:free"],
-            "--people groups:free is for a mapping from the name of each group to its data; name the column",
+            "--people groups is for a mapping from the name of each group to its data; name the column",
         ),
         (["celebrities", "--group", "sex"], "--group is about a file"),
     ],
@@ -168,7 +168,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
         assert each in result.out + result.err + (folder / "report.html").read_text()
     written = {path.name for path in (folder / "found").iterdir()}
     assert {"posterior.nc", "summary.csv", "check.csv", "trace.png"} <= written
-    if "common" not in words:
+    if "groups:common" not in words:
         assert {"m", "f"} == set(pd.read_csv(folder / "found" / "check.csv")["group"])
 
 

@@ -19,15 +19,15 @@ def tables(folder):
 
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
-    words = ("--people", "classes:2", "--respondent", "person", "--people", "groups:similar", *RUN)
+    words = ("--people", "classes:2:similar", "--respondent", "person", *RUN)
     result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
-    for said in ("Kinds of people, the largest first", "P(occupied)", "class_agreement", "How similar the kinds are"):
+    for said in ("Latent classes, the largest first", "P(occupied)", "class_agreement", "How similar the classes are"):
         assert said in result.out
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_class.csv", "ranks.csv"} <= written
+    assert {"posterior.nc", "latent_classes.csv", "assignment.csv", "same_class.csv", "ranks.csv"} <= written
     assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == ["p0", "p1", "p2", "p3"]
     report = (folder / "report.html").read_text()
-    assert "Which kinds of people are there" in report and "Stephens, 2000" in report
+    assert "Which latent classes are there" in report and "Stephens, 2000" in report
 
 
 @pytest.fixture
@@ -45,16 +45,16 @@ def others(folder):
 @pytest.mark.parametrize(
     ("table", "words", "written", "said"),
     [
-        ("sets.csv", ("--aspects", "unique"), "ranks.csv", "set_probability"),
-        ("sets.csv", ("--people", "groups:similar"), "ranks.csv", "How similar the kinds are"),
+        ("sets.csv", ("--people", "classes:2", "--aspects", "unique"), "ranks.csv", "set_probability"),
+        ("sets.csv", ("--people", "classes:2:similar"), "ranks.csv", "How similar the classes are"),
     ],
 )
 def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, said):
-    result = done("fit", table, "--people", "classes:2", *words, *RUN, "--out", "found", "--report", "report.html")
+    result = done("fit", table, *words, *RUN, "--out", "found", "--report", "report.html")
     assert said in result.out + (folder / "report.html").read_text() and "class_agreement" in result.out
     found = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_class.csv", written} <= found
-    assert "Which kinds of people are there" in (folder / "report.html").read_text()
+    assert {"posterior.nc", "latent_classes.csv", "assignment.csv", "same_class.csv", written} <= found
+    assert "Which latent classes are there" in (folder / "report.html").read_text()
 
 
 @pytest.mark.fit
@@ -83,7 +83,7 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
         ),
         (
             ["people.csv", "--group", "sex", "--people", "classes:2"],
-            "These data are a mapping of 2 groups; set --people groups:free, or fit the data of one group",
+            "These data are a mapping of 2 groups; set --people groups, or fit the data of one group",
         ),
         (["celebrities", "--people", "classes:2"], "--people classes:2 needs the respondent of every answer"),
         (

@@ -163,5 +163,5 @@ def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, 
     page = (folder / "r.html").read_text()
     for question in ("Which options reach most people together?", "How strongly does each segment prefer each option?"):
         assert question in page
-    assert "--people individuals, or leave it out" in refused(*words, "--segments", 2)
+    assert "--segments needs individual weights; fit with --people individuals." in refused(*words, "--segments", 2)
     assert "5 segments are more than the 4 respondents" in refused(*words, "--people", "individuals", "--segments", 5)

@@ -177,7 +177,8 @@ class Pages:
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
         models = []
         for spec in models_for(reading["kind"]):
-            first, others = model_options(spec, reading["kind"], bool(offered[GROUP]))
+            has_people = bool(offered[GROUP]) or GROUP in asked.get("typed", {})
+            first, others = model_options(spec, reading["kind"], has_people)
             typed = before.get("typed", {})
             if before.get("model") != spec.name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
