@@ -22,11 +22,11 @@ from places import PROJECT
 from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
-from thali.aspects.maximum_likelihood import goodness
-from thali.compile import jit
-from thali.compile.store import KernelCache
-from thali.model.spec import ModelSpec
-from thali.surfaces.cli import app
+from thali._aspects.maximum_likelihood import goodness
+from thali._compile import jit
+from thali._compile.store import KernelCache
+from thali._model.spec import ModelSpec
+from thali._surfaces.cli import app
 
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is

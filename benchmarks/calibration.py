@@ -33,8 +33,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects.likelihoods import Additive, Custom, Elimination
-from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet
+from thali._aspects.likelihoods import Additive, Custom, Elimination
+from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
 
 CHAIN = {"draws": 100, "tune": 100, "chains": 1}
 TREE = "((a:0.3,b:0.3):0.7,c:1.0,d:1.0);"

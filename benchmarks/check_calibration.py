@@ -28,8 +28,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects.likelihoods import elimination_probabilities
-from thali.inference.warn import without_warnings
+from thali._aspects.likelihoods import elimination_probabilities
+from thali._inference.warn import without_warnings
 
 LAPSE = 0.01
 LEVELS = (0.01, 0.05, 0.1, 0.2)

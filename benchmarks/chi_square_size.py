@@ -43,12 +43,12 @@ import warnings
 import numpy as np
 from scipy.special import xlogy
 
-from thali.aspects.maximum_likelihood.estimates import Estimates
-from thali.aspects.maximum_likelihood.fit import estimate
-from thali.aspects.maximum_likelihood.goodness import chi_square_tail
-from thali.aspects.maximum_likelihood.maximum import highest
-from thali.aspects.maximum_likelihood.problem import Problem, patterns
-from thali.data.pairs import PairedComparisons
+from thali._aspects.maximum_likelihood.estimates import Estimates
+from thali._aspects.maximum_likelihood.fit import estimate
+from thali._aspects.maximum_likelihood.goodness import chi_square_tail
+from thali._aspects.maximum_likelihood.maximum import highest
+from thali._aspects.maximum_likelihood.problem import Problem, patterns
+from thali._data.pairs import PairedComparisons
 
 
 def against_saturated(options: int, n: int, spread: float, rounds: int, bootstraps: int) -> None:

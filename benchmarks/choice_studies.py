@@ -42,8 +42,8 @@ from arviz_stats.base.array import array_stats
 from bayesm_peer import fit_bayesm, has_bayesm
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.logit import probabilities
+from thali._choice.coding import coding_of
+from thali._choice.logit import probabilities
 
 SWEEPS = 20_000
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")

@@ -18,13 +18,13 @@ import pandas as pd
 from arviz_stats.base.array import array_stats
 
 import thali as th
-from thali.choice.product_classes.arguments import THIN
-from thali.choice.product_classes.engines.mcmc import chains_of
-from thali.choice.product_classes.particles import joined
-from thali.choice.product_classes.reports.predict import tasks_proba
-from thali.choice.product_classes.state import problem_of
-from thali.data.experiments.design import design_of
-from thali.inference.chains import Run
+from thali._choice.product_classes.arguments import THIN
+from thali._choice.product_classes.engines.mcmc import chains_of
+from thali._choice.product_classes.particles import joined
+from thali._choice.product_classes.reports.predict import tasks_proba
+from thali._choice.product_classes.state import problem_of
+from thali._data.experiments.design import design_of
+from thali._inference.chains import Run
 
 CAMERA = {"price": "decreasing"} | dict.fromkeys(("pixels", "zoom", "video", "swivel", "wifi"), "increasing")
 BLOCKS = 4  # of the final phase

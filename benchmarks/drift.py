@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from thali.aspects.worths.laplace import Marginal
-from thali.data.pairs import PairedComparisons
-from thali.paired.worths import Asked, posed
+from thali._aspects.worths.laplace import Marginal
+from thali._data.pairs import PairedComparisons
+from thali._paired.worths import Asked, posed
 
 FIRST, SCALE = 5, 173.7178  # periods that are seen before the first prediction; points of a unit of Glicko-2
 

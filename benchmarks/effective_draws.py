@@ -33,9 +33,9 @@ from published import published_sweep
 from yields import columns, run, worst_ess
 
 import thali as th
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.priors import IndianBuffet
-from thali.compile.jit import kernel
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.priors import IndianBuffet
+from thali._compile.jit import kernel
 
 LAPSE = 0.01
 REPEATS = 3

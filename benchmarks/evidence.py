@@ -36,12 +36,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
-from thali.aspects.draws.counts import log_outcome_coefficient
-from thali.aspects.populations.evidence import task_of
-from thali.aspects.samplers.prior_ladder import on_ladder
-from thali.inference.threads import run_in_threads
-from thali.model.evidence import USUAL, checked_evidence_run
-from thali.posterior.evidence import along_temperatures
+from thali._aspects.draws.counts import log_outcome_coefficient
+from thali._aspects.populations.evidence import task_of
+from thali._aspects.samplers.prior_ladder import on_ladder
+from thali._inference.threads import run_in_threads
+from thali._model.evidence import USUAL, checked_evidence_run
+from thali._posterior.evidence import along_temperatures
 
 GROUPS = {"politicians": ["LBJ", "HW", "CDG"], "athletes": ["JU", "CY", "AJF"], "film": ["BB", "ET", "SL"]}
 

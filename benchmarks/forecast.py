@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import defaults
 import numpy as np
 
-from thali.aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import Chain
 
 
 class Caught(Exception):

@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.logit import probabilities
+from thali._choice.coding import coding_of
+from thali._choice.logit import probabilities
 
 from hierarchical_scale import simulated  # isort: skip
 

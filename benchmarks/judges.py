@@ -17,10 +17,10 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import spearmanr
 
-from thali.aspects.worths.chains import run
-from thali.aspects.worths.laplace import Marginal
-from thali.data.pairs import PairedComparisons
-from thali.paired.worths import Asked, posed
+from thali._aspects.worths.chains import run
+from thali._aspects.worths.laplace import Marginal
+from thali._data.pairs import PairedComparisons
+from thali._paired.worths import Asked, posed
 
 
 def simulated(rng: np.random.Generator, worth: np.ndarray, log_d: np.ndarray, each: int) -> pd.DataFrame:

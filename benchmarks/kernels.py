@@ -1,6 +1,6 @@
 """What compiled samplers cost: the first fit of every kind, and the size and load time of every entry of the store.
 
-    python benchmarks/kernels.py [ROW ...]      (rows of `thali.testing.smallest.SMALLEST`; all without)
+    python benchmarks/kernels.py [ROW ...]      (rows of `thali._testing.smallest.SMALLEST`; all without)
 
 Each row is fitted twice in a fresh process: the CPU seconds up to the end of the first fit, imports included, less
 those of the second fit, which only samples. With an empty NUMBA_CACHE_DIR the first run of this command compiles, the
@@ -23,12 +23,12 @@ import time
 CODE = """
 import sys, time, warnings
 warnings.simplefilter("ignore")
-from thali.testing.smallest import SMALLEST
+from thali._testing.smallest import SMALLEST
 row = SMALLEST[sys.argv[1]]
 row.fitted()
 first = time.process_time()
 row.fitted()
-from thali.compile import USED
+from thali._compile import USED
 print(first, time.process_time() - first, ",".join(sorted(USED)) or "nothing compiled")
 """
 
@@ -46,7 +46,7 @@ def entries():
     from numba.core.compiler import CompileResult
     from numba.core.registry import cpu_target
 
-    from thali.compile import store
+    from thali._compile import store
 
     cpu_target.target_context.refresh()
     for folder in store.folders_to_read():
@@ -65,7 +65,7 @@ def entries():
 
 
 def main(small=False, chosen=()):
-    from thali.testing.smallest import SMALLEST
+    from thali._testing.smallest import SMALLEST
 
     names = list(chosen) or (["multinomial-logit"] if small else list(SMALLEST))
     print("CPU seconds, imports included     first fit    less sampling    compiled for")

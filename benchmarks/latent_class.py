@@ -63,7 +63,7 @@ def simulated(people: int) -> th.ChoiceExperiment:
 
 def by_flexmix(data: th.ChoiceExperiment, classes: int, rscript: str) -> list[list[float]]:
     """Number of classes, log-likelihood and CPU seconds so far, as flexmix prints them."""
-    from thali.choice.coding import coding_of
+    from thali._choice.coding import coding_of
 
     matrix = coding_of(data, "price").matrix(data.products)[data.row_product]
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 import thali as th
-from thali.posterior.summary import convergence
+from thali._posterior.summary import convergence
 
 
 def simulated(options: int, battles: int, seed: int = 1) -> th.PairedComparisons:

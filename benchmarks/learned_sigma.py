@@ -40,9 +40,9 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects.likelihoods import additive
-from thali.comparison.pairs import GaussianScorer
-from thali.inference.warn import without_warnings
+from thali._aspects.likelihoods import additive
+from thali._comparison.pairs import GaussianScorer
+from thali._inference.warn import without_warnings
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 TABLES = {

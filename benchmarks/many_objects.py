@@ -38,12 +38,12 @@ import numpy as np
 from learned_sigma import similarities
 
 import thali as th
-from thali.aspects.draws.columns import columns_of
-from thali.aspects.draws.similarities import similarity_draws
-from thali.aspects.models import point
-from thali.aspects.samplers import recommended
-from thali.inference.warn import without_warnings
-from thali.posterior.summary import convergence
+from thali._aspects.draws.columns import columns_of
+from thali._aspects.draws.similarities import similarity_draws
+from thali._aspects.models import point
+from thali._aspects.samplers import recommended
+from thali._inference.warn import without_warnings
+from thali._posterior.summary import convergence
 
 MEASURED = {"faces": 0.0891633}
 TABLES = ("countries", "phonemes", "morse", "faces")

@@ -170,12 +170,12 @@ from learned_sigma import similarities
 from many_objects import MEASURED, TABLES, r_hats
 
 import thali as th
-from thali.aspects.draws.columns import columns_of
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.samplers.chains import Chain, chains_of
-from thali.aspects.samplers.tempering import swap_rates
-from thali.inference.warn import without_warnings
-from thali.model import bound
+from thali._aspects.draws.columns import columns_of
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.samplers.chains import Chain, chains_of
+from thali._aspects.samplers.tempering import swap_rates
+from thali._inference.warn import without_warnings
+from thali._model import bound
 
 DRAWS, TUNE, THIN = 6400, 200, 25  # of a chain; a run ends earlier when its time is over
 FIRST = 100  # draws at which it is looked at first

@@ -13,10 +13,10 @@ from itertools import combinations
 import numpy as np
 
 import thali as th
-from thali.paired.plain_worths import drawn_of
-from thali.paired.ranked import CERTAIN
-from thali.paired.scale import Scale
-from thali.paired.worths import Asked
+from thali._paired.plain_worths import drawn_of
+from thali._paired.ranked import CERTAIN
+from thali._paired.scale import Scale
+from thali._paired.worths import Asked
 
 WORTHS, NU, VOTES = np.array([0.5, 0.35, 0.1, -0.1, -0.3, -0.5]), 0.3, 600
 LABELS = list("ABCDEF")

@@ -90,7 +90,7 @@ from typing import NamedTuple
 import numpy as np
 
 import thali as th
-from thali.inference.warn import without_warnings
+from thali._inference.warn import without_warnings
 
 MODELS = {"BTL": "unique", "elimination": "ibp"}
 STRATEGIES = ("random", "balanced", "closest", "variance", "adaptive")

@@ -41,8 +41,8 @@ from numpyro.infer import HMC, NUTS, DiscreteHMCGibbs
 from yields import columns, mean_and_error, run, worst_ess, worst_rhat
 
 import thali as th
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.priors.finite import FiniteFeatures
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.priors.finite import FiniteFeatures
 
 LAPSE = 0.01
 ASPECTS = 6

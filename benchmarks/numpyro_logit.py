@@ -37,7 +37,7 @@ import numpyro.distributions as dist
 from numpyro.infer import NUTS
 from yields import columns, mean_and_error, worst_ess, worst_rhat
 
-from thali.classify.sparse_logit.chain import Chain, Prior, problem_of
+from thali._classify.sparse_logit.chain import Chain, Prior, problem_of
 
 numpyro.enable_x64()
 

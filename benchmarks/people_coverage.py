@@ -22,12 +22,12 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects import dependence
-from thali.aspects.bradley_terry import density_of
-from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
-from thali.aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
-from thali.data.answers import Answers
-from thali.posterior.dependence import POWER
+from thali._aspects import dependence
+from thali._aspects.bradley_terry import density_of
+from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
+from thali._aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
+from thali._data.answers import Answers
+from thali._posterior.dependence import POWER
 
 if TYPE_CHECKING:
     import xarray

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from thali.choice.product_classes.likelihood import has_bit, is_active
-from thali.choice.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A
-from thali.compile.jit import part, scalar
-from thali.inference.numerics.gamma import log_gamma_between
+from thali._choice.product_classes.likelihood import has_bit, is_active
+from thali._choice.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.gamma import log_gamma_between
 
 
 def product_levels(problem) -> np.ndarray:

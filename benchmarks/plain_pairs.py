@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali.aspects import operations
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.state import COLUMNS
-from thali.compile.jit import scalar
+from thali._aspects import operations
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.state import COLUMNS
+from thali._compile.jit import scalar
 
 FLOOR = 1e-14
 

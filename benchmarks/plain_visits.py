@@ -30,10 +30,10 @@ from plain_choices import (
     sum_utilities,
 )
 
-from thali.choice.product_classes.moves.ownership import pick_classes
-from thali.choice.product_classes.moves.values import WALK
-from thali.choice.product_classes.prior import draw_class, draw_sign
-from thali.choice.product_classes.state import (
+from thali._choice.product_classes.moves.ownership import pick_classes
+from thali._choice.product_classes.moves.values import WALK
+from thali._choice.product_classes.prior import draw_class, draw_sign
+from thali._choice.product_classes.state import (
     CLASS,
     CLASSES,
     MUTE,
@@ -59,10 +59,10 @@ from thali.choice.product_classes.state import (
     take,
     workspace,
 )
-from thali.choice.product_classes.sweep import drawn, is_ready, visit
-from thali.compile.jit import _UNCOUNTED, compiled, part, scalar
-from thali.inference.numerics.decisions import accept, shuffle
-from thali.inference.numerics.gamma import log_gamma_draw
+from thali._choice.product_classes.sweep import drawn, is_ready, visit
+from thali._compile.jit import _UNCOUNTED, compiled, part, scalar
+from thali._inference.numerics.decisions import accept, shuffle
+from thali._inference.numerics.gamma import log_gamma_draw
 
 jit: Any = njit
 

@@ -76,7 +76,8 @@ def named_tests(root: Path, names: Sequence[str]) -> list[str]:
 
 def mirror(root: Path, file: Path) -> list[str]:
     """The folder of tests that mirrors that of a file of the library, or the nearest one above it."""
-    folder = root / "tests" / file.relative_to(root / "src" / "thali").parent
+    folders = file.relative_to(root / "src" / "thali").parent.parts
+    folder = root.joinpath("tests", *(name.removeprefix("_") for name in folders))
     while not folder.is_dir():
         folder = folder.parent
     return [str(folder.relative_to(root))]

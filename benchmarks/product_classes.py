@@ -75,8 +75,8 @@ import pandas as pd
 import plain_visits
 
 import thali as th
-from thali.choice.product_classes.state import problem_of, target_of, workspace
-from thali.choice.product_classes.sweep import draw_state, sweep
+from thali._choice.product_classes.state import problem_of, target_of, workspace
+from thali._choice.product_classes.sweep import draw_state, sweep
 from thali.errors import ThaliWarning
 
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")

@@ -49,11 +49,11 @@ import numpy as np
 from published import published_plackett_luce
 from yields import columns, worst_ess, worst_rhat
 
-from thali.classify.plackett_luce.design import Design
-from thali.classify.plackett_luce.gibbs import Chain, settings_of
-from thali.classify.plackett_luce.map_estimate import fit_map
-from thali.classify.plackett_luce.row_sums import Rows
-from thali.classify.plackett_luce.state import class_rows
+from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.gibbs import Chain, settings_of
+from thali._classify.plackett_luce.map_estimate import fit_map
+from thali._classify.plackett_luce.row_sums import Rows
+from thali._classify.plackett_luce.state import class_rows
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
 SAMPLED = ("iris", "wine", "heart", "pima", "german_numeric", "lenses")

@@ -22,11 +22,11 @@ import numpy as np
 from scipy import sparse
 
 import thali as th
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.priors import Given, IndianBuffet
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
-from thali.aspects.state import COLUMNS
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.priors import Given, IndianBuffet
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
+from thali._aspects.state import COLUMNS
 
 COMPARISONS = 4  # of each pair
 SLICES = 5

@@ -31,9 +31,9 @@ import numpy as np
 from published import use_published_sampler
 
 import thali as th
-from thali.aspects.answers.features import presences
-from thali.aspects.draws.columns import columns_of_chains
-from thali.aspects.samplers.chains import Chain
+from thali._aspects.answers.features import presences
+from thali._aspects.draws.columns import columns_of_chains
+from thali._aspects.samplers.chains import Chain
 
 METHODS = {"published": {}, "plain": {"tempering": False}, "tempered": {}}
 REFERENCE = 0.379  # probability of the feature 2 4 6 8, eight runs of 400,000 tempered rounds

@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import thali as th
-from thali.inference.warn import without_warnings
+from thali._inference.warn import without_warnings
 
 COVARIATES, CLASSES, BLOCKS = 10, 3, 20
 METHODS = ("laplace", "variational")

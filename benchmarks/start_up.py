@@ -34,7 +34,7 @@ th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1, tune=1, chains
 """
 HELP = """
 sys.argv = ["thali", "--help"]
-from thali.surfaces.cli import main
+from thali._surfaces.cli import main
 try:
     main()
 except SystemExit:

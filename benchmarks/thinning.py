@@ -22,7 +22,7 @@ import leaderboard
 import numpy as np
 
 import thali as th
-from thali.posterior.summary import convergence
+from thali._posterior.summary import convergence
 
 
 def _two_groups() -> dict[str, th.PairedComparisons]:

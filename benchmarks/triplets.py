@@ -104,12 +104,12 @@ from pathlib import Path
 import numpy as np
 
 import thali as th
-from thali.aspects.likelihoods import pair_sets
-from thali.aspects.operations import rebuild
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.loop import prepare
-from thali.aspects.state import COLUMNS, ROOM, replica, resized, stack
-from thali.compile import jit
+from thali._aspects.likelihoods import pair_sets
+from thali._aspects.operations import rebuild
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.loop import prepare
+from thali._aspects.state import COLUMNS, ROOM, replica, resized, stack
+from thali._compile import jit
 
 HERE = Path(__file__).parent
 BESIDE = (

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import thali
-from thali.surfaces.cli import main
+from thali._surfaces.cli import main
 
 HOUSE = Path(thali.__file__).parent
 PAIRS = "chosen,rejected,count\ntea,milk,30\nmilk,tea,20\ntea,water,35\nwater,tea,15\nmilk,water,28\nwater,milk,22\n"

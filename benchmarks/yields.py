@@ -5,9 +5,9 @@ import time
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
 
 
 def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from thali.surfaces.cli import app
+from thali._surfaces.cli import app
 
 
 def commands(command=None, words=("thali",)) -> Iterator[tuple[str, TyperCommand]]:

@@ -56,7 +56,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
-bibtex_bibfiles = ["../src/thali/surfaces/references.bib"]
+bibtex_bibfiles = ["../src/thali/_surfaces/references.bib"]
 bibtex_reference_style = "author_year"
 
 sphinx_gallery_conf = {

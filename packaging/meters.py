@@ -105,7 +105,7 @@ class House:
     def homes(self, names: set[str]) -> Iterator[str]:
         """The modules that define what is so called."""
         for module, tree in self.trees.items():
-            is_hall = any(part in HALLS for part in module.split("."))
+            is_hall = any(part.lstrip("_") in HALLS for part in module.split("."))
             defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | Functions)}
             if defined & names and not is_hall:
                 yield module

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from thali import datasets
+from thali._aspects.answers.features import presence_of
+from thali._aspects.models.additive import AdditiveClustering
+from thali._data.similarities import Similarities
+from thali._inference.progress import Progress
 from thali._labels import shorten
-from thali.aspects.answers.features import presence_of
-from thali.aspects.models.additive import AdditiveClustering
-from thali.data.similarities import Similarities
+from thali._posterior.summary import convergence
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning
-from thali.inference.progress import Progress
-from thali.posterior.summary import convergence
 
 from . import additive_2007_tables as tables
 from .additive_2007_tables import ALPHA, COUNTRIES, LETTERS, LETTERS_CONSTANT, NUMBERS, PAPER, RATE, Design
@@ -68,8 +68,8 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
     DataError
         If the file cannot be read, has other objects than the paper, or lacks a similarity.
     """
-    from thali.data.kinds import SIMILARITIES
-    from thali.reading import recognise
+    from thali._data.kinds import SIMILARITIES
+    from thali._reading import recognise
 
     data, how = recognise.read(path, SIMILARITIES)
     named = {label.casefold(): label for label in design.labels}

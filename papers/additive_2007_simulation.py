@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali.aspects.answers.set_search import feature_sets
-from thali.aspects.draws.columns import columns_of
-from thali.aspects.models.additive import AdditiveClustering
-from thali.aspects.priors.ibp import IndianBuffet
+from thali._aspects.answers.set_search import feature_sets
+from thali._aspects.draws.columns import columns_of
+from thali._aspects.models.additive import AdditiveClustering
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._inference.progress import Progress
+from thali._plots._style import COLOURS, new_axes
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
-from thali.inference.progress import Progress
-from thali.plots._style import COLOURS, new_axes
 
 from .additive_2007_tables import ESTIMATORS, PAPER
 from .entry import Entry, Reproduction, Settings, finished_parts

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.aspects.models.additive import AdditiveClustering
-from thali.comparison.pairs import mcse
-from thali.data.similarities import Similarities
-from thali.posterior.summary import convergence
+from thali._aspects.models.additive import AdditiveClustering
+from thali._comparison.pairs import mcse
+from thali._data.similarities import Similarities
+from thali._posterior.summary import convergence
 
 if TYPE_CHECKING:
     import pandas

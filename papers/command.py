@@ -13,16 +13,16 @@ import numpy as np
 import typer
 
 import papers
+from thali._inference.jobs import command_noted
+from thali._inference.parts import Batch, PartsFolder, Record
+from thali._inference.progress import Progress
 from thali._labels import plural
+from thali._surfaces.cli import files
+from thali._surfaces.cli.boundary import INTERRUPTED, notify, plain_messages
+from thali._surfaces.cli.commands.jobs import OVERWRITE, job_in
+from thali._surfaces.figures import Figures
+from thali._surfaces.readable import align
 from thali.errors import ArgumentError
-from thali.inference.jobs import command_noted
-from thali.inference.parts import Batch, PartsFolder, Record
-from thali.inference.progress import Progress
-from thali.surfaces.cli import files
-from thali.surfaces.cli.boundary import INTERRUPTED, notify, plain_messages
-from thali.surfaces.cli.commands.jobs import OVERWRITE, job_in
-from thali.surfaces.figures import Figures
-from thali.surfaces.readable import align
 
 if TYPE_CHECKING:
     import pandas

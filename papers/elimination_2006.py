@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali import datasets
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.models.elimination import EliminationByAspects
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers.task import build_task, run
-from thali.comparison.compare import compare
-from thali.comparison.pairs import mcse
-from thali.comparison.sentences import sentences, unconverged
-from thali.inference.chains import checked_run
-from thali.trees.tree import Tree
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.models.elimination import EliminationByAspects
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers.task import build_task, run
+from thali._comparison.compare import compare
+from thali._comparison.pairs import mcse
+from thali._comparison.sentences import sentences, unconverged
+from thali._inference.chains import checked_run
+from thali._trees.tree import Tree
 
 from .entry import Entry, Reproduction, Settings
 from .plots.feature_samples import feature_samples
@@ -249,7 +249,7 @@ def scan_order(settings: Settings) -> Reproduction:
     """The effect of visiting columns in storage order on the number of features."""
     import pandas as pd
 
-    from thali.data.pairs import PairedComparisons
+    from thali._data.pairs import PairedComparisons
 
     from .samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed
 

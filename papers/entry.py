@@ -7,10 +7,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._inference.parts import Batch, PartsFolder, Record
+from thali._inference.progress import Progress
+from thali._model.saved import digest_of, encoded
 from thali.errors import ArgumentError, DataError
-from thali.inference.parts import Batch, PartsFolder, Record
-from thali.inference.progress import Progress
-from thali.model.saved import digest_of, encoded
 
 if TYPE_CHECKING:
     import pandas

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali.aspects.answers.features import features_table
-from thali.aspects.models.elimination import EliminationByAspects
-from thali.comparison.compare import compare
+from thali._aspects.answers.features import features_table
+from thali._aspects.models.elimination import EliminationByAspects
+from thali._comparison.compare import compare
+from thali._inference.progress import Progress
+from thali._posterior.verdict import HIGHEST_R_HAT
+from thali._trees.tree import Tree
 from thali.errors import ConvergenceWarning, InterruptedWarning
-from thali.inference.progress import Progress
-from thali.posterior.verdict import HIGHEST_R_HAT
-from thali.trees.tree import Tree
 
 from .entry import Entry, Reproduction, Settings
 

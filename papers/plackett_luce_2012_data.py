@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.warn import without_warnings
 from thali._labels import shorten
 from thali.errors import DataError, DataWarning
-from thali.inference.warn import without_warnings
 
 from .entry import Settings, file_named, finished_parts
 
@@ -124,8 +124,8 @@ def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
 
 
 def _data_set(file: Path, design: Design) -> DataSet:
-    from thali.classify.input import matrix_of, names_of
-    from thali.reading.table import read_table
+    from thali._classify.input import matrix_of, names_of
+    from thali._reading.table import read_table
 
     table = read_table(file)
     label = next((name for name in table.columns if name.casefold() in design.labels), table.columns[-1])
@@ -208,7 +208,7 @@ def plackett_luce(name: str, paper: str | None = None, **arguments: Any) -> Meth
     """Plackett–Luce regression with these arguments."""
 
     def make(sampler: dict[Any, Any], labels: Any) -> Any:
-        from thali.classify.plackett_luce.model import PlackettLuceRegression
+        from thali._classify.plackett_luce.model import PlackettLuceRegression
 
         return PlackettLuceRegression(**(sampler | arguments))
 
@@ -219,8 +219,8 @@ def published_plackett_luce(name: str, paper: str | None = None) -> Method:
     """Plackett–Luce regression by the published sampler."""
 
     def make(sampler: dict[Any, Any], labels: Any) -> Any:
-        from thali.classify.plackett_luce.engines import sampling_of
-        from thali.classify.plackett_luce.model import PlackettLuceRegression
+        from thali._classify.plackett_luce.engines import sampling_of
+        from thali._classify.plackett_luce.model import PlackettLuceRegression
 
         from .samplers.plackett_luce_2012 import published
 
@@ -235,7 +235,7 @@ def sparse_logit(name: str, **arguments: Any) -> Method:
     """The sparse logit, its reference the last class as in the paper."""
 
     def make(sampler: dict[Any, Any], labels: Any) -> Any:
-        from thali.classify.sparse_logit.model import SparseMultinomialLogit
+        from thali._classify.sparse_logit.model import SparseMultinomialLogit
 
         return SparseMultinomialLogit(reference=np.unique(labels)[-1], **(sampler | arguments))
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.inference.progress import Progress
-from thali.inference.warn import without_warnings
-from thali.plots._style import COLOURS, new_axes
+from thali._inference.progress import Progress
+from thali._inference.warn import without_warnings
+from thali._plots._style import COLOURS, new_axes
 
 from .entry import Entry, Reproduction, Settings
 from .plackett_luce_2012_data import (
@@ -173,8 +173,8 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
 
 def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a downwards."""
-    from thali.classify.plackett_luce.map_estimate import maximise
-    from thali.classify.plackett_luce.row_sums import Rows, distinct_rows
+    from thali._classify.plackett_luce.map_estimate import maximise
+    from thali._classify.plackett_luce.row_sums import Rows, distinct_rows
 
     W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64))
     data = Rows(W, codes, n_classes, counts)
@@ -189,7 +189,7 @@ def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
 
 
 def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    from thali.classify.plackett_luce.design import Design
+    from thali._classify.plackett_luce.design import Design
 
     X = data.covariates.to_numpy()
     design = Design.fit(X, list(data.covariates.columns), standardize=standardize)
@@ -199,7 +199,7 @@ def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray,
 
 def _on_starts(data: DataSet) -> str:
     """The result of the rule at a = .5 on unscaled covariates, from two starts."""
-    from thali.classify.plackett_luce.map_estimate import fit_map
+    from thali._classify.plackett_luce.map_estimate import fit_map
 
     _, W, codes, classes = _prepared(data, standardize=False)
     shape, found = (len(classes), W.shape[1]), []
@@ -214,7 +214,7 @@ def _on_starts(data: DataSet) -> str:
 
 def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, np.ndarray]], bool]:
     """Relative weights by estimate and a, and whether Ctrl-C came."""
-    from thali.classify.plackett_luce.model import PlackettLuceRegression
+    from thali._classify.plackett_luce.model import PlackettLuceRegression
 
     grid = list(next(iter(ELSEWHERE.values())))
     weights: dict[str, dict[float, np.ndarray]] = {}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.classify.sparse_logit.chain import Chain
-from thali.posterior.summary import convergence
+from thali._classify.sparse_logit.chain import Chain
+from thali._posterior.summary import convergence
 
 from .entry import Entry, Reproduction, Settings, finished_parts
 from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, digest, read, split
@@ -27,11 +27,11 @@ def plackett_luce_chain(
     X: Any, labels: Any, *, is_published: bool, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
-    from thali.classify.plackett_luce.design import Design
-    from thali.classify.plackett_luce.gibbs import Chain as PlackettLuceChain
-    from thali.classify.plackett_luce.gibbs import settings_of
-    from thali.classify.plackett_luce.state import class_rows, copies_of
-    from thali.data.rows import merged
+    from thali._classify.plackett_luce.design import Design
+    from thali._classify.plackett_luce.gibbs import Chain as PlackettLuceChain
+    from thali._classify.plackett_luce.gibbs import settings_of
+    from thali._classify.plackett_luce.state import class_rows, copies_of
+    from thali._data.rows import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
     data = merged(X, codes)
@@ -47,9 +47,9 @@ def logit_chain(
     X: Any, labels: Any, kind: type[Chain] = Chain, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: Any = None
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
-    from thali.classify.input import standard_of
-    from thali.classify.sparse_logit.chain import Prior, problem_of
-    from thali.data.rows import merged
+    from thali._classify.input import standard_of
+    from thali._classify.sparse_logit.chain import Prior, problem_of
+    from thali._data.rows import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = Prior(None, 1.0, 1.0, True)
@@ -192,7 +192,7 @@ def _yield(settings: Settings, size: Size, data: DataSet, half: int, name: str, 
 def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The second half of a chain: weights or coefficients, log odds of the new rows, log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
-        from thali.classify.input import standard_of
+        from thali._classify.input import standard_of
 
         chain.run_to(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
@@ -200,8 +200,8 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
         z = standard_of(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
         return coefs[..., :-1].reshape(len(coefs), -1), odds.reshape(len(coefs), -1), chain.record.log_likelihood
-    from thali.classify.plackett_luce.design import Design
-    from thali.classify.plackett_luce.state import LOG_MASS
+    from thali._classify.plackett_luce.design import Design
+    from thali._classify.plackett_luce.state import LOG_MASS
 
     masses = np.empty(chain.total - chain.sweeps)
     for draw in range(len(masses)):  # chains do not record the sum of the weights

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.choice.product_classes.arguments import THIN
-from thali.comparison.compare import compare
+from thali._choice.product_classes.arguments import THIN
+from thali._comparison.compare import compare
 from thali.datasets import product_choices
 from thali.errors import ConvergenceWarning, InterruptedWarning
 

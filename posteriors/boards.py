@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 from scipy.special import expit
 
-from thali.aspects.worths.chains import Sampler, tuned
-from thali.inference.seeds import streams
-from thali.paired.worths import Asked, posed
+from thali._aspects.worths.chains import Sampler, tuned
+from thali._inference.seeds import streams
+from thali._paired.worths import Asked, posed
 
 
 class Board(NamedTuple):

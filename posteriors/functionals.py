@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali.aspects.answers.features import presence_of
+from thali._aspects.answers.features import presence_of
 
 # By the beginning of the names, up to a bracket.
 MEANINGS = {

@@ -7,12 +7,12 @@ from pages import Page
 from terminals import narrow
 
 import thali as th
+from thali._aspects.maximum_likelihood.goodness import FitTest
 from thali._described import Description, as_html, as_text
-from thali.aspects.maximum_likelihood.goodness import FitTest
+from thali._posterior.verdict import Verdict
+from thali._testing.calibration import Calibration
+from thali._testing.own_likelihood import Check, Checked
 from thali.errors import Message
-from thali.posterior.verdict import Verdict
-from thali.testing.calibration import Calibration
-from thali.testing.own_likelihood import Check, Checked
 
 NASTY = ("<script>alert(1)</script>", "a \"quoted\" 'label' & more", "two\nlines\tand\x1b a bell")
 

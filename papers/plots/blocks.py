@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.plots._style import COLOURS, GRID, label_width, new_axes, shades_of_owners, short
+from thali._plots._style import COLOURS, GRID, label_width, new_axes, shades_of_owners, short
 
 if TYPE_CHECKING:
     import pandas

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._plots._fonts import picture
+from thali._plots._style import COLOURS, new_axes, short
 from thali.errors import ArgumentError, DataError
-from thali.plots._fonts import picture
-from thali.plots._style import COLOURS, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.aspects.answers.features import word_of
-from thali.aspects.answers.kind import of_data, sees_weights
-from thali.aspects.draws.columns import Columns, columns_of
+from thali._aspects.answers.features import word_of
+from thali._aspects.answers.kind import of_data, sees_weights
+from thali._aspects.draws.columns import Columns, columns_of
+from thali._inference.seeds import streams
+from thali._plots._draws import posterior_of
+from thali._plots._fonts import picture
+from thali._plots._style import GRID, label_width, new_axes, shades_of_owners, short
 from thali.errors import ArgumentError
-from thali.inference.seeds import streams
-from thali.plots._draws import posterior_of
-from thali.plots._fonts import picture
-from thali.plots._style import GRID, label_width, new_axes, shades_of_owners, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.aspects.answers.estimate import Estimate
-from thali.aspects.models.additive import AdditiveClustering
+from thali._aspects.answers.estimate import Estimate
+from thali._aspects.models.additive import AdditiveClustering
+from thali._plots._fonts import picture
+from thali._plots._style import COLOURS, label_width, new_axes, short
 from thali.errors import ArgumentError
-from thali.plots._fonts import picture
-from thali.plots._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +59,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     --------
     >>> import numpy as np
     >>> from types import SimpleNamespace
-    >>> from thali.aspects.draws.columns import Columns
-    >>> from thali.aspects.answers.estimate import estimate
+    >>> from thali._aspects.draws.columns import Columns
+    >>> from thali._aspects.answers.estimate import estimate
     >>> from thali.priors import IndianBuffet
     >>> pairs = {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.8, 0.3, 0.45])}
     >>> draws = Columns(np.array([1]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((1, 3)))

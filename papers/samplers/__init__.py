@@ -8,8 +8,8 @@ holmes_held_2006.py     Holmes & Held (2006), of the sparse logit
 
 from typing import Any
 
-from thali.aspects.likelihoods.additive import Additive
-from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
+from thali._aspects.likelihoods.additive import Additive
+from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
 
 from . import algorithm_1, tree_2008
 

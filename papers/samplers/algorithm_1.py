@@ -10,11 +10,11 @@ depends on its owners, and it finds far too many features.
 import math
 from typing import Any
 
-from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, draw_variance, outer_shift, outer_sum
-from thali.aspects.moves.births import append
-from thali.aspects.moves.concentration import draw_concentration
-from thali.aspects.moves.tuning import SHARED, tuning_at
-from thali.aspects.operations import (
+from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, draw_variance, outer_shift, outer_sum
+from thali._aspects.moves.births import append
+from thali._aspects.moves.concentration import draw_concentration
+from thali._aspects.moves.tuning import SHARED, tuning_at
+from thali._aspects.operations import (
     apply_member,
     apply_own,
     apply_weight,
@@ -25,8 +25,8 @@ from thali.aspects.operations import (
     log_rate_flipped,
     rate_single,
 )
-from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
-from thali.aspects.state import (
+from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali._aspects.state import (
     ALPHA,
     COLUMNS,
     NO_UNIQUE,
@@ -36,9 +36,9 @@ from thali.aspects.state import (
     remove_column,
     shuffle_columns,
 )
-from thali.aspects.weight_priors import log_density_ratio, weight
-from thali.compile.jit import kernel, scalar
-from thali.inference.numerics.decisions import accept, draw_code, poisson
+from thali._aspects.weight_priors import log_density_ratio, weight
+from thali._compile.jit import kernel, scalar
+from thali._inference.numerics.decisions import accept, draw_code, poisson
 
 CANDIDATES = 5  # K*
 
@@ -249,7 +249,7 @@ STEP = 0.05  # standard deviation of the random walk of a weight
 def published(
     rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali.aspects.samplers.recommended.infinite` does."""
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite` does."""
     tuning = tuning_at(tunings, 0)
     while True:
         status = before_round(rng, model, caches, states, steps, out, until, tune, thin)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from thali.classify.sparse_logit.chain import Chain
-from thali.classify.sparse_logit.sweep import (
+from thali._classify.sparse_logit.chain import Chain
+from thali._classify.sparse_logit.sweep import (
     ETA,
     _adapt,
     _log_of_others,
@@ -16,8 +16,8 @@ from thali.classify.sparse_logit.sweep import (
     log_likelihood,
     move_scale,
 )
-from thali.compile.jit import compiled, part, scalar
-from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
+from thali._compile.jit import compiled, part, scalar
+from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
 
 # Auxiliary variables of Holmes & Held: a logistic variable whose sign is the class, and its Kolmogorov-Smirnov mixing
 #

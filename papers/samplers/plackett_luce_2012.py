@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
-from thali.classify.plackett_luce.latent_moves import total
-from thali.classify.plackett_luce.state import ACCEPTED, LOG_A, LOG_MASS, STEP, SWEEPS, TRIED, keep_if_due
-from thali.classify.plackett_luce.sweep import draw_weights, latent, sum_rows
-from thali.compile.jit import compiled, scalar
-from thali.inference.numerics.decisions import accept
+from thali._classify.plackett_luce.latent_moves import total
+from thali._classify.plackett_luce.state import ACCEPTED, LOG_A, LOG_MASS, STEP, SWEEPS, TRIED, keep_if_due
+from thali._classify.plackett_luce.sweep import draw_weights, latent, sum_rows
+from thali._compile.jit import compiled, scalar
+from thali._inference.numerics.decisions import accept
 
 _WALK_RATE = 0.44  # target acceptance rate
 

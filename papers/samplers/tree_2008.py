@@ -20,13 +20,13 @@ path from the option to the root. b.log_rate, which integrates pi out, is not us
 import math
 from typing import Any
 
-from thali.aspects.moves.concentration import draw_concentration
-from thali.aspects.moves.tuning import SHARED, tuning_at
-from thali.aspects.operations import apply_member, cache_at, delta_member
-from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
-from thali.aspects.state import COLUMNS, SWEEPS, scratch, shuffle_columns
-from thali.compile.jit import kernel, scalar
-from thali.inference.numerics.decisions import accept
+from thali._aspects.moves.concentration import draw_concentration
+from thali._aspects.moves.tuning import SHARED, tuning_at
+from thali._aspects.operations import apply_member, cache_at, delta_member
+from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali._aspects.state import COLUMNS, SWEEPS, scratch, shuffle_columns
+from thali._compile.jit import kernel, scalar
+from thali._inference.numerics.decisions import accept
 
 from .algorithm_1 import update_unique_features, update_weights
 
@@ -37,7 +37,7 @@ SLOPE, MIN_SCALE = 0.06, 0.08  # c and delta of the random walk on pi
 def published(
     rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali.aspects.samplers.recommended.infinite` does."""
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite` does."""
     tuning = tuning_at(tunings, 0)
     tuning.target[SHARED] = 0.5
     while True:

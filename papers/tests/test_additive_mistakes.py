@@ -13,15 +13,15 @@ from additive_runs import fit
 
 from papers.samplers import algorithm_1, use_published_sampler
 from papers.samplers.algorithm_1 import update_row
-from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
-from thali.aspects.moves.births import append
-from thali.aspects.moves.tuning import tuning_at
-from thali.aspects.operations import cache_at, rate_single
-from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
-from thali.aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
-from thali.aspects.weight_priors import weight
-from thali.compile.jit import kernel, scalar
-from thali.inference.numerics.decisions import accept, poisson
+from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
+from thali._aspects.moves.births import append
+from thali._aspects.moves.tuning import tuning_at
+from thali._aspects.operations import cache_at, rate_single
+from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali._aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
+from thali._aspects.weight_priors import weight
+from thali._compile.jit import kernel, scalar
+from thali._inference.numerics.decisions import accept, poisson
 
 FIGURES = ("n_shared_features", "constant", "P(012)", "P(0123)")
 MCSE = 0.01  # at the most, of those figures in the runs below

@@ -21,12 +21,12 @@ from papers import additive_2007 as paper
 from papers import additive_2007_simulation as section_5
 from papers import additive_2007_tables as tables
 from papers.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
-from thali.aspects.models.additive import AdditiveClustering
-from thali.comparison.pairs import mcse
-from thali.data import kinds
+from thali._aspects.models.additive import AdditiveClustering
+from thali._comparison.pairs import mcse
+from thali._data import kinds
+from thali._inference.parts import read_parts
+from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError
-from thali.inference.parts import read_parts
-from thali.reading.recognise import read
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 

@@ -22,10 +22,10 @@ from papers.samplers.holmes_held_2006 import (
     positive_logistic,
     run,
 )
-from thali.classify.sparse_logit import engines
-from thali.compile.jit import compiled
-from thali.inference.numerics.polya_gamma import polya_gamma
-from thali.testing import smallest
+from thali._classify.sparse_logit import engines
+from thali._compile.jit import compiled
+from thali._inference.numerics.polya_gamma import polya_gamma
+from thali._testing import smallest
 
 N = 200_000
 FALSE_ALARM = 1e-4 / 20

@@ -9,8 +9,8 @@ from papers import Settings
 from papers import phylogenetic_2008 as paper
 from papers.plots.blocks import choice_matrix, weighted_features
 from thali import datasets
-from thali.inference import jobs
-from thali.inference.parts import read_parts
+from thali._inference import jobs
+from thali._inference.parts import read_parts
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_the_entry_in_miniature_goes_on_from_its_folder(tiny, tmp_path, monkeypa
 
 
 def count_fits(monkeypatch):
-    from thali.comparison import engine
+    from thali._comparison import engine
 
     fits, run = [], engine.run
     monkeypatch.setattr(engine, "run", lambda task: fits.append(task) or run(task))
@@ -88,7 +88,7 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("finished", [3 * 36, 3 * 36 + 12], ids=["between levels", "inside a level"])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
-    from thali.comparison import engine
+    from thali._comparison import engine
 
     fits, run = [], engine.run
 
@@ -124,7 +124,7 @@ def test_ctrl_c_while_the_pictures_are_fitted(tiny, monkeypatch):
 
 
 def test_ctrl_c_before_anything_is_finished(tiny, monkeypatch):
-    from thali.comparison import engine
+    from thali._comparison import engine
 
     def stopped(task):
         raise KeyboardInterrupt

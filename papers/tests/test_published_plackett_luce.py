@@ -17,10 +17,10 @@ from scipy import special, stats
 
 from papers.plackett_luce_2012_data import published_plackett_luce
 from papers.samplers.plackett_luce_2012 import published, published_walk
-from thali.classify.plackett_luce.design import Design
-from thali.compile.jit import compiled
-from thali.testing import smallest
-from thali.testing.smallest import Smallest
+from thali._classify.plackett_luce.design import Design
+from thali._compile.jit import compiled
+from thali._testing import smallest
+from thali._testing.smallest import Smallest
 
 
 def test_tiny_quadrature():

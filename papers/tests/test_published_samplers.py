@@ -29,14 +29,14 @@ from same_draws import same
 import thali as th
 from papers.samplers import published_sweep, use_published_sampler
 from papers.samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed, published, update_row
-from thali.aspects.samplers.chains import Chain, run_chains
-from thali.aspects.samplers.task import build_task
+from thali._aspects.samplers.chains import Chain, run_chains
+from thali._aspects.samplers.task import build_task
+from thali._testing import smallest
+from thali._testing.exact import invariance_error
+from thali._testing.smallest import Smallest
 from thali.errors import ThaliWarning
 from thali.likelihoods import Additive, Elimination
 from thali.priors import IndianBuffet
-from thali.testing import smallest
-from thali.testing.exact import invariance_error
-from thali.testing.smallest import Smallest
 
 
 class Silent:

@@ -13,12 +13,12 @@ from scipy import integrate, stats
 
 import thali as th
 from papers.samplers import algorithm_1, tree_2008, use_published_sampler
-from thali.aspects.priors import PhylogeneticBuffet
-from thali.aspects.priors.phylogenetic_rates import Kinship
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
-from thali.aspects.state import COLUMNS, remove_column, resized
-from thali.testing.exact import invariance_error, outcomes
+from thali._aspects.priors import PhylogeneticBuffet
+from thali._aspects.priors.phylogenetic_rates import Kinship
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
+from thali._aspects.state import COLUMNS, remove_column, resized
+from thali._testing.exact import invariance_error, outcomes
 
 pytestmark = pytest.mark.fit
 

@@ -1,6 +1,6 @@
 """`python -m thali` is the command `thali`."""
 
-from thali.surfaces.cli import main
+from thali._surfaces.cli import main
 
 if __name__ == "__main__":
     main()

@@ -4,25 +4,25 @@ from importlib import import_module
 from typing import Any
 
 HOMES = {
-    "Model.report": "thali.surfaces.report:report",
-    "Classifier.cross_validate": "thali.comparison.rows:cross_validate",
-    "Classifier.check_folds": "thali.comparison.rows:check_folds",
-    "Tree.plot": "thali.plots.tree:tree",
-    "plot_calibration": "thali.plots.calibration:calibration",
-    "Individuals": "thali.people.populations:Individuals",
+    "Model.report": "thali._surfaces.report:report",
+    "Classifier.cross_validate": "thali._comparison.rows:cross_validate",
+    "Classifier.check_folds": "thali._comparison.rows:check_folds",
+    "Tree.plot": "thali._plots.tree:tree",
+    "plot_calibration": "thali._plots.calibration:calibration",
+    "Individuals": "thali._people.populations:Individuals",
 }
 
 # The `ModelSpec` of each model, in the order in which they are listed.
 MODELS = (
-    "thali.aspects.spec:ELIMINATION",
-    "thali.aspects.spec:ADDITIVE",
-    "thali.aspects.spec:OPEN",
-    "thali.choice.product_classes.spec:PRODUCT_CLASSES",
-    "thali.choice.logits.spec:MULTINOMIAL",
-    "thali.choice.logits.spec:HIERARCHICAL",
-    "thali.choice.latent_class.spec:LATENT_CLASS",
-    "thali.classify.plackett_luce.spec:PLACKETT_LUCE",
-    "thali.classify.sparse_logit.spec:SPARSE_LOGIT",
+    "thali._aspects.spec:ELIMINATION",
+    "thali._aspects.spec:ADDITIVE",
+    "thali._aspects.spec:OPEN",
+    "thali._choice.product_classes.spec:PRODUCT_CLASSES",
+    "thali._choice.logits.spec:MULTINOMIAL",
+    "thali._choice.logits.spec:HIERARCHICAL",
+    "thali._choice.latent_class.spec:LATENT_CLASS",
+    "thali._classify.plackett_luce.spec:PLACKETT_LUCE",
+    "thali._classify.sparse_logit.spec:SPARSE_LOGIT",
 )
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 
 from ._described import is_numbered
 from ._digits import DECIMALS, decimals_of, is_p_value, written
+from ._inference.files import atomic_write
 from ._labels import printable
 from .errors import ArgumentError
-from .inference.files import atomic_write
 
 _FILES = 'pip install "thali[files]"'
 

@@ -1,5 +1,5 @@
 """The app: from a file to a report in the browser, on this computer alone."""
 
-from thali.surfaces.app.start import run_app
+from thali._surfaces.app.start import run_app
 
 __all__ = ["run_app"]

@@ -1,3 +1,3 @@
 """Likelihoods: what features and weights say about data."""
 
-from thali.aspects.likelihoods import *  # noqa: F403
+from thali._aspects.likelihoods import *  # noqa: F403

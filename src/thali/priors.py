@@ -1,3 +1,3 @@
 """Priors over binary matrices: who owns which feature."""
 
-from thali.aspects.priors import *  # noqa: F403
+from thali._aspects.priors import *  # noqa: F403

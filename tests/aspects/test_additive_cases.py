@@ -10,7 +10,7 @@ import xarray as xr
 from additive_cases import CASES, case_named, expected_by_name, far_off, found_by_name
 from naive.latent_features import additive_log_likelihood, additive_similarity
 
-from thali.inference.numerics.truncated import tilted_weight
+from thali._inference.numerics.truncated import tilted_weight
 
 
 def tree_of(states, n):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.groups import GroupedData
+from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit

@@ -12,7 +12,7 @@ from same_draws import same
 from scipy import stats
 
 import thali as th
-from thali.aspects.samplers import recommended
+from thali._aspects.samplers import recommended
 
 pytestmark = pytest.mark.fit
 

@@ -6,8 +6,8 @@ import pytest
 from posterior_cases import chain
 
 import thali as th
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.likelihoods.elimination import Elimination
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.likelihoods.elimination import Elimination
 
 LABELS = ["tea", "coffee", "milk", "beer"]
 DATA = th.PairedComparisons(np.arange(16).reshape(4, 4) * (1 - np.eye(4, dtype=int)), labels=LABELS)

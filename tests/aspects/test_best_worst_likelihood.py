@@ -10,8 +10,8 @@ from elimination_cases import mean_and_error
 from naive import latent_features as naive
 
 import thali as th
-from thali.aspects.answers.check import check_sentence
-from thali.aspects.likelihoods.best_worst import (
+from thali._aspects.answers.check import check_sentence
+from thali._aspects.likelihoods.best_worst import (
     RANKING,
     REVERSED,
     RULES,
@@ -19,10 +19,10 @@ from thali.aspects.likelihoods.best_worst import (
     answer_probabilities,
     ordered_pairs,
 )
-from thali.aspects.likelihoods.best_worst_sets import compiled_best_worst
-from thali.aspects.likelihoods.elimination import Elimination, as_pairs
-from thali.aspects.operations import log_likelihood, rebuild
-from thali.aspects.state import empty_state
+from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
+from thali._aspects.likelihoods.elimination import Elimination, as_pairs
+from thali._aspects.operations import log_likelihood, rebuild
+from thali._aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
 
 matplotlib.use("Agg")

@@ -8,7 +8,7 @@ from problems import random_comparisons, with_ties
 from scipy.special import logsumexp
 
 import thali as th
-from thali.aspects.bradley_terry import BLOCK, NormalWorths, WorthChain, density_of, local, log_densities
+from thali._aspects.bradley_terry import BLOCK, NormalWorths, WorthChain, density_of, local, log_densities
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit  # the sum over pairs is compiled

@@ -9,7 +9,7 @@ from elimination_cases import CASES as PAIRS
 from set_problems import TRIPLE, choices_of
 
 import thali as th
-from thali.aspects.samplers.task import build_task
+from thali._aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
 
 pytestmark = pytest.mark.fit

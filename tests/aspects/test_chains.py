@@ -13,14 +13,14 @@ from problems import random_comparisons, random_similarities
 from same_draws import same
 
 import thali as th
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers import chains
-from thali.aspects.samplers.chains import Chain, run_chains
-from thali.aspects.samplers.task import build_task
-from thali.aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers import chains
+from thali._aspects.samplers.chains import Chain, run_chains
+from thali._aspects.samplers.task import build_task
+from thali._aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
+from thali._inference import threads as _threads
 from thali.errors import InterruptedWarning
-from thali.inference import threads as _threads
 
 pytestmark = pytest.mark.fit
 
@@ -147,7 +147,7 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
             if done > 4 * 2 * (10 + 20):
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
+    monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
     monkeypatch.setattr(_threads, "SLICE", 1e-4)
     stopped = th.EliminationByAspects()
     with pytest.warns(InterruptedWarning, match="of 5000 draws a chain were kept"):

@@ -18,16 +18,16 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
-from thali.aspects.answers import check as the_check  # noqa: E402
-from thali.aspects.answers.check import PAIR, ROWS, check_sentence
-from thali.aspects.answers.data_answers import answers_of
-from thali.aspects.draws import probabilities  # noqa: E402
-from thali.aspects.draws.tree import pair_index  # noqa: E402
-from thali.data.pairs import PairedComparisons  # noqa: E402
+from thali._aspects.answers import check as the_check  # noqa: E402
+from thali._aspects.answers.check import PAIR, ROWS, check_sentence
+from thali._aspects.answers.data_answers import answers_of
+from thali._aspects.draws import probabilities  # noqa: E402
+from thali._aspects.draws.tree import pair_index  # noqa: E402
+from thali._data.pairs import PairedComparisons  # noqa: E402
+from thali._plots._style import COLOURS  # noqa: E402
+from thali._plots.check import check  # noqa: E402
+from thali._posterior.interval import TAILS  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
-from thali.plots._style import COLOURS  # noqa: E402
-from thali.plots.check import check  # noqa: E402
-from thali.posterior.interval import TAILS  # noqa: E402
 
 # Standard errors; a normal variable is further out with probability 6e-7.
 FAR = 5

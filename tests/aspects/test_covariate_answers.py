@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.compile import jit
+from thali._compile import jit
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

@@ -21,15 +21,15 @@ from problems import NO_UNIQUE, build, contents, make_state, random_comparisons
 from scipy.special import i0e
 
 import thali as th
-from thali.aspects import operations
-from thali.aspects.likelihoods import luce_sets, pair_sets, residuals
-from thali.aspects.likelihoods.delta_checks import compare_changes, states_of
-from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE
-from thali.aspects.moves.unique_weights import log_i0
-from thali.aspects.state import COLUMNS, clear_row
-from thali.aspects.weight_priors import EXPONENTIAL
-from thali.compile.jit import kernel, scalar
-from thali.inference.numerics.logarithm import fast_log
+from thali._aspects import operations
+from thali._aspects.likelihoods import luce_sets, pair_sets, residuals
+from thali._aspects.likelihoods.delta_checks import compare_changes, states_of
+from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
+from thali._aspects.moves.unique_weights import log_i0
+from thali._aspects.state import COLUMNS, clear_row
+from thali._aspects.weight_priors import EXPONENTIAL
+from thali._compile.jit import kernel, scalar
+from thali._inference.numerics.logarithm import fast_log
 
 
 @kernel

@@ -11,9 +11,9 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import thali as th
-from thali.aspects.answers.population import Population, mean_of_new
-from thali.aspects.bradley_terry import NormalWorths, density_of, local, spreading
-from thali.aspects.dependence import (
+from thali._aspects.answers.population import Population, mean_of_new
+from thali._aspects.bradley_terry import NormalWorths, density_of, local, spreading
+from thali._aspects.dependence import (
     _problem_of,
     _scores_of,
     dependence_of_chains,
@@ -22,23 +22,23 @@ from thali.aspects.dependence import (
     effect_of_data,
     worths_of,
 )
-from thali.aspects.draws.columns import Columns
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.maximum_likelihood.clusters import clusters_of
-from thali.aspects.maximum_likelihood.estimates import covariate_sizes
-from thali.aspects.maximum_likelihood.maximum import mode_of
-from thali.aspects.maximum_likelihood.respondent_scores import (
+from thali._aspects.draws.columns import Columns
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.maximum_likelihood.clusters import clusters_of
+from thali._aspects.maximum_likelihood.estimates import covariate_sizes
+from thali._aspects.maximum_likelihood.maximum import mode_of
+from thali._aspects.maximum_likelihood.respondent_scores import (
     RespondentScores,
     ScoreVariance,
     inverse_root,
     raise_improbable_variance,
 )
-from thali.aspects.priors.given import Given
-from thali.aspects.state import COLUMNS
-from thali.data.groups import GroupedData
+from thali._aspects.priors.given import Given
+from thali._aspects.state import COLUMNS
+from thali._data.groups import GroupedData
+from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS, POWER, SCORES
+from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError, Setting
-from thali.posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS, POWER, SCORES
-from thali.posterior.view import Posterior
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 OPTIONS = list("abcd")
@@ -575,7 +575,7 @@ def test_an_adjusted_fit_goes_on_as_a_longer_one():
 @pytest.mark.fit
 def test_a_job_of_a_time_without_people_is_not_mixed(tmp_path, monkeypatch):
     data = comparisons(people=30)
-    from thali.aspects import bradley_terry
+    from thali._aspects import bradley_terry
 
     monkeypatch.setattr(bradley_terry, "ADJUSTED", "nothing")  # so that the job does not note it
     settings = {**QUICK, "tune": 1000, "job": tmp_path / "job"}

@@ -16,7 +16,7 @@ from set_problems import random_choices
 from triplet_problems import LAPSE, LINKS, MIXED
 
 import thali as th
-from thali.aspects.likelihoods.best_worst import RULES
+from thali._aspects.likelihoods.best_worst import RULES
 
 pytestmark = [
     pytest.mark.fit,

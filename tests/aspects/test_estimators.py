@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 from similarity_columns import columns_of_sets, similarities
 
-from thali.aspects.answers import set_search
-from thali.aspects.answers.estimate import KINDS, estimate
-from thali.aspects.answers.set_search import feature_sets, log_feature_gain
-from thali.aspects.draws.similarities import similarity_draws
-from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet
+from thali._aspects.answers import set_search
+from thali._aspects.answers.estimate import KINDS, estimate
+from thali._aspects.answers.set_search import feature_sets, log_feature_gain
+from thali._aspects.draws.similarities import similarity_draws
+from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
 
 MAPS = KINDS[1:]

@@ -7,7 +7,7 @@ import pytest
 from posterior_cases import chain, comparisons, features_of, large_fit, small_fit, tree_of
 from terminals import narrow
 
-from thali.aspects.answers.features import features_table
+from thali._aspects.answers.features import features_table
 from thali.errors import ArgumentError
 
 

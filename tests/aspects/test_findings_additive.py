@@ -5,15 +5,15 @@ import pytest
 from additive_fits import made_up
 
 import thali as th
-from thali.aspects.answers.stored_layout import REACHED, RESTARTS
-from thali.aspects.findings import open as of_open
-from thali.aspects.models.additive import AdditiveClustering
-from thali.aspects.spec import ADDITIVE
-from thali.data.groups import GroupedData
+from thali._aspects.answers.stored_layout import REACHED, RESTARTS
+from thali._aspects.findings import open as of_open
+from thali._aspects.models.additive import AdditiveClustering
+from thali._aspects.spec import ADDITIVE
+from thali._data.groups import GroupedData
+from thali._model.finding import FILES, PAGE, Findings
+from thali._model.settings import USUAL, Settings
+from thali._surfaces.cli.boundary import OptionWords
 from thali.errors import PYTHON, ArgumentError, IncompleteWarning, Message
-from thali.model.finding import FILES, PAGE, Findings
-from thali.model.settings import USUAL, Settings
-from thali.surfaces.cli.boundary import OptionWords
 
 OPTIONS = OptionWords(ADDITIVE.options)
 KEYS = ["asked", "features", "n_features", "estimate", "similarity", "parameters", "check", "tempering", "summary"]

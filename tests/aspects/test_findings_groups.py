@@ -6,8 +6,8 @@ from additive_fits import made_up
 from problems import random_comparisons, random_similarities
 
 import thali as th
-from thali.aspects.findings.groups import MAX_GROUPS, differences
-from thali.data.groups import GroupedData
+from thali._aspects.findings.groups import MAX_GROUPS, differences
+from thali._data.groups import GroupedData
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}

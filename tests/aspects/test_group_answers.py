@@ -12,10 +12,10 @@ from problems import random_comparisons, random_similarities
 from set_problems import random_choices
 
 import thali as th
-from thali.aspects.answers.groups import tree_of_group
-from thali.aspects.populations.one import One
-from thali.compile import jit
-from thali.data.groups import GroupedData
+from thali._aspects.answers.groups import tree_of_group
+from thali._aspects.populations.one import One
+from thali._compile import jit
+from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}

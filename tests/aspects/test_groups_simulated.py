@@ -8,9 +8,9 @@ from problems import random_comparisons, random_similarities
 from set_problems import random_choices
 
 import thali as th
-from thali.data.groups import GroupedData
+from thali._data.groups import GroupedData
+from thali._model.prior_sample import drawn_from
 from thali.errors import DataError
-from thali.model.prior_sample import drawn_from
 
 RUN = {"draws": 12, "tune": 8, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 LIMIT = 4.5

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.models import additive
-from thali.aspects.models.additive import can_choose, sigma_scores
+from thali._aspects.models import additive
+from thali._aspects.models.additive import can_choose, sigma_scores
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 20, "chains": 2, "thin": 2, "random_seed": 1, "progressbar": False}
@@ -97,7 +97,7 @@ def test_the_prior_of_the_weights_follows_the_scale():
 @pytest.mark.fit
 def test_time_that_is_over_while_sigma_is_chosen(monkeypatch):
     clock = iter(range(100))
-    monkeypatch.setattr("thali.inference.chains.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("thali._inference.chains.time.monotonic", lambda: float(next(clock)))
     with pytest.raises(ArgumentError, match="^max_time=2.5 was over while sigma was chosen by .*, or give sigma.$"):
         th.AdditiveClustering().fit(TABLE, max_time=2.5, **RUN)
     assert next(clock) < 10.0  # it did not choose to the end

@@ -11,12 +11,12 @@ from scipy import stats
 from xarray import Dataset
 
 import thali as th
-from thali.aspects.answers import kinds_of_people
-from thali.aspects.answers.kinds_of_people import aligned_shares, of_kinds, sizes_table
-from thali.compile import jit
+from thali._aspects.answers import kinds_of_people
+from thali._aspects.answers.kinds_of_people import aligned_shares, of_kinds, sizes_table
+from thali._compile import jit
+from thali._posterior.interval import TAILS
+from thali._posterior.store import tree_of
 from thali.errors import ArgumentError, DataError
-from thali.posterior.interval import TAILS
-from thali.posterior.store import tree_of
 
 RUN = {"draws": 16, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = [

@@ -9,8 +9,8 @@ from naive import latent_features as naive
 from scipy.special import gammaln
 
 import thali as th
-from thali.aspects.answers import kinds_of_people
-from thali.compile import jit
+from thali._aspects.answers import kinds_of_people
+from thali._compile import jit
 from thali.errors import ArgumentError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}

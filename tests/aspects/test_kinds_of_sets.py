@@ -10,7 +10,7 @@ from naive import latent_features as naive
 from scipy.special import gammaln, logsumexp
 
 import thali as th
-from thali.compile import jit
+from thali._compile import jit
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 RUN = {"draws": 6, "tune": 4, "thin": 2, "chains": 2, "random_seed": 1, "progressbar": False}

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.samplers import recommended
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import MIN_ANNEALED
-from thali.aspects.samplers.tempering import MAX_TEMPERATURES, MIN_ATTEMPTS, evened, geometric, ladder
+from thali._aspects.samplers import recommended
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import MIN_ANNEALED
+from thali._aspects.samplers.tempering import MAX_TEMPERATURES, MIN_ATTEMPTS, evened, geometric, ladder
 
 TRIED = 1000.0
 

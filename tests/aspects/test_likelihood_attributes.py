@@ -3,7 +3,7 @@
 import pytest
 
 import thali as th
-from thali.aspects.likelihoods.second_order import second_order
+from thali._aspects.likelihoods.second_order import second_order
 
 OF_ALL = (
     "unique",

@@ -7,10 +7,10 @@ from kind_problems import answered, random_answers
 from set_problems import random_choices
 
 import thali as th
-from thali.aspects.answers.kinds_of_people import aligned_shares
-from thali.comparison.sentences import sentences
+from thali._aspects.answers.kinds_of_people import aligned_shares
+from thali._comparison.sentences import sentences
+from thali._inference.progress import Progress
 from thali.errors import ArgumentError, DataError
-from thali.inference.progress import Progress
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = [

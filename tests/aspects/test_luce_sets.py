@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.likelihoods import set_draws
-from thali.aspects.likelihoods.elimination import Elimination
+from thali._aspects.likelihoods import set_draws
+from thali._aspects.likelihoods.elimination import Elimination
 from thali.errors import ArgumentError
 
 RUN = {"chains": 2, "random_seed": 1, "progressbar": False}

@@ -7,9 +7,9 @@ import pytest
 from additive_fits import made_up
 
 import thali as th
-from thali.aspects.answers import features
-from thali.aspects.answers.matched_features import match, members_in_words, similar_for
-from thali.aspects.draws.columns import Columns
+from thali._aspects.answers import features
+from thali._aspects.answers.matched_features import match, members_in_words, similar_for
+from thali._aspects.draws.columns import Columns
 from thali.errors import ArgumentError
 
 

@@ -9,11 +9,11 @@ from likelihood_rows import with_values
 from problems import random_comparisons, with_ties
 
 import thali as th
-from thali.data.groups import GroupedData
-from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
+from thali._data.groups import GroupedData
+from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
+from thali._posterior.view import GROUPS, KINDS, ONE
+from thali._testing import smallest
 from thali.errors import ThaliError
-from thali.posterior.view import GROUPS, KINDS, ONE
-from thali.testing import smallest
 
 ASPECTS, UNIQUE = th.EliminationByAspects, "unique"
 

@@ -10,13 +10,13 @@ from scipy import integrate, stats
 from scipy.special import logsumexp
 
 import thali as th
-from thali.aspects.answers import new_people
-from thali.aspects.answers.new_people import log_predictive_of_population, population_in, predicted_of_population
-from thali.aspects.draws.columns import Columns
-from thali.aspects.draws.probabilities import probability_draws
-from thali.compile import jit
+from thali._aspects.answers import new_people
+from thali._aspects.answers.new_people import log_predictive_of_population, population_in, predicted_of_population
+from thali._aspects.draws.columns import Columns
+from thali._aspects.draws.probabilities import probability_draws
+from thali._compile import jit
+from thali._posterior.store import tree_of
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.posterior.store import tree_of
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = [

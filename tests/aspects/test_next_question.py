@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers import next_question
-from thali.aspects.answers.next_question import Outcomes, Target, choose, gains
+from thali._aspects.answers import next_question
+from thali._aspects.answers.next_question import Outcomes, Target, choose, gains
 from thali.errors import ArgumentError
 
 RUN = {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -187,7 +187,7 @@ def test_columns_of_some_draws():
     counts, n = np.array([2, 0, 3, 1]), 4
     sizes = rng.integers(1, 4, counts.sum())
     owners = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in sizes])
-    from thali.aspects.draws.columns import Columns
+    from thali._aspects.draws.columns import Columns
 
     columns = Columns(counts, rng.random(counts.sum()), sizes, owners, rng.random((4, n)))
     some = columns.take(np.array([2, 2, 1, 0]))

@@ -8,13 +8,13 @@ import pytest
 from cache_drift import compare_sums
 
 import thali as th
-from thali.aspects import operations
-from thali.aspects.likelihoods.delta_checks import rounding
-from thali.aspects.moves import flips
-from thali.aspects.samplers import recommended
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
-from thali.aspects.state import COLUMNS
+from thali._aspects import operations
+from thali._aspects.likelihoods.delta_checks import rounding
+from thali._aspects.moves import flips
+from thali._aspects.samplers import recommended
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
+from thali._aspects.state import COLUMNS
 from thali.errors import ArgumentError, DataError
 from thali.testing import check
 

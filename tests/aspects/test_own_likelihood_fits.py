@@ -16,14 +16,14 @@ from cpu_time import time_ratio
 from places import PROJECT
 
 import thali as th
-from thali.aspects import operations
-from thali.aspects.likelihoods.additive import Additive
-from thali.aspects.likelihoods.delta_checks import state_of
-from thali.aspects.samplers import recommended
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
-from thali.aspects.state import COLUMNS
-from thali.compile.jit import kernel
+from thali._aspects import operations
+from thali._aspects.likelihoods.additive import Additive
+from thali._aspects.likelihoods.delta_checks import state_of
+from thali._aspects.samplers import recommended
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
+from thali._aspects.state import COLUMNS
+from thali._compile.jit import kernel
 from thali.errors import ArgumentError, ThaliError
 
 PAGE = PROJECT / "docs" / "tutorials" / "your_own_likelihood.md"

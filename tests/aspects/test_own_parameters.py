@@ -9,10 +9,10 @@ from elimination_cases import mean_and_error
 from scipy import stats
 
 import thali as th
-from thali.aspects.likelihoods.parameters import draw_by_slices
-from thali.aspects.operations import rebuild
-from thali.aspects.priors.given import Given
-from thali.aspects.state import BETA, COLUMNS, empty_state
+from thali._aspects.likelihoods.parameters import draw_by_slices
+from thali._aspects.operations import rebuild
+from thali._aspects.priors.given import Given
+from thali._aspects.state import BETA, COLUMNS, empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
 

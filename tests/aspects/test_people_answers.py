@@ -7,17 +7,17 @@ from people_fits import OPTIONS, compared, named, of_people
 from xarray import DataTree
 
 import thali as th
-from thali.aspects.answers.check import check_sentence
-from thali.aspects.answers.groups import group_tree
-from thali.aspects.answers.individuals import reached_by
-from thali.aspects.findings.people import feature_weights
-from thali.aspects.likelihoods.additive import Additive
-from thali.aspects.samplers.record import ChainDraws
-from thali.data.groups import GroupedData
+from thali._aspects.answers.check import check_sentence
+from thali._aspects.answers.groups import group_tree
+from thali._aspects.answers.individuals import reached_by
+from thali._aspects.findings.people import feature_weights
+from thali._aspects.likelihoods.additive import Additive
+from thali._aspects.samplers.record import ChainDraws
+from thali._data.groups import GroupedData
+from thali._model.settings import Settings
+from thali._posterior.interval import TAILS
+from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError, EstimateWarning
-from thali.model.settings import Settings
-from thali.posterior.interval import TAILS
-from thali.posterior.view import Posterior
 
 RNG = np.random.default_rng(4)
 DRAWS, PEOPLE = 40, 3
@@ -44,7 +44,7 @@ def test_individuals_are_shares_of_utilities(shared):
 def test_blocks_of_people_are_as_all_at_once(monkeypatch):
     model = of_people(compared(), UNIQUE)
     whole = model.individuals()
-    monkeypatch.setattr("thali.people.individuals.AT_ONCE", 1)
+    monkeypatch.setattr("thali._people.individuals.AT_ONCE", 1)
     pd.testing.assert_frame_equal(model.individuals(), whole)
 
 
@@ -172,7 +172,7 @@ def test_reach_is_found(monkeypatch):
     found = model.findings()["reach"]
     assert "reach 100 % of people (89 % interval 88 to 100 %)" in found.sentence and found.picture.name == "reach"
     assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 3
-    monkeypatch.setattr("thali.people.reach.MAX_SETS", 1)
+    monkeypatch.setattr("thali._people.reach.MAX_SETS", 1)
     note = str(of_two_segments().findings()["reach"].notes[3])
     assert note.startswith("Of 4 sets not all were tried") and "reaches more than 100 % (Nemhauser" in note
     of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.aspects.answers import groups, population
-from thali.aspects.draws.columns import columns_of
-from thali.aspects.findings import people as people_findings
+from thali._aspects.answers import groups, population
+from thali._aspects.draws.columns import columns_of
+from thali._aspects.findings import people as people_findings
+from thali._posterior.dependence import INDIVIDUALS
+from thali._posterior.view import Posterior
 from thali.errors import DataError, Setting
-from thali.posterior.dependence import INDIVIDUALS
-from thali.posterior.view import Posterior
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 RUN = {"draws": 4, "tune": 1, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}

@@ -7,9 +7,9 @@ import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.aspects.models.engines import FIRST_TEMPERED
-from thali.aspects.populations.groups_chain import MAX_TEMPERED
-from thali.aspects.samplers.chains import (
+from thali._aspects.models.engines import FIRST_TEMPERED
+from thali._aspects.populations.groups_chain import MAX_TEMPERED
+from thali._aspects.samplers.chains import (
     EFFECTIVE,
     LOOK,
     MIN_TEMPERED,
@@ -20,14 +20,14 @@ from thali.aspects.samplers.chains import (
     pilot_of,
     thin_for,
 )
-from thali.aspects.samplers.task import LEVELS, THIN
-from thali.data.groups import GroupedData
+from thali._aspects.samplers.task import LEVELS, THIN
+from thali._data.groups import GroupedData
+from thali._inference.chains import checked_run
+from thali._inference.progress import Progress
+from thali._model import bound
+from thali._model import sampling as fits
+from thali._model.sampling import _Work
 from thali.errors import EstimateWarning
-from thali.inference.chains import checked_run
-from thali.inference.progress import Progress
-from thali.model import bound
-from thali.model import sampling as fits
-from thali.model.sampling import _Work
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 
@@ -76,8 +76,8 @@ def test_pairs_are_neighbours_evenly_spread():
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_what_is_seen_is_the_choice_probability():
     """Of the last draw, when every sweep is one."""
-    from thali.aspects.samplers.chains import Chain
-    from thali.inference.seeds import streams
+    from thali._aspects.samplers.chains import Chain
+    from thali._inference.seeds import streams
 
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
     chain = Chain(model._task(data, 20, 10, 1), streams(1, 1)[0])
@@ -140,7 +140,7 @@ def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled,
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
-    from thali.inference import jobs, threads
+    from thali._inference import jobs, threads
 
     monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "SHARE", 1e9)

@@ -9,11 +9,11 @@ import pytest
 from naive import latent_features as naive
 
 import thali as th
-from thali.aspects.answers.set_search import log_feature_gain
-from thali.aspects.draws.counts import log_coefficients
-from thali.aspects.likelihoods.residuals import lay_out
-from thali.aspects.models.point import Landscape, best_state, climbed, runs_of_triplets
-from thali.aspects.samplers.record import ChainDraws
+from thali._aspects.answers.set_search import log_feature_gain
+from thali._aspects.draws.counts import log_coefficients
+from thali._aspects.likelihoods.residuals import lay_out
+from thali._aspects.models.point import Landscape, best_state, climbed, runs_of_triplets
+from thali._aspects.samplers.record import ChainDraws
 from thali.errors import ArgumentError
 
 S4 = th.Similarities([[1, 0.9, 0.55, 0.15], [0.9, 1, 0.7, 0.1], [0.55, 0.7, 1, 0.4], [0.15, 0.1, 0.4, 1]])

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from thali.aspects import operations
-from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet
-from thali.aspects.priors.ibp import Buffet
-from thali.aspects.state import empty_state
+from thali._aspects import operations
+from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
+from thali._aspects.priors.ibp import Buffet
+from thali._aspects.state import empty_state
+from thali._inference.numerics.decisions import bessel_count, poisson
 from thali.errors import ArgumentError
-from thali.inference.numerics.decisions import bessel_count, poisson
 
 
 def patterns(n):

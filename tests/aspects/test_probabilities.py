@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from posterior_cases import LAPSE, chain, comparisons, features_of, large_fit, small_fit, tree_of
 
-from thali.aspects.draws.columns import columns_of
-from thali.aspects.draws.probabilities import (
+from thali._aspects.draws.columns import columns_of
+from thali._aspects.draws.probabilities import (
     advantage_blocks,
     advantages,
     lapsing,
@@ -92,7 +92,7 @@ def test_option_without_an_advantage_has_exactly_none():
 
 
 def test_blocks_cover_every_draw_once(monkeypatch, small):
-    monkeypatch.setattr("thali.aspects.draws.probabilities.BLOCK", 100)
+    monkeypatch.setattr("thali._aspects.draws.probabilities.BLOCK", 100)
     _, _, tree = small
     i, j = np.triu_indices(5, k=1)
     seen = np.zeros(120, dtype=int)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers import quantities
+from thali._aspects.answers import quantities
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

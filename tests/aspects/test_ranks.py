@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.options import ranks_table, utility_draws
-from thali.aspects.draws.columns import columns_of
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.samplers.record import ChainDraws
-from thali.data.kinds import SIMILARITIES
+from thali._aspects.answers.options import ranks_table, utility_draws
+from thali._aspects.draws.columns import columns_of
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.samplers.record import ChainDraws
+from thali._data.kinds import SIMILARITIES
 from thali.errors import ArgumentError, NotFittedError
 
 DATA = th.PairedComparisons([[0, 2, 1], [1, 0, 1], [1, 1, 0]], labels=["tea", "coffee", "milk"])

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import binom, chi2
 
 import thali as th
-from thali.aspects.answers.check import check_sentence
-from thali.aspects.answers.check_by_data import set_check_table
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.samplers.record import ChainDraws
+from thali._aspects.answers.check import check_sentence
+from thali._aspects.answers.check_by_data import set_check_table
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.samplers.record import ChainDraws
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit

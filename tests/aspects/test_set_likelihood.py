@@ -7,12 +7,12 @@ from naive import latent_features as naive
 from problems import NO_UNIQUE, build, make_state, random_comparisons
 from set_problems import choices_of, random_choices
 
-from thali.aspects import operations
-from thali.aspects.draws.columns import Columns
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.likelihoods.elimination_sets import compiled_sets
-from thali.aspects.likelihoods.set_draws import set_probability_draws
-from thali.data.choices import Choices
+from thali._aspects import operations
+from thali._aspects.draws.columns import Columns
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.likelihoods.elimination_sets import compiled_sets
+from thali._aspects.likelihoods.set_draws import set_probability_draws
+from thali._data.choices import Choices
 from thali.errors import DataError
 
 

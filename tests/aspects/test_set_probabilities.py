@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from naive import latent_features as naive
 
-from thali.aspects.likelihoods import elimination_probabilities
+from thali._aspects.likelihoods import elimination_probabilities
 from thali.errors import ArgumentError
 
 FOUR = {"a": ["ab", "a"], "b": ["ab", "bc"], "c": ["cd", "bc"], "d": ["cd", "d"]}

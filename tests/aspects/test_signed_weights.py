@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.samplers.task import weights_of
-from thali.aspects.weight_priors import GammaWeights, NormalWeights
+from thali._aspects.samplers.task import weights_of
+from thali._aspects.weight_priors import GammaWeights, NormalWeights
 from thali.errors import ArgumentError
 
 ALPHA, SD, NOISE = 1.3, 1.5, 0.6

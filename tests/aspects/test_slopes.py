@@ -11,23 +11,23 @@ from scipy import stats
 from scipy.special import polygamma
 
 import thali as th
-from thali.aspects.answers import new_people as new_people_module
-from thali.aspects.answers.groups import group_tree
-from thali.aspects.answers.new_people import population_in
-from thali.aspects.answers.population import with_kappas, with_population
-from thali.aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
-from thali.aspects.findings import people as people_findings
-from thali.aspects.group_state import base_at
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.moves import group_similar, group_slopes
-from thali.aspects.populations.groups import EveryPerson
-from thali.aspects.populations.groups_chain import GroupChain
-from thali.aspects.samplers.record import ChainDraws
-from thali.aspects.state import COLUMNS, replica
-from thali.data.groups import GroupedData
+from thali._aspects.answers import new_people as new_people_module
+from thali._aspects.answers.groups import group_tree
+from thali._aspects.answers.new_people import population_in
+from thali._aspects.answers.population import with_kappas, with_population
+from thali._aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
+from thali._aspects.findings import people as people_findings
+from thali._aspects.group_state import base_at
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.moves import group_similar, group_slopes
+from thali._aspects.populations.groups import EveryPerson
+from thali._aspects.populations.groups_chain import GroupChain
+from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.state import COLUMNS, replica
+from thali._data.groups import GroupedData
+from thali._people.columns import covariates_of
+from thali._people.populations import EACH_SPREAD, ONE_SPREAD, Individuals
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.people.columns import covariates_of
-from thali.people.populations import EACH_SPREAD, ONE_SPREAD, Individuals
 
 PEOPLE = pd.DataFrame({"age": [20, 40, 60], "sex": ["f", "m", "m"]}, pd.Index(["p0", "p1", "p2"]))
 N = len(OPTIONS)

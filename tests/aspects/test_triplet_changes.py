@@ -9,16 +9,16 @@ from naive import latent_features as naive
 from triplet_problems import LAPSE, LINKS, MIXED, start_of
 
 import thali as th
-from thali.aspects import operations
-from thali.aspects.draws.counts import log_coefficients
-from thali.aspects.draws.triplets import probabilities_of_draws
-from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
-from thali.aspects.likelihoods.pair_sets import CONSTANT
-from thali.aspects.likelihoods.second_order import SHIFT, second_order
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.state import COLUMNS
-from thali.aspects.weight_priors import GammaWeights
-from thali.comparison.by_evidence import log_evidence_of_guessing
+from thali._aspects import operations
+from thali._aspects.draws.counts import log_coefficients
+from thali._aspects.draws.triplets import probabilities_of_draws
+from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
+from thali._aspects.likelihoods.pair_sets import CONSTANT
+from thali._aspects.likelihoods.second_order import SHIFT, second_order
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.state import COLUMNS
+from thali._aspects.weight_priors import GammaWeights
+from thali._comparison.by_evidence import log_evidence_of_guessing
 
 
 def test_weights_whose_exponential_overflows():
@@ -39,7 +39,7 @@ def test_answers_to_one_set_have_the_coefficient_of_their_counts():
 
 
 def test_probabilities_of_draws_without_a_value_are_equal():
-    from thali.aspects.draws.columns import Columns
+    from thali._aspects.draws.columns import Columns
 
     none = Columns(np.zeros(1, int), np.zeros(0), np.zeros(0, int), np.zeros(0, int), np.zeros((1, 3)))
     data = th.Triplets([(0, 1, 2)])
@@ -48,7 +48,7 @@ def test_probabilities_of_draws_without_a_value_are_equal():
 
 
 def test_the_sum_of_weights_and_constant_is_drawn_at_the_same_shares():
-    from thali.aspects.likelihoods.pair_set_operations import draw_sum
+    from thali._aspects.likelihoods.pair_set_operations import draw_sum
 
     model, (state, cache) = start_of(TEN, "ratio", np.eye(10, 3) + np.eye(10, 3, -4), [0.5, 1.0, 2.0], lo=1)
     before = operations.log_likelihood(model.likelihood, cache, state)

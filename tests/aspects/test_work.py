@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.samplers import work
-from thali.aspects.samplers.work import (
+from thali._aspects.samplers import work
+from thali._aspects.samplers.work import (
     COLUMNS_OF_SIMILARITIES,
     FEWER,
     columns_of,
@@ -17,9 +17,9 @@ from thali.aspects.samplers.work import (
     seconds_of_sweep,
     times_heavier,
 )
-from thali.aspects.state import COLUMNS, empty_state
-from thali.data.groups import GroupedData
-from thali.inference.chains import checked_run
+from thali._aspects.state import COLUMNS, empty_state
+from thali._data.groups import GroupedData
+from thali._inference.chains import checked_run
 
 SWEEPS = 1000
 

@@ -8,9 +8,9 @@ from experiment_data import simulated
 from scipy.special import expit
 
 import thali as th
-from thali.choice.answers.logits import level_differences, means_of_neighbours
-from thali.choice.coding import coding_of
-from thali.choice.logits.hierarchical_draws import reported
+from thali._choice.answers.logits import level_differences, means_of_neighbours
+from thali._choice.coding import coding_of
+from thali._choice.logits.hierarchical_draws import reported
 from thali.errors import DataError
 
 MODELS = {

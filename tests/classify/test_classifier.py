@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import thali as th
-from thali.classify.classifier import Classifier
+from thali._classify.classifier import Classifier
+from thali._model.base import Job
 from thali.errors import DataError, DataWarning, NotFittedError, ThaliError
-from thali.model.base import Job
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(12, 2))
@@ -238,7 +238,7 @@ def test_scikit_learn_is_not_needed():
         "sys.modules['sklearn'] = None\n"
         "import thali\n"
         "model = thali.SparseMultinomialLogit(draws=5, tune=5, chains=1, thin=1)\n"
-        "from thali.inference.warn import without_warnings\n"
+        "from thali._inference.warn import without_warnings\n"
         "try: model.predict([[1.0]])\n"
         "except thali.errors.NotFittedError: pass\n"
         "with without_warnings(): model.fit([[0.0], [1.0], [2.0], [3.0]], ['a', 'b', 'a', 'b'])\n"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, DataError, NotFittedError
-from thali.inference.warn import without_warnings
 
 pytestmark = pytest.mark.fit
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.inference.warn import without_warnings
 
 da = pytest.importorskip("dask.array")
 pytestmark = pytest.mark.fit

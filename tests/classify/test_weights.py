@@ -14,10 +14,10 @@ from sklearn.model_selection import cross_validate
 from sparse_logit_runs import Chain, Prior, mcse, problem_of
 from test_classifier import Nearest, plackett_luce, small
 
-from thali.classify.scikit_learn import seed_from
-from thali.data.rows import merged
+from thali._classify.scikit_learn import seed_from
+from thali._data.rows import merged
+from thali._inference.numerics import polya_gamma
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
-from thali.inference.numerics import polya_gamma
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 2)).round(1)

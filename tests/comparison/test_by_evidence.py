@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 import thali as th
-from thali.aspects.models.base import LatentFeatures
-from thali.comparison.by_evidence import evidence_sentences, posterior_probabilities, words
+from thali._aspects.models.base import LatentFeatures
+from thali._comparison.by_evidence import evidence_sentences, posterior_probabilities, words
+from thali._posterior.evidence import LogEvidence
+from thali._posterior.verdict import Verdict
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
-from thali.posterior.evidence import LogEvidence
-from thali.posterior.verdict import Verdict
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 OTHERS = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y", "z"])

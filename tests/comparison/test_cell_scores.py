@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import thali as th
-from thali.comparison.pairs import cell_score, score, tied_score
+from thali._comparison.pairs import cell_score, score, tied_score
 
 ML = {"method": "maximum-likelihood"}
 

@@ -13,8 +13,8 @@ import pytest
 from short_comparisons import SHORT, TRIO, compare
 
 import thali as th
+from thali._inference import threads
 from thali.errors import DataError
-from thali.inference import threads
 
 pytestmark = pytest.mark.fit
 

@@ -22,10 +22,12 @@ from stopped_jobs import wait_until_stopped
 from terminals import narrow
 
 import thali as th
-from thali.comparison import engine
-from thali.comparison.pairs import BinomialScorer, Pairs, score
-from thali.comparison.sentences import sentences, unconverged
-from thali.comparison.table import Scores, comparison_table
+from thali._comparison import engine
+from thali._comparison.pairs import BinomialScorer, Pairs, score
+from thali._comparison.sentences import sentences, unconverged
+from thali._comparison.table import Scores, comparison_table
+from thali._inference import jobs
+from thali._inference import threads as workers
 from thali.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -35,8 +37,6 @@ from thali.errors import (
     InterruptedWarning,
     ThaliWarning,
 )
-from thali.inference import jobs
-from thali.inference import threads as workers
 
 
 def table_of(names, data, results):
@@ -362,7 +362,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     job = tmp_path / "job"
     code = (
         "import os, signal, sys, warnings, thali as th\n"
-        "from thali.inference import jobs, parts\n"
+        "from thali._inference import jobs, parts\n"
         "if __name__ == '__main__':\n"
         "    jobs.MIN_SECONDS = 0.0\n"
         "    add = parts.PartsFolder.add\n"
@@ -529,7 +529,7 @@ def test_an_interrupt_before_anything_was_finished_is_an_interrupt(monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("thali.comparison.engine.run_all", stop)
+    monkeypatch.setattr("thali._comparison.engine.run_all", stop)
     with pytest.raises(KeyboardInterrupt):
         compare()
 

@@ -6,8 +6,8 @@ from best_worst_data import ranked_answers
 from naive import latent_features as naive
 
 import thali as th
-from thali.aspects.likelihoods.best_worst import answer_probabilities
-from thali.comparison.choices import Occasions
+from thali._aspects.likelihoods.best_worst import answer_probabilities
+from thali._comparison.choices import Occasions
 
 RULES = ("ranking", "reversed")
 WORTH = np.array([4.0, 2.0, 1.0, 0.5, 0.25])

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.comparison.choices import Occasions
-from thali.comparison.sentences import sentences
-from thali.data.scores import mean_and_error
+from thali._comparison.choices import Occasions
+from thali._comparison.sentences import sentences
+from thali._data.scores import mean_and_error
 from thali.errors import ArgumentError, DataError
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}

@@ -8,10 +8,10 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.comparison import engine
-from thali.comparison.choices import Respondents, Tasks
-from thali.comparison.sentences import sentences
-from thali.data.scores import mean_and_error, scores
+from thali._comparison import engine
+from thali._comparison.choices import Respondents, Tasks
+from thali._comparison.sentences import sentences
+from thali._data.scores import mean_and_error, scores
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}

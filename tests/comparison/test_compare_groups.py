@@ -5,10 +5,10 @@ import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.comparison.pairs import Pairs
-from thali.comparison.sentences import sentences
-from thali.comparison.splitter import Grouped
-from thali.data.groups import GroupedData
+from thali._comparison.pairs import Pairs
+from thali._comparison.sentences import sentences
+from thali._comparison.splitter import Grouped
+from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
 

@@ -13,13 +13,13 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import thali as th
-from thali.comparison.compare import named_models
-from thali.comparison.rows import fold_of_rows
-from thali.comparison.sentences import sentences
-from thali.comparison.ways import WAYS, usual_way
-from thali.data.kinds import OF_GROUPS
+from thali._comparison.compare import named_models
+from thali._comparison.rows import fold_of_rows
+from thali._comparison.sentences import sentences
+from thali._comparison.ways import WAYS, usual_way
+from thali._data.kinds import OF_GROUPS
+from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, IncompleteWarning, ThaliWarning
-from thali.model.registry import SPECS
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 4}
 SHORT = {"draws": 20, "tune": 10, "chains": 2, "thin": 1}

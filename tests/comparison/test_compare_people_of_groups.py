@@ -7,13 +7,13 @@ from problems import random_similarities
 from set_problems import random_choices
 
 import thali as th
-from thali.comparison.choices import ChoicesOutOfSets, Choosers
-from thali.comparison.findings import findings_of
-from thali.comparison.pairs import ObjectPairs
-from thali.comparison.sentences import sentences
-from thali.comparison.splitter import Grouped
-from thali.data.groups import GroupedData
-from thali.data.pairs.parts import of_respondents
+from thali._comparison.choices import ChoicesOutOfSets, Choosers
+from thali._comparison.findings import findings_of
+from thali._comparison.pairs import ObjectPairs
+from thali._comparison.sentences import sentences
+from thali._comparison.splitter import Grouped
+from thali._data.groups import GroupedData
+from thali._data.pairs.parts import of_respondents
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}

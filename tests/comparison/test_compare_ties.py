@@ -6,7 +6,7 @@ from problems import random_comparisons, with_ties
 from scipy.stats import multinomial
 
 import thali as th
-from thali.comparison.pairs import tied_score
+from thali._comparison.pairs import tied_score
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.comparison.choices import TripletScorer
-from thali.comparison.pairs import PairSets
+from thali._comparison.choices import TripletScorer
+from thali._comparison.pairs import PairSets
 from thali.errors import ArgumentError, DataError
 
 DATA = th.datasets.triplets(6, 60, random_seed=2, n_features=2, share_of_owners=0.4).data

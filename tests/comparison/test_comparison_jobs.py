@@ -19,11 +19,11 @@ from sklearn.linear_model import LogisticRegression
 from stopped_jobs import keep_parts
 
 import thali as th
-from thali.comparison.job_table import table_of_job
+from thali._comparison.job_table import table_of_job
+from thali._inference import jobs
+from thali._inference import threads as workers
+from thali._inference.parts import PartsFolder, read_parts
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
-from thali.inference import jobs
-from thali.inference import threads as workers
-from thali.inference.parts import PartsFolder, read_parts
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def ran(monkeypatch):
     """How many fits each comparison ran."""
     run_all, ran = workers.run_all, []
     monkeypatch.setattr(
-        "thali.comparison.engine.run_all", lambda f, tasks, cores: ran.append(len(tasks)) or run_all(f, tasks, cores)
+        "thali._comparison.engine.run_all", lambda f, tasks, cores: ran.append(len(tasks)) or run_all(f, tasks, cores)
     )
     return ran
 
@@ -88,7 +88,7 @@ import numpy as np
 import pandas as pd
 import thali as th
 from stopped_jobs import killed_at_a_rename
-from thali.inference import jobs
+from thali._inference import jobs
 
 rng = np.random.default_rng(seed)
 jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
@@ -222,7 +222,7 @@ def test_ctrl_c_says_what_is_kept(tmp_path, monkeypatch, ran):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.comparison.engine.comparison_table", stop)  # the second Ctrl-C
+    monkeypatch.setattr("thali._comparison.engine.comparison_table", stop)  # the second Ctrl-C
     with pytest.raises(KeyboardInterrupt, match="6 of 6 fits are in '.*job'"):
         compare(job=tmp_path / "job")
     with pytest.raises(KeyboardInterrupt, match="^$"):

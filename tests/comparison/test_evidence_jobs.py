@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.aspects.models.base import LatentFeatures
-from thali.comparison.by_evidence import evidence_sentences
-from thali.comparison.job_table import table_of_job
+from thali._aspects.models.base import LatentFeatures
+from thali._comparison.by_evidence import evidence_sentences
+from thali._comparison.job_table import table_of_job
+from thali._inference import jobs
+from thali._inference.seeds import root
+from thali._posterior.evidence import LogEvidence, Thermodynamic
+from thali._posterior.verdict import Verdict
 from thali.errors import DataError, InterruptedWarning, Message, Remedy
-from thali.inference import jobs
-from thali.inference.seeds import root
-from thali.posterior.evidence import LogEvidence, Thermodynamic
-from thali.posterior.verdict import Verdict
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 LAPSES = (0.1, 0.2, 0.3)

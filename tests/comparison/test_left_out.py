@@ -5,9 +5,9 @@ import pytest
 from problems import random_comparisons, random_similarities
 
 import thali as th
-from thali.data.pairs.parts import LeftPair
+from thali._data.pairs.parts import LeftPair
+from thali._testing import smallest
 from thali.errors import ArgumentError, NotFittedError
-from thali.testing import smallest
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")

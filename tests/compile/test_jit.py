@@ -16,14 +16,14 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
 import thali
-from thali.aspects.priors.given import GivenColumns
-from thali.compile.jit import _has_switch, generic, kernel, part, scalar
-from thali.compile.linked import is_known
-from thali.inference.numerics.decisions import bessel_count
+from thali._aspects.priors.given import GivenColumns
+from thali._compile.jit import _has_switch, generic, kernel, part, scalar
+from thali._compile.linked import is_known
+from thali._inference.numerics.decisions import bessel_count
 
 TINY = """
-from thali.compile.jit import kernel
-from thali.inference.numerics.decisions import index
+from thali._compile.jit import kernel
+from thali._inference.numerics.decisions import index
 
 @kernel
 def roll(rng, model):
@@ -31,12 +31,12 @@ def roll(rng, model):
 """
 
 IMPORT_OPERATIONS = """
-from thali.aspects import operations
+from thali._aspects import operations
 """
 
 REPLACED = """
-from thali.aspects import operations
-from thali.aspects.priors.given import GivenColumns
+from thali._aspects import operations
+from thali._aspects.priors.given import GivenColumns
 
 @operations.rate_single.register(GivenColumns)
 def _rate_single(prior, i):
@@ -45,7 +45,7 @@ def _rate_single(prior, i):
 
 RUN = """
 import numpy as np
-from thali.aspects.priors.given import GivenColumns
+from thali._aspects.priors.given import GivenColumns
 from thali import tiny
 
 model = GivenColumns(3)
@@ -58,8 +58,8 @@ print(compiled, sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
 OWN_LIKELIHOOD = """
 from typing import NamedTuple
 import numpy as np
-from thali.compile.jit import kernel
-from thali.aspects import operations
+from thali._compile.jit import kernel
+from thali._aspects import operations
 
 class Mine(NamedTuple):
     value: float

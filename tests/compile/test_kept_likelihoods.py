@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from patience import PATIENCE
 
-from thali.compile.jit import constants_digest
+from thali._compile.jit import constants_digest
 
 LEAK = 0.05
 TABLE = np.array([1.0, 2.0])

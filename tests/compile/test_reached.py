@@ -8,18 +8,18 @@ import sys
 import pytest
 from patience import PATIENCE
 
-from thali.aspects.priors.given import GivenColumns
-from thali.aspects.priors.ibp import Buffet
-from thali.aspects.samplers import recommended
-from thali.compile.jit import scalar
-from thali.compile.reached import reached_from
+from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.ibp import Buffet
+from thali._aspects.samplers import recommended
+from thali._compile.jit import scalar
+from thali._compile.reached import reached_from
 
 LIBRARY = """
 '''A module.'''
 import math
 import numpy as np
 from typing import NamedTuple
-from thali.compile.jit import generic, kernel, part, scalar
+from thali._compile.jit import generic, kernel, part, scalar
 from thali.errors import ArgumentError
 
 LEAK = 0.05
@@ -131,9 +131,9 @@ def test_functions_of_one_name_in_two_modules_of_python_count():
 
 def test_it_is_the_same_in_another_process():
     """Whatever the order of sets is there."""
-    code = "from thali.compile import jit\nfrom thali.compile.reached import reached_from\n"
-    code += "from thali.aspects.samplers import recommended\n"
-    code += "from thali.aspects.priors.ibp import Buffet\n"
+    code = "from thali._compile import jit\nfrom thali._compile.reached import reached_from\n"
+    code += "from thali._aspects.samplers import recommended\n"
+    code += "from thali._aspects.priors.ibp import Buffet\n"
     code += "print(reached_from(recommended.infinite.python, [Buffet], jit._how()).digest)"
     run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
     assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1

@@ -12,14 +12,14 @@ from places import HELPERS
 from rolling import RIGHT, rolled
 
 import thali
-from thali.compile import USED, store, targets
+from thali._compile import USED, store, targets
+from thali._model.registry import SPECS
+from thali._testing import smallest
+from thali._testing.smallest import SMALLEST
 from thali.errors import ArgumentError, IncompleteWarning
-from thali.model.registry import SPECS
-from thali.testing import smallest
-from thali.testing.smallest import SMALLEST
 
 LEVEL = smallest.level_here()
-ROLL = "from rolling import rolled; from thali.compile import USED; print(*rolled(), *USED)"
+ROLL = "from rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
 
 pytestmark = pytest.mark.skipif(targets.lacking(LEVEL) != "", reason="this processor is older")
 
@@ -72,7 +72,7 @@ def test_it_is_used_and_named(came, run):
 
 
 def test_a_posterior_names_the_processor(came):
-    from thali.posterior.store import origin
+    from thali._posterior.store import origin
 
     assert "compiled_for" not in origin()
     rolled()
@@ -137,7 +137,7 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
 
 def test_what_the_environment_asks_for_is_compiled(came):
     """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run on."""
-    code = "from pathlib import Path; import sys, warnings; from thali.compile import store\n"
+    code = "from pathlib import Path; import sys, warnings; from thali._compile import store\n"
     code += f"store.SHIPPED = Path({str(came.parents[1])!r}); warnings.simplefilter('error')\n"
     own = {"NUMBA_CACHE_DIR": str(came.parents[2] / "own")}
     assert in_another_process(code + ROLL, **own) == [str(RIGHT), "1", LEVEL]

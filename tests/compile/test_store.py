@@ -26,9 +26,9 @@ from patience import PATIENCE
 from rolling import MODEL, RIGHT, roll, rolled
 
 import thali
-from thali.compile import store
-from thali.compile.jit import _dispatcher_of, compiled_alone, kernel
-from thali.compile.store import Damaged, Folder, _is_private, packed, refusal, unpacked
+from thali._compile import store
+from thali._compile.jit import _dispatcher_of, compiled_alone, kernel
+from thali._compile.store import Damaged, Folder, _is_private, packed, refusal, unpacked
 from thali.errors import IncompleteWarning
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such permissions")
@@ -342,9 +342,9 @@ def test_compilations_interrupted_at_random_moments():
 
 TINY = """
 import numpy as np
-from thali.compile.jit import kernel
-from thali.inference.numerics.decisions import index
-from thali.aspects.priors.given import GivenColumns
+from thali._compile.jit import kernel
+from thali._inference.numerics.decisions import index
+from thali._aspects.priors.given import GivenColumns
 
 @kernel
 def roll(rng, model):

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from scipy.sparse import coo_array
 
-from thali.data import kinds
-from thali.data.pairs import PairedComparisons
+from thali._data import kinds
+from thali._data.pairs import PairedComparisons
+from thali._reading.recognise import read
+from thali._reading.table import read_table
 from thali.errors import DataError
-from thali.reading.recognise import read
-from thali.reading.table import read_table
 
 NAN, INF = float("nan"), float("inf")
 WHOLE = "counts must be whole numbers, 0 or more."

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy.sparse import coo_array
 
-from thali.data import kinds
-from thali.data.similarities import Similarities
+from thali._data import kinds
+from thali._data.similarities import Similarities
+from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError
-from thali.reading.recognise import read
 
 NAN, INF = float("nan"), float("inf")
 SQUARE = "a row and a column for each object; got shape {}. Long tables are read by Similarities.from_frame."

@@ -8,8 +8,8 @@ import pytest
 from best_worst_data import best_worst, random_answers
 
 import thali as th
-from thali.aspects.likelihoods.best_worst import answer_counts, possible_answers
-from thali.data.answers import answers_given
+from thali._aspects.likelihoods.best_worst import answer_counts, possible_answers
+from thali._data.answers import answers_given
 from thali.errors import DataError
 
 pytestmark = pytest.mark.unit

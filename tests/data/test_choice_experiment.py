@@ -12,10 +12,10 @@ from experiment_data import camera, simulated, table
 from real_data import needs_data
 
 import thali as th
-from thali.data import kinds
-from thali.data.experiments.scheme import Scheme
+from thali._data import kinds
+from thali._data.experiments.scheme import Scheme
+from thali._reading import recognise
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.reading import recognise
 
 NAN = float("nan")
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from thali.data.connectivity import check_finite, group_numbers
+from thali._data.connectivity import check_finite, group_numbers
 from thali.errors import DataError
 
 

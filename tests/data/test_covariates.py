@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.judged import with_more
-from thali.data.pairs.parts import with_known
+from thali._data.judged import with_more
+from thali._data.pairs.parts import with_known
+from thali._model.saved import packed, unpacked
 from thali.errors import DataError
-from thali.model.saved import packed, unpacked
 
 LABELS = ["tea", "milk", "rum", "ale"]
 NAMES = ["order", "longer", "judge=B", "judge=C"]

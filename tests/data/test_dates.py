@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.pairs.dates import when_of
+from thali._data.pairs.dates import when_of
 from thali.errors import ArgumentError, DataError
 
 

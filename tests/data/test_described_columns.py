@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from thali.data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
+from thali._data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
 
 PEOPLE = [f"S{k:02}" for k in range(6)]
 PAIRS = [("tea", "milk"), ("milk", "wine"), ("wine", "tea"), ("tea", "cola")]

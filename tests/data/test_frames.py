@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import thali as th
-from thali.data.columns import as_frame
+from thali._data.columns import as_frame
 from thali.errors import DataWarning
 
 ROWS = {

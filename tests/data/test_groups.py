@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.groups import GroupedData
+from thali._data.groups import GroupedData
 from thali.errors import DataError, DataWarning
 
 WOMEN = th.PairedComparisons([[0, 7, 2], [3, 0, 5], [4, 1, 0]], labels=["tea", "milk", "beer"])

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data import kinds
-from thali.data.groups import GroupedData
-from thali.data.judged import with_more
+from thali._data import kinds
+from thali._data.groups import GroupedData
+from thali._data.judged import with_more
 from thali.errors import DataError, DataWarning
 
 PAIRS = th.PairedComparisons([[0, 7, 0], [3, 0, 0], [0, 0, 0]], labels=["tea", "milk", "beer"])

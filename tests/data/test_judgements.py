@@ -12,11 +12,11 @@ from problems import random_similarities, unequal
 
 import thali as th
 from thali import Similarities
-from thali.aspects.answers.fit_quality import noise_sentence
-from thali.aspects.draws.similarities import measured_similarities
-from thali.data.answers import JudgedValues
+from thali._aspects.answers.fit_quality import noise_sentence
+from thali._aspects.draws.similarities import measured_similarities
+from thali._data.answers import JudgedValues
+from thali._posterior import store
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
-from thali.posterior import store
 
 NAN = np.nan
 TABLE = np.array([[1, 0.8, 0.3], [0.8, 1, 0.5], [0.3, 0.5, 1]])

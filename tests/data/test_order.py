@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.pairs import PairedComparisons
+from thali._data.pairs import PairedComparisons
+from thali._model.saved import packed, unpacked
 from thali.errors import DataError
-from thali.model.saved import packed, unpacked
 
 LABELS = ["tea", "milk", "rum", "ale"]
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import coo_array, csr_matrix
 
-from thali.data.pairs import PairedComparisons
+from thali._data.pairs import PairedComparisons
 from thali.errors import DataError, DataWarning
 
 COUNTS = np.array([[0, 7, 9, 0], [3, 0, 0, 2], [1, 0, 0, 4], [0, 0, 5, 0]])
@@ -235,7 +235,7 @@ def test_long_tables_stay_sparse():
     code = """
 import re
 import numpy as np, pandas as pd
-from thali.data.pairs import PairedComparisons
+from thali._data.pairs import PairedComparisons
 rng = np.random.default_rng(1)
 winner = rng.integers(0, 10_000, 200_000)
 loser = (winner + rng.integers(1, 10_000, 200_000)) % 10_000
@@ -259,7 +259,7 @@ def test_a_dense_matrix_of_many_options_is_refused():
 def test_loading_it_is_light():
     """The data object alone needs neither pandas nor SciPy."""
     code = (
-        "import sys, thali.data.pairs; thali.data.pairs.PairedComparisons([[0, 1], [2, 0]]);"
+        "import sys, thali._data.pairs; thali._data.pairs.PairedComparisons([[0, 1], [2, 0]]);"
         "assert not {'pandas', 'scipy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,14 +4,14 @@ from itertools import combinations
 
 import pytest
 
+from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali._data.pairs import PairedComparisons
+from thali._data.roles import LANGUAGES, ROLES, names_of_columns, plain
+from thali._reading.recognise import RecognitionError, read, recognise
+from thali._reading.shapes import SHAPES
+from thali._reading.table import load
 from thali._source import Source
-from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali.data.pairs import PairedComparisons
-from thali.data.roles import LANGUAGES, ROLES, names_of_columns, plain
 from thali.errors import DataError
-from thali.reading.recognise import RecognitionError, read, recognise
-from thali.reading.shapes import SHAPES
-from thali.reading.table import load
 
 # What a table looks like in English, and what its columns are called elsewhere.
 TABLES = {

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from real_data import needs_data, real_data
 
-from thali.data.similarities import Similarities
+from thali._data.similarities import Similarities
 from thali.errors import DataError, DataWarning
 
 NAN = float("nan")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.people import differing_columns
+from thali._data.people import differing_columns
+from thali._model.saved import decoded, digest_of, encoded
 from thali.errors import DataError
-from thali.model.saved import decoded, digest_of, encoded
 
 ROWS = [
     ("ann", "tea", "milk", 30),

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali._model.saved import decoded, digest_of, encoded
 from thali.errors import ArgumentError, DataError
-from thali.model.saved import decoded, digest_of, encoded
 
 COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
 TIES = [[0, 1, 2], [1, 0, 0], [2, 0, 0]]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.experiments.levels import as_number, by_value
+from thali._data.experiments.levels import as_number, by_value
 from thali.errors import DataError, DataWarning
 
 NAN = float("nan")

@@ -9,11 +9,11 @@ from real_data import needs_data, real_data
 from scipy.stats import binom
 
 from thali import datasets
-from thali.data import kinds
-from thali.data.pairs import PairedComparisons
-from thali.data.similarities import Similarities
+from thali._data import kinds
+from thali._data.pairs import PairedComparisons
+from thali._data.similarities import Similarities
+from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError
-from thali.reading.recognise import read
 
 NAMES = [record.name for record in datasets.catalogue()]
 

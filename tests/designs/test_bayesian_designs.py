@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.designs.products import DRAWS, information, informations, prior_draws
+from thali._designs.products import DRAWS, information, informations, prior_draws
 from thali.errors import ArgumentError
 
 ATTRIBUTES = {"brand": ["A", "B", "C"], "price": [5, 10, 15], "lamp": ["no", "yes"]}

@@ -10,10 +10,10 @@ import pytest
 
 import thali as th
 from thali import designs
-from thali.designs.products import attributes_of, columns_of, information, log_bound, with_none
+from thali._designs.products import attributes_of, columns_of, information, log_bound, with_none
 from thali.errors import ArgumentError, DataError
 
-choosing = import_module("thali.designs.choice")
+choosing = import_module("thali._designs.choice")
 THREE = {"brand": ["A", "B", "C"], "price": [9, 12, 15], "zoom": ["no", "yes"]}
 PRIOR = {"brand": {"B": 0.5}, "price": -0.15, "zoom": [0.0, 0.8]}
 

@@ -11,7 +11,7 @@ import pytest
 import thali as th
 from thali.errors import ArgumentError
 
-power_module = import_module("thali.designs.power")
+power_module = import_module("thali._designs.power")
 
 
 def shown(design):

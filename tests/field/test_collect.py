@@ -9,11 +9,11 @@ import pytest
 from handed_in import KINDS, rows_of, save
 
 import thali as th
+from thali._field.asked import asked_of
+from thali._field.questionnaire import columns_of
+from thali._field.study import study_of
+from thali._reading.recognise import read
 from thali.errors import DataError
-from thali.field.asked import asked_of
-from thali.field.questionnaire import columns_of
-from thali.field.study import study_of
-from thali.reading.recognise import read
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
 STUDY = study_of({"questions": [{"name": "age", "ask": "?"}], "catch": [{"options": ["tea", "mud"], "answer": "tea"}]})

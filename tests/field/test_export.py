@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError
-from thali.reading.recognise import read
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
 ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}

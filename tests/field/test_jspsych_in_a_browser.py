@@ -14,8 +14,8 @@ from hostile import HOSTILE
 from patience import PATIENCE
 
 import thali as th
-from thali.field.export import _SCRIPTS, _STYLES
-from thali.reading.recognise import read
+from thali._field.export import _SCRIPTS, _STYLES
+from thali._reading.recognise import read
 
 pytestmark = [pytest.mark.fit, pytest.mark.long]
 DRINKS = ["tea", "coffee", "milk", "juice"]

@@ -11,9 +11,9 @@ import pytest
 from places import PROJECT
 
 import thali as th
+from thali._field.asked import KINDS
+from thali._field.study import LANGUAGES, Study, words_in
 from thali.errors import ArgumentError, DataError
-from thali.field.asked import KINDS
-from thali.field.study import LANGUAGES, Study, words_in
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
 ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}
@@ -143,7 +143,7 @@ def test_products_of_further_trials_have_the_attributes_of_the_design():
 
 
 def test_every_word_is_used_and_known_in_every_language():
-    script = (files("thali.field") / "page" / "questionnaire.js").read_text("utf-8")
+    script = (files("thali._field") / "page" / "questionnaire.js").read_text("utf-8")
     named = set(re.findall(r'(?:said|tell|status|pause)\((?:[^()"]*\? )?"(\w+)"', script))
     named |= set(re.findall(r'"(sent|not_sent|not_a_number|yes|no|question)"', script))
     english = words_in("en")
@@ -355,7 +355,7 @@ def test_files_that_are_no_pictures(tmp_path, name, content, sentence):
 
 def test_a_picture_of_too_many_pixels(tmp_path, monkeypatch):
     image = pytest.importorskip("PIL.Image")
-    monkeypatch.setattr("thali.field.pictures.MAX_PIXELS", 99)
+    monkeypatch.setattr("thali._field.pictures.MAX_PIXELS", 99)
     image.new("RGB", (10, 10)).save(tmp_path / "tea.png")
     with pytest.raises(DataError, match=r"has 10 by 10 pixels; scale it down to 99 at most\."):
         th.field.questionnaire({"tea": tmp_path / "tea.png", "milk": None})
@@ -426,7 +426,7 @@ def test_another_question_is_another_study(tmp_path):
 
 @pytest.mark.parametrize("name", ["questionnaire.js", "jspsych.js"])
 def test_a_page_asks_for_what_it_calls_of_the_shared_script(name):
-    own, shared = (files("thali.field").joinpath("page", each).read_text("utf-8") for each in (name, "shared.js"))
+    own, shared = (files("thali._field").joinpath("page", each).read_text("utf-8") for each in (name, "shared.js"))
     asked = set(re.search(r"const \{([^}]*)\} = sharedBy", own)[1].replace(" ", "").split(","))
     given = set(re.search(r"  return \{([^}]*)\};\s*\}\s*$", shared)[1].replace(" ", "").split(","))
     found = re.findall(r"^  (?:async )?function (\w+)|^  const (\w+) = ", shared, re.M)

@@ -10,7 +10,7 @@ from hostile import HOSTILE
 from robot import Interrupted, Robot
 
 import thali as th
-from thali.reading.recognise import read
+from thali._reading.recognise import read
 
 pytestmark = pytest.mark.fit
 

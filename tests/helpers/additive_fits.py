@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 from posterior_cases import chain
 
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.models.additive import AdditiveClustering
-from thali.data.similarities import Similarities
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.models.additive import AdditiveClustering
+from thali._data.similarities import Similarities
 
 
 def similarities(n, seed=0, labels=None, sigma=None):

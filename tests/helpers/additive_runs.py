@@ -6,10 +6,10 @@ import numpy as np
 from additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
 
 import thali as th
-from thali.aspects.likelihoods.additive import Additive
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
+from thali._aspects.likelihoods.additive import Additive
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
 
 SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from thali.data.choices import Choices
+from thali._data.choices import Choices
 
 
 def best_worst(rows, labels, **more) -> Choices:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from thali.aspects import operations
-from thali.aspects.likelihoods.pair_blocks import (
+from thali._aspects import operations
+from thali._aspects.likelihoods.pair_blocks import (
     LOGLIK,
     OTHER,
     OTHER_COLUMNS,
@@ -15,11 +15,11 @@ from thali.aspects.likelihoods.pair_blocks import (
     has_ties,
     may_be_empty,
 )
-from thali.aspects.likelihoods.residuals import Judgements
-from thali.aspects.likelihoods.sets import Sets
-from thali.aspects.likelihoods.term_sums import Sums
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.state import COLUMNS
+from thali._aspects.likelihoods.residuals import Judgements
+from thali._aspects.likelihoods.sets import Sets
+from thali._aspects.likelihoods.term_sums import Sums
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.state import COLUMNS
 
 REACH = 1e-6  # relative error of the weight of a side that is not empty
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali.comparison.ways import WAYS
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali.surfaces.cli.classical import TESTS
-from thali.surfaces.cli.models import TYPED
-from thali.testing.smallest import simulated
+from thali._comparison.ways import WAYS
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali._surfaces.cli.classical import TESTS
+from thali._surfaces.cli.models import TYPED
+from thali._testing.smallest import simulated
 
 PEOPLE = [f"p{k}" for k in range(4)]
 SEX = dict(zip(PEOPLE, ("women", "men", "women", "men"), strict=True))
@@ -115,7 +115,7 @@ class Table:
     Parameters
     ----------
     kind : str
-        The kind of data that it holds, of `thali.data.kinds`.
+        The kind of data that it holds, of `thali._data.kinds`.
     make : callable
         The table.
     words : tuple of str

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thali.classify.classifier import Classifier
-from thali.model.registry import SPECS
+from thali._classify.classifier import Classifier
+from thali._model.registry import SPECS
 
 COMMON = {  # name: (type, description)
     "draws": (

@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.comparison.ways import kind_of
-from thali.model.registry import SPECS
-from thali.testing import smallest
-from thali.testing.smallest import SMALLEST, Smallest
+from thali._comparison.ways import kind_of
+from thali._model.registry import SPECS
+from thali._testing import smallest
+from thali._testing.smallest import SMALLEST, Smallest
 
 FILE = Path(__file__).parents[1] / "cases" / "digests.json"
 RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum of absolute values
@@ -328,7 +328,7 @@ def fitted(name: str) -> tuple[Any, Smallest]:
 
 
 if __name__ == "__main__":
-    from thali.compile import jit
+    from thali._compile import jit
 
     jit._is_disabled = lambda: True
     kept = {name: digests_of(*fitted(name)) for name in ROWS}

@@ -3,8 +3,8 @@
 from posterior_cases import chain
 
 import thali
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.likelihoods.elimination import Elimination
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.likelihoods.elimination import Elimination
 
 
 class FakeModel(thali.EliminationByAspects):

@@ -7,7 +7,7 @@ import pandas as pd
 from real_data import real_data
 
 import thali as th
-from thali.testing.smallest import simulated
+from thali._testing.smallest import simulated
 
 __all__ = ["camera", "of_segments", "simulated", "table"]
 

@@ -7,13 +7,13 @@ import numpy as np
 from joint_means import buffet_means
 
 import thali as th
-from thali.aspects.group_state import KAPPA, group_at
-from thali.aspects.operations import cache_at, rebuild
-from thali.aspects.populations.groups_chain import GroupChain, build_group_task
-from thali.aspects.samplers.groups import prepare_groups
-from thali.aspects.state import ALPHA, COLUMNS, SWEEPS, replica
-from thali.data.groups import GroupedData
-from thali.posterior.summary import convergence
+from thali._aspects.group_state import KAPPA, group_at
+from thali._aspects.operations import cache_at, rebuild
+from thali._aspects.populations.groups_chain import GroupChain, build_group_task
+from thali._aspects.samplers.groups import prepare_groups
+from thali._aspects.state import ALPHA, COLUMNS, SWEEPS, replica
+from thali._data.groups import GroupedData
+from thali._posterior.summary import convergence
 
 
 def pair(first, second):

@@ -9,8 +9,8 @@ from kind_problems import random_answers
 from problems import random_comparisons
 
 import thali as th
-from thali.data.groups import GroupedData
-from thali.inference.warn import without_warnings
+from thali._data.groups import GroupedData
+from thali._inference.warn import without_warnings
 
 RUN = {"tune": 40, "chains": 3, "random_seed": 1}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.posterior.summary import mean_ess
+from thali._posterior.summary import mean_ess
 
 __all__ = [
     "joint_distribution_test",
@@ -90,9 +90,9 @@ def joint_distribution_test(
     >>> abs(scores["unique weight"]) < 4
     True
     """
-    from thali.aspects.samplers.chains import Chain
-    from thali.aspects.samplers.task import build_task
-    from thali.aspects.state import SWEEPS
+    from thali._aspects.samplers.chains import Chain
+    from thali._aspects.samplers.task import build_task
+    from thali._aspects.state import SWEEPS
 
     settings = {"weight_prior": weight_prior, "alpha": alpha, "sweep": sweep, "tempering": False}
     task = build_task(prior, likelihood, data, draws=1, tune=0, thin=10**9, **settings)
@@ -117,15 +117,15 @@ def joint_distribution_test(
 
 
 def _quantities(chain: Any) -> dict[str, float]:
-    from thali.aspects.likelihoods.pair_blocks import TIE, PairsWithTies
-    from thali.aspects.likelihoods.pair_covariates import (
+    from thali._aspects.likelihoods.pair_blocks import TIE, PairsWithTies
+    from thali._aspects.likelihoods.pair_covariates import (
         COEFFICIENTS,
         PairsWithCovariates,
         PairsWithCovariatesAndTies,
     )
-    from thali.aspects.likelihoods.pair_sets import CONSTANT, PairSets
-    from thali.aspects.likelihoods.residuals import Judgements
-    from thali.aspects.state import ALPHA, COLUMNS, FULL
+    from thali._aspects.likelihoods.pair_sets import CONSTANT, PairSets
+    from thali._aspects.likelihoods.residuals import Judgements
+    from thali._aspects.state import ALPHA, COLUMNS, FULL
 
     state = chain.state
     columns, full = int(state.whole[COLUMNS]), int(state.whole[FULL])
@@ -160,8 +160,8 @@ def _quantities(chain: Any) -> dict[str, float]:
 
 
 def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: Any) -> dict[str, float]:
-    from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
-    from thali.aspects.state import COLUMNS
+    from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
+    from thali._aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     sizes = state.m[:columns]
@@ -186,10 +186,10 @@ def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: A
 
 
 def _simulate(rng: np.random.Generator, chain: Any) -> None:
-    from thali.aspects.likelihoods.best_worst_sets import BestWorstSets
-    from thali.aspects.likelihoods.pair_sets import PairSets
-    from thali.aspects.likelihoods.residuals import Judgements
-    from thali.aspects.likelihoods.sets import Sets
+    from thali._aspects.likelihoods.best_worst_sets import BestWorstSets
+    from thali._aspects.likelihoods.pair_sets import PairSets
+    from thali._aspects.likelihoods.residuals import Judgements
+    from thali._aspects.likelihoods.sets import Sets
 
     likelihood = chain.task.model.likelihood
     if isinstance(likelihood, BestWorstSets):
@@ -210,16 +210,16 @@ def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any,
     Parameters
     ----------
     rng : numpy.random.Generator
-    judgements : thali.aspects.likelihoods.residuals.Judgements
+    judgements : thali._aspects.likelihoods.residuals.Judgements
         Its similarities change, so that every cache must be rebuilt afterwards.
-    state : thali.aspects.state.State
-    cache : thali.aspects.likelihoods.residuals.Residuals
+    state : thali._aspects.state.State
+    cache : thali._aspects.likelihoods.residuals.Residuals
         Its constant and variance are read; a mean of n judgements has 1 / n of the variance.
     beta : float, optional
         The power of the likelihood that they are drawn from; the noise has the variance divided by it.
     """
-    from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE
-    from thali.aspects.state import COLUMNS
+    from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
+    from thali._aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners, weights = state.Z[:columns, :n], state.w[:columns, None]
@@ -235,13 +235,13 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali.aspects.likelihoods.pair_sets.PairSets
+    sets : thali._aspects.likelihoods.pair_sets.PairSets
         With answers given once each. The pairs that are chosen change, so that every cache must be rebuilt afterwards.
-    state : thali.aspects.state.State
+    state : thali._aspects.state.State
     constant : float
         That of the link "ratio".
     """
-    from thali.aspects.state import COLUMNS
+    from thali._aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners = state.Z[:columns, :n]
@@ -263,7 +263,7 @@ def simulate_answers(rng: np.random.Generator, sets: Any, weights: np.ndarray) -
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali.aspects.likelihoods.best_worst_sets.BestWorstSets
+    sets : thali._aspects.likelihoods.best_worst_sets.BestWorstSets
         With answers given once each. Their best and worst change, so that every cache must be rebuilt afterwards.
     weights : array
         Of the options.
@@ -299,12 +299,12 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali.aspects.likelihoods.sets.Sets
-    state : thali.aspects.state.State
-    cache : thali.aspects.likelihoods.sets.SetCache
+    sets : thali._aspects.likelihoods.sets.Sets
+    state : thali._aspects.state.State
+    cache : thali._aspects.likelihoods.sets.SetCache
         Its counts change; it must be rebuilt afterwards.
     """
-    from thali.aspects.state import COLUMNS
+    from thali._aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners = np.vstack([np.eye(n, dtype=bool), state.Z[:columns, :n] > 0.0])
@@ -331,12 +331,12 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     Parameters
     ----------
     rng : numpy.random.Generator
-    pairs : thali.aspects.likelihoods.pair_blocks.Pairs
+    pairs : thali._aspects.likelihoods.pair_blocks.Pairs
         How often each pair is compared.
-    cache : thali.aspects.likelihoods.pair_blocks.PairCache
+    cache : thali._aspects.likelihoods.pair_blocks.PairCache
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.
     """
-    from thali.aspects.likelihoods.pair_blocks import (
+    from thali._aspects.likelihoods.pair_blocks import (
         LIFT,
         LOSSES,
         MIN_WEIGHT,
@@ -348,7 +348,7 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
         WINS,
         has_ties,
     )
-    from thali.aspects.likelihoods.pair_covariates import PairsWithCovariates
+    from thali._aspects.likelihoods.pair_covariates import PairsWithCovariates
 
     n = pairs.start.size - 1
     neighbour = pairs.neighbour.astype(np.int64)

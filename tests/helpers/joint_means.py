@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 from scipy import integrate, special, stats
 
-from thali.aspects import operations
-from thali.aspects.likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
-from thali.aspects.state import empty_state
+from thali._aspects import operations
+from thali._aspects.likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
+from thali._aspects.state import empty_state
 
 # Some 120 scores in all: |z| < 5.4 in every one has a false alarm below 1e-5.
 LIMIT = 5.4

@@ -9,11 +9,11 @@ import pandas as pd
 from naive import latent_features as naive
 
 import thali as th
-from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
-from thali.aspects.populations.kinds import KindChain, build_kind_task
-from thali.data.answers import OUTCOMES, given_answers
-from thali.data.kinds import CHOICES
-from thali.people.populations import LatentClasses
+from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
+from thali._aspects.populations.kinds import KindChain, build_kind_task
+from thali._data.answers import OUTCOMES, given_answers
+from thali._data.kinds import CHOICES
+from thali._people.populations import LatentClasses
 
 
 def answered(rows, labels=None):

@@ -22,13 +22,13 @@ from places import HELPERS, PROJECT
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.
 REMEMBERED = {
     "budgets": {"_kernels", "_slow", "_last"},  # what the suite costs
-    "thali.compile.jit": {"_HANDED_OVER"},  # functions of users
-    "thali.compile": {"USED"},  # the processors of code that was loaded
-    "thali.compile.store": {"USED"},
-    "thali.compile.reached": {"_MARKS"},  # how functions are compiled, as modules come
-    "thali.aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
-    "thali.data.observed": {"_WITHOUT_LABELS"},  # by their fields
-    "thali.plots._fonts": {"_warned"},  # characters that were warned of
+    "thali._compile.jit": {"_HANDED_OVER"},  # functions of users
+    "thali._compile": {"USED"},  # the processors of code that was loaded
+    "thali._compile.store": {"USED"},
+    "thali._compile.reached": {"_MARKS"},  # how functions are compiled, as modules come
+    "thali._aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
+    "thali._data.observed": {"_WITHOUT_LABELS"},  # by their fields
+    "thali._plots._fonts": {"_warned"},  # characters that were warned of
 }
 _OF_PYTHON = {
     *("__warningregistry__", "__slotnames__"),

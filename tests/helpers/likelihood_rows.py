@@ -27,17 +27,17 @@ from set_problems import random_choices
 from triplet_problems import LAPSE, MIXED, build_triplets
 
 import thali as th
-from thali.aspects import operations
-from thali.aspects.likelihoods import luce_sets
-from thali.aspects.likelihoods.best_worst import RULES
-from thali.aspects.likelihoods.best_worst_sets import compiled_best_worst
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
-from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.state import COLUMNS, Model
-from thali.aspects.weight_priors import EXPONENTIAL
-from thali.compile.jit import scalar
+from thali._aspects import operations
+from thali._aspects.likelihoods import luce_sets
+from thali._aspects.likelihoods.best_worst import RULES
+from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
+from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.state import COLUMNS, Model
+from thali._aspects.weight_priors import EXPONENTIAL
+from thali._compile.jit import scalar
 
 KINDS = UNIQUE, MEMBER, WEIGHT, COMPENSATED_MEMBER, COMPENSATED_WEIGHT, SEVERAL, SCALE = range(7)
 OF_COLUMNS = MEMBER, WEIGHT

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects.answers.groups import group_tree
-from thali.aspects.answers.population import with_population
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.populations.groups import EveryPerson
-from thali.aspects.samplers.record import ChainDraws
-from thali.posterior.dependence import INDIVIDUALS, Dependence
+from thali._aspects.answers.groups import group_tree
+from thali._aspects.answers.population import with_population
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.populations.groups import EveryPerson
+from thali._aspects.samplers.record import ChainDraws
+from thali._posterior.dependence import INDIVIDUALS, Dependence
 
 OPTIONS = ("tea", "milk", "beer", "wine")
 

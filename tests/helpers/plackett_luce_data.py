@@ -9,7 +9,7 @@ from places import PUBLISHED
 from real_data import needs_data, real_data
 from sklearn.datasets import load_iris, load_wine
 
-from thali.classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.design import Design
 
 LOADED = {"iris": load_iris, "wine": load_wine}  # the same figures as those of the UCI repository
 LENSES = PUBLISHED / "lenses.csv"  # Cendrowska 1987, Table 1, as the UCI repository has it

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from thali.classify.plackett_luce.gibbs import chains_of, settings_of
-from thali.inference.chains import run_chains
-from thali.inference.threads import Silent
+from thali._classify.plackett_luce.gibbs import chains_of, settings_of
+from thali._inference.chains import run_chains
+from thali._inference.threads import Silent
 
 
 class Quiet(Silent):

@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 
-from thali.aspects.answers.data_answers import answers_of
-from thali.aspects.draws.columns import columns_of
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.samplers.record import ChainDraws
-from thali.data.pairs import PairedComparisons
-from thali.posterior.summary import summary_table
-from thali.posterior.verdict import verdict_of
+from thali._aspects.answers.data_answers import answers_of
+from thali._aspects.draws.columns import columns_of
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.samplers.record import ChainDraws
+from thali._data.pairs import PairedComparisons
+from thali._posterior.summary import summary_table
+from thali._posterior.verdict import verdict_of
 
 LAPSE = 0.01
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from thali.aspects.likelihoods.additive import Additive
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.operations import rebuild
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers.loop import prepare
-from thali.aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
-from thali.aspects.weight_priors import GammaWeights
-from thali.data.pairs import PairedComparisons
-from thali.data.similarities import Similarities
-from thali.model.counted_ties import has_ties
+from thali._aspects.likelihoods.additive import Additive
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.operations import rebuild
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers.loop import prepare
+from thali._aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
+from thali._aspects.weight_priors import GammaWeights
+from thali._data.pairs import PairedComparisons
+from thali._data.similarities import Similarities
+from thali._model.counted_ties import has_ties
 
 
 def three_options() -> PairedComparisons:

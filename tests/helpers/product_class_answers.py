@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from product_class_cases import TP1, TP2, TP3, Experiment
 
-from thali.choice.product_classes.engines.fit import draws_between
-from thali.choice.product_classes.engines.mcmc import chains_of, fit_of
-from thali.choice.product_classes.engines.smc import run_smc
-from thali.choice.product_classes.particles import Particles
-from thali.choice.product_classes.reports.predict import probabilities_in_parts
-from thali.choice.product_classes.state import problem_of
-from thali.inference.chains import Run
-from thali.inference.threads import run_in_threads
+from thali._choice.product_classes.engines.fit import draws_between
+from thali._choice.product_classes.engines.mcmc import chains_of, fit_of
+from thali._choice.product_classes.engines.smc import run_smc
+from thali._choice.product_classes.particles import Particles
+from thali._choice.product_classes.reports.predict import probabilities_in_parts
+from thali._choice.product_classes.state import problem_of
+from thali._inference.chains import Run
+from thali._inference.threads import run_in_threads
 
 SLACK = 3e-4  # of the table: values were floored at 1e-300 there
 FUNCTIONALS = (

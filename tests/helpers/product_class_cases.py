@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from product_class_joint import average
 
-from thali.choice.product_classes.likelihood import log_likelihood
-from thali.choice.product_classes.state import target_of, workspace
-from thali.choice.product_classes.sweep import draw_state
+from thali._choice.product_classes.likelihood import log_likelihood
+from thali._choice.product_classes.state import target_of, workspace
+from thali._choice.product_classes.sweep import draw_state
 
 
 @dataclass
@@ -72,7 +72,7 @@ def unpacked(problem, state):
     """The classes and the features of every person, as the naive model has them; ε that does not exist is NaN."""
     from naive.product_classes import Feature, Lambda
 
-    from thali.choice.product_classes.state import CLASS, CLASSES, NEXT_OWNED, POLARITY, PRESENT, SIGN
+    from thali._choice.product_classes.state import CLASS, CLASSES, NEXT_OWNED, POLARITY, PRESENT, SIGN
 
     def levels(k, i):
         places = range(problem.first_bit[i], problem.first_bit[i + 1])

@@ -7,9 +7,9 @@ import pandas as pd
 from naive.product_classes import random_particles
 
 import thali
-from thali.choice.product_classes.particles import Particles
-from thali.choice.product_classes.posterior import to_datatree
-from thali.data.experiments.design import design_of
+from thali._choice.product_classes.particles import Particles
+from thali._choice.product_classes.posterior import to_datatree
+from thali._data.experiments.design import design_of
 
 ATTRIBUTES = {
     "price": ["100", "150", "200", "250"],

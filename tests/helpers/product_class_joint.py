@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from thali.choice.product_classes.likelihood import fill_hits, is_active, log_with_lapse, set_size, sum_features
-from thali.choice.product_classes.simulate import simulate
-from thali.choice.product_classes.state import (
+from thali._choice.product_classes.likelihood import fill_hits, is_active, log_with_lapse, set_size, sum_features
+from thali._choice.product_classes.simulate import simulate
+from thali._choice.product_classes.state import (
     ACTIVE,
     CLASS,
     CLASSES,
@@ -29,8 +29,8 @@ from thali.choice.product_classes.state import (
     grown,
     workspace,
 )
-from thali.choice.product_classes.sweep import forget_everybody, let_come, one_sweep
-from thali.compile.jit import compiled, part
+from thali._choice.product_classes.sweep import forget_everybody, let_come, one_sweep
+from thali._compile.jit import compiled, part
 
 NAMES = (
     "K",

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.choice.product_classes.particles import Particles
-from thali.choice.product_classes.state import (
+from thali._choice.product_classes.particles import Particles
+from thali._choice.product_classes.state import (
     BETA,
     CLASS,
     CLASSES,

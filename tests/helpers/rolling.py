@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from thali.aspects.priors.given import GivenColumns
-from thali.compile.jit import kernel
-from thali.inference.numerics.decisions import index
+from thali._aspects.priors.given import GivenColumns
+from thali._compile.jit import kernel
+from thali._inference.numerics.decisions import index
 
 MODEL = GivenColumns(3)
 RIGHT = int(np.random.default_rng(1).random() * 10)

@@ -3,8 +3,8 @@
 import warnings
 
 import thali as th
+from thali._inference import threads as workers
 from thali.errors import ThaliWarning
-from thali.inference import threads as workers
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1}
@@ -31,4 +31,4 @@ def stop_after(count, patch):
             if done == count:
                 raise KeyboardInterrupt
 
-    patch.setattr("thali.comparison.engine.run_all", stopped)
+    patch.setattr("thali._comparison.engine.run_all", stopped)

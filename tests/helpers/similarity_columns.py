@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from thali.aspects.draws.columns import Columns
+from thali._aspects.draws.columns import Columns
 
 
 def columns_of_sets(draws, n):

@@ -44,8 +44,8 @@ def _sketching(make):
 @contextmanager
 def instead_of_pictures():
     """Within the block files and reports hold sketches."""
-    from thali.surfaces import html
-    from thali.surfaces.cli import files
+    from thali._surfaces import html
+    from thali._surfaces.cli import files
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "drawn", _sketching(files.drawn))

@@ -3,7 +3,7 @@
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali.classify.sparse_logit.chain import Chain, Prior, problem_of
+from thali._classify.sparse_logit.chain import Chain, Prior, problem_of
 
 TRAJECTORIES = [0, 2]  # in a sweep
 WIDE = [False, True]

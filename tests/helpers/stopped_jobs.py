@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from thali.inference import jobs
+from thali._inference import jobs
 
 
 def killed_at_a_rename(work, folder, moment, late):
@@ -41,7 +41,7 @@ def wait_until_stopped(process):
 # The command line, which stops itself when so many draws of every chain are in its job.
 _STOPPING = """
 import os, signal
-from thali.inference import jobs, threads
+from thali._inference import jobs, threads
 jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
 write = jobs.FitFolder.write
 def write_and_stop(self, states, draws, recorded, *rest, **how):
@@ -50,7 +50,7 @@ def write_and_stop(self, states, draws, recorded, *rest, **how):
         jobs.FitFolder.write = write
         os.kill(os.getpid(), signal.SIGSTOP)
 jobs.FitFolder.write = write_and_stop
-from thali.surfaces.cli import main
+from thali._surfaces.cli import main
 main()
 """
 

@@ -7,8 +7,8 @@ import pandas as pd
 from combinations import EVIDENCE, POPULATIONS, TABLES
 
 import thali as th
-from thali.surfaces.cli.models import TYPED
-from thali.surfaces.cli.options import COMPARED, by_word
+from thali._surfaces.cli.models import TYPED
+from thali._surfaces.cli.options import COMPARED, by_word
 
 OF_TEST = {
     "trinary": ("--aspects", "two.csv"),

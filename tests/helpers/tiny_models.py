@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.testing import smallest
-from thali.testing.smallest import SMALLEST, Smallest
+from thali._testing import smallest
+from thali._testing.smallest import SMALLEST, Smallest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,12 +5,12 @@ from naive import latent_features as naive
 from problems import contents, make_state
 
 import thali as th
-from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
-from thali.aspects.likelihoods.pair_sets import CONSTANT
-from thali.aspects.operations import rebuild
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.state import NO_UNIQUE, Model
-from thali.aspects.weight_priors import GammaWeights
+from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
+from thali._aspects.likelihoods.pair_sets import CONSTANT
+from thali._aspects.operations import rebuild
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.state import NO_UNIQUE, Model
+from thali._aspects.weight_priors import GammaWeights
 
 LINKS = ("exp", "ratio")
 LAPSE = 0.03

@@ -1,8 +1,8 @@
 """Tables as they are typed into a file."""
 
+from thali._reading.recognise import recognise
+from thali._reading.table import load
 from thali._source import Source
-from thali.reading.recognise import recognise
-from thali.reading.table import load
 
 
 def table(text, name="x.csv"):

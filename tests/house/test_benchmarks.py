@@ -8,8 +8,8 @@ import pytest
 from places import PROJECT
 
 import thali as th
-from thali.choice.product_classes.state import problem_of, target_of, workspace
-from thali.choice.product_classes.sweep import draw_state, sweep
+from thali._choice.product_classes.state import problem_of, target_of, workspace
+from thali._choice.product_classes.sweep import draw_state, sweep
 
 FOLDER = PROJECT / "benchmarks"
 
@@ -94,8 +94,8 @@ def test_the_check_is_never_anti_conservative(benchmark):
 @pytest.mark.long  # compiles two samplers from outside the library
 def test_plain_arithmetic_gives_the_same_draws(benchmark):
     effective_draws = benchmark("effective_draws")
-    from thali.aspects.likelihoods.elimination import Elimination
-    from thali.aspects.priors.ibp import IndianBuffet
+    from thali._aspects.likelihoods.elimination import Elimination
+    from thali._aspects.priors.ibp import IndianBuffet
 
     data = th.datasets.paris_rome(expected=True)
     found = []

@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 import thali
+from thali._data import kinds
+from thali._reading.recognise import read
+from thali._reading.table import read_table
 from thali._source import Source
-from thali.data import kinds
+from thali._surfaces.cli import app
 from thali.errors import LONGEST, ThaliError
-from thali.reading.recognise import read
-from thali.reading.table import read_table
-from thali.surfaces.cli import app
 
 LIMIT = 20  # seconds of one input
 

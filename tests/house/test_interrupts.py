@@ -16,7 +16,7 @@ from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
 from patience import PATIENCE
 
-from thali.choice.product_classes.state import (
+from thali._choice.product_classes.state import (
     FREE,
     HOLES,
     MUTE,
@@ -27,12 +27,12 @@ from thali.choice.product_classes.state import (
     PERSON,
     VISITED,
 )
+from thali._inference import jobs
+from thali._inference import threads as _threads
+from thali._inference.arrays import from_bytes, to_bytes
+from thali._inference.interrupts import held_back
+from thali._inference.threads import Sliced, _Piece, in_threads, run_in_threads
 from thali.errors import DataError
-from thali.inference import jobs
-from thali.inference import threads as _threads
-from thali.inference.arrays import from_bytes, to_bytes
-from thali.inference.interrupts import held_back
-from thali.inference.threads import Sliced, _Piece, in_threads, run_in_threads
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 
@@ -138,8 +138,8 @@ def test_ctrl_c_is_held_back_and_passed_on_once(capfd):
 PRESSED_WHILE_A_CALL_BEGINS = """
 import ctypes, signal
 import numpy as np
-from thali.compile.jit import compiled, kernel
-from thali.aspects.priors.given import GivenColumns
+from thali._compile.jit import compiled, kernel
+from thali._aspects.priors.given import GivenColumns
 
 def roll(rng, model):
     return rng.random()

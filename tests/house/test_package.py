@@ -15,7 +15,7 @@ from patience import PATIENCE
 from places import PROJECT
 
 import thali
-from thali.aspects.models.base import LatentFeatures
+from thali._aspects.models.base import LatentFeatures
 from thali.errors import ThaliWarning
 
 PACKAGE = Path(thali.__file__).parent
@@ -28,7 +28,7 @@ def python(code):
     return result.stdout
 
 
-@pytest.mark.parametrize("statement", ["import thali", "import thali.surfaces.cli", "import thali.errors"])
+@pytest.mark.parametrize("statement", ["import thali", "import thali._surfaces.cli", "import thali.errors"])
 def test_importing_loads_nothing_heavy(statement):
     loaded = python(f"import sys; {statement}; print(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
@@ -62,7 +62,7 @@ def test_a_fit_loads_only_what_it_needs():
     code += "import numpy as np, thali as th, warnings; warnings.simplefilter('ignore')\n"
     said = python(code + "".join(f"{fit}; print(*sys.modules)\n" for fit in SHORT_FITS.values())).splitlines()
     for name, loaded in zip(SHORT_FITS, map(str.split, said), strict=True):
-        assert "thali.model.base" in loaded
+        assert "thali._model.base" in loaded
         assert not set(NEVER) & set(loaded), name
 
 
@@ -78,7 +78,7 @@ def test_help_takes_half_a_second_at_most():
     def share():
         code = "import sys, time; began = time.process_time(); import numpy; ours = time.process_time()\n"
         code += "sys.argv = ['thali', '--help']\n"
-        code += "from thali.surfaces.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+        code += "from thali._surfaces.cli import main\ntry: main()\nexcept SystemExit: pass\n"
         printed = python(code + "print((time.process_time() - ours) / (ours - began))").splitlines()
         assert printed[0].startswith("Usage: thali")
         return float(printed[-1])
@@ -88,7 +88,7 @@ def test_help_takes_half_a_second_at_most():
 
 def test_the_command_line_leaves_its_memory_to_the_system():
     code = "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"  # runs last
-    code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali.surfaces.cli import main\nmain()"
+    code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali._surfaces.cli import main\nmain()"
     assert python(code).splitlines()[-1] == "True"
 
 
@@ -103,7 +103,7 @@ def test_every_public_name_loads():
 def test_what_is_installed_is_what_is_imported():
     assert metadata.version("thali") == thali.__version__
     commands = metadata.entry_points(group="console_scripts", name="thali")
-    assert {command.value for command in commands} == {"thali.surfaces.cli:main"}
+    assert {command.value for command in commands} == {"thali._surfaces.cli:main"}
     assert (PACKAGE / "py.typed").exists()
 
 

@@ -17,7 +17,7 @@ from places import PROJECT
 
 import thali
 from papers import find
-from thali.model.registry import SPECS
+from thali._model.registry import SPECS
 
 SOURCES = PROJECT / "src" / "thali"
 NEEDED = {

@@ -9,11 +9,11 @@ import pytest
 from cpu_time import time_ratio
 from problems import random_comparisons
 
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.priors.given import Given
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.priors.given import Given
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
 
 RUN = """
 import re, sys, warnings

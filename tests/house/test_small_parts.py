@@ -9,10 +9,10 @@ import pytest
 
 import thali
 import thali as th
-from thali.aspects.answers.features import place_in_tree
-from thali.aspects.draws.counts import log_binomial, log_coefficient
-from thali.inference.threads import rectangle
-from thali.trees.newick import parse, write
+from thali._aspects.answers.features import place_in_tree
+from thali._aspects.draws.counts import log_binomial, log_coefficient
+from thali._inference.threads import rectangle
+from thali._trees.newick import parse, write
 
 matplotlib.use("Agg")
 

@@ -10,14 +10,14 @@ from cpu_time import time_ratio
 from numba import config, njit
 from problems import build, make_state, random_comparisons
 
-from thali.aspects import operations
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.likelihoods.pair_blocks import LOGLIK, LOSSES, MIN_WEIGHT, OTHER, OWN, WIDTH, WINS
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers import recommended
-from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import build_task
-from thali.compile.jit import kernel, vectorised
+from thali._aspects import operations
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.likelihoods.pair_blocks import LOGLIK, LOSSES, MIN_WEIGHT, OTHER, OWN, WIDTH, WINS
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers import recommended
+from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.task import build_task
+from thali._compile.jit import kernel, vectorised
 
 
 @vectorised

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from thali.inference.arrays import filled, flat
+from thali._inference.arrays import filled, flat
 
 
 def test_zeros_take_no_room_in_a_file_and_may_not_fill_the_memory():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from thali.inference.numerics.ranks import average_ranks, descending, rank_bounds
+from thali._inference.numerics.ranks import average_ranks, descending, rank_bounds
 
 
 @pytest.mark.parametrize("shape", [(7,), (1, 1), (50, 30), (4, 5, 11), (3, 0)])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from thali.inference.parts import Batch, PartsFolder, is_whole, read_parts
-from thali.inference.progress import Progress
+from thali._inference.parts import Batch, PartsFolder, is_whole, read_parts
+from thali._inference.progress import Progress
 
 STAMP = {"kind": "sums", "models": {}, "settings": {}, "data": ""}
 TASKS = [1, 2, 3, 4]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thali.inference.numerics.bordered import Bordered, BorderedFactor
+from thali._inference.numerics.bordered import Bordered, BorderedFactor
 
 
 @pytest.mark.parametrize(("periods", "n", "further"), [(1, 4, 0), (1, 4, 3), (4, 3, 2), (3, 2, 0)])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from thali.inference.mbar import combined, log_mean
+from thali._inference.mbar import combined, log_mean
 
 BETA = np.array([1.0, 0.3, 0.08, 0.0])
 NOISE = 0.4  # the likelihood is exp(-(x - 1)^2 / (2 NOISE^2)), the prior Normal(0, 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from thali.inference.optimise import Concave, Slope, Target, first_order, newton, squarem
+from thali._inference.optimise import Concave, Slope, Target, first_order, newton, squarem
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(60, 4))

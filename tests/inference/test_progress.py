@@ -4,8 +4,8 @@ import time
 import pytest
 from patience import PATIENCE
 
-from thali.inference import progress
-from thali.inference.progress import Progress
+from thali._inference import progress
+from thali._inference.progress import Progress
 
 
 class Terminal(io.StringIO):

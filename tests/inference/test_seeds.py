@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali.inference.seeds import streams
+from thali._inference.seeds import streams
 
 
 def test_spawned_sequences_have_streams_of_their_own_each_time_the_same():

@@ -7,9 +7,9 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 from scipy.special import ndtr, ndtri
 
-from thali.aspects.priors.given import GivenColumns
-from thali.compile.jit import kernel
-from thali.inference.numerics.truncated import SMALLEST, _from_gamma, _from_normal, positive_normal, tilted_weight
+from thali._aspects.priors.given import GivenColumns
+from thali._compile.jit import kernel
+from thali._inference.numerics.truncated import SMALLEST, _from_gamma, _from_normal, positive_normal, tilted_weight
 
 N = 1_000_000
 SHAPES = [1.0, 1.5, 2.0, 5.0]

@@ -6,9 +6,9 @@ import pytest
 from common_arguments import COMMON, OWN, arguments, described, places
 
 import thali as th
-from thali.classify.classifier import Classifier
+from thali._classify.classifier import Classifier
+from thali._model.registry import SPECS
 from thali.errors import ArgumentError, UnknownArgumentError
-from thali.model.registry import SPECS
 
 MODELS = [spec.load() for spec in SPECS]
 

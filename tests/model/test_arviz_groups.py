@@ -10,10 +10,10 @@ from interrupted_fits import Ratings, of_ratings
 from tiny_models import TINY
 
 import thali as th
+from thali._inference.warn import without_warnings
+from thali._posterior import densities
+from thali._posterior.store import to_inference_data
 from thali.errors import ArgumentError, DataError, NotFittedError
-from thali.inference.warn import without_warnings
-from thali.posterior import densities
-from thali.posterior.store import to_inference_data
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 

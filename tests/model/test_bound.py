@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali._inference import progress
+from thali._inference.chains import Run
+from thali._inference.progress import Outlook, Progress, about, says
+from thali._model import bound
+from thali._model.bound import BUDGET, MIN_DRAWS, bounded
+from thali._model.sampling import MAX_DRAWS
 from thali.errors import LongRunWarning
-from thali.inference import progress
-from thali.inference.chains import Run
-from thali.inference.progress import Outlook, Progress, about, says
-from thali.model import bound
-from thali.model.bound import BUDGET, MIN_DRAWS, bounded
-from thali.model.sampling import MAX_DRAWS
 
 SWEEP = BUDGET / 4  # seconds of one chain of four
 

@@ -14,8 +14,8 @@ from pages import Page
 from tiny_models import TINY, fitted, of_models
 
 import thali as th
-from thali.aspects.models.base import LatentFeatures
-from thali.data.kinds import (
+from thali._aspects.models.base import LatentFeatures
+from thali._data.kinds import (
     BEST_WORST,
     CHOICE_GROUPS,
     CHOICES,
@@ -28,11 +28,11 @@ from thali.data.kinds import (
     TRIPLET_GROUPS,
     TRIPLETS,
 )
+from thali._inference import threads
+from thali._inference.threads import Sliced
+from thali._model.registry import SPECS
+from thali._posterior.interval import INTERVAL_COLUMNS
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
-from thali.inference import threads
-from thali.inference.threads import Sliced
-from thali.model.registry import SPECS
-from thali.posterior.interval import INTERVAL_COLUMNS
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

@@ -8,9 +8,9 @@ import pytest
 from digests import FILE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
 
 import thali as th
-from thali.data.kinds import CHOICES, GROUPED, OF_KINDS, TRIPLETS
+from thali._data.kinds import CHOICES, GROUPED, OF_KINDS, TRIPLETS
+from thali._model.registry import SPECS
 from thali.errors import ThaliError
-from thali.model.registry import SPECS
 
 KEPT = json.loads(FILE.read_text("utf-8"))
 EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"

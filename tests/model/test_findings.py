@@ -12,15 +12,15 @@ from places import PROJECT
 from tiny_models import TINY, fitted, of_models
 
 import thali as th
-from thali.comparison import findings as of_comparisons
+from thali._comparison import findings as of_comparisons
+from thali._model.columns import described, heading
+from thali._model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
+from thali._model.registry import SPECS
+from thali._model.settings import USUAL, Settings
+from thali._model.wording import phrase
+from thali._surfaces.readable import readable
+from thali._surfaces.text import cells, part_of
 from thali.errors import ArgumentError, DataError, DefectWarning, NotFittedError, Setting
-from thali.model.columns import described, heading
-from thali.model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
-from thali.model.registry import SPECS
-from thali.model.settings import USUAL, Settings
-from thali.model.wording import phrase
-from thali.surfaces.readable import readable
-from thali.surfaces.text import cells, part_of
 
 CELEBRITIES = th.datasets.celebrities
 
@@ -195,7 +195,7 @@ _SENTENCES = ("aspects.findings.english", "choice.answers.english", "classify.fi
 
 @pytest.mark.parametrize("place", _SENTENCES)
 def test_every_bracket_of_a_sentence_is_closed(place):
-    sentences = import_module(f"thali.{place}").ENGLISH
+    sentences = import_module(f"thali._{place}").ENGLISH
     assert {key: text for key, text in sentences.items() if text.count("(") != text.count(")")} == {}
 
 
@@ -226,7 +226,7 @@ def test_every_model_says_where_its_findings_are():
         model = spec.load()
         for home in (model._FINDINGS, *(engine.findings for engine in model._ENGINES.values() if engine.findings)):
             assert callable(import_module(home).makers_of)
-            assert home != "thali.model.common_findings"
+            assert home != "thali._model.common_findings"
 
 
 @pytest.mark.fit
@@ -258,14 +258,14 @@ def test_keys_of_comparisons_are_documented():
 
 
 def test_a_page_gives_small_numbers_the_decimals_that_they_need():
-    from thali.surfaces import html
+    from thali._surfaces import html
 
     assert html.cells("log_odds", [0.00087]) == ["0.00087"] and html.cells("log_odds", [0.00087, 0.5])[1] == "0.500"
 
 
 def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is():
     """A slope of a price by its interval or its standard error, and both of them; other rows as they were."""
-    from thali.surfaces import html
+    from thali._surfaces import html
 
     columns = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk"]
     drawn = [[3.531, 0.222, 3.183, 3.893, 0.0038, 3368.0], [-0.01072, 0.00049, -0.01149, -0.00994, 0.0000087, 3236.0]]

@@ -7,11 +7,11 @@ import pytest
 from places import PROJECT
 
 import thali as th
-from thali.choice.latent_class import fit
-from thali.choice.logits.hierarchical_fit import seconds_of_sweep as of_tastes
-from thali.choice.product_classes.arguments import A_COMPARISON
-from thali.classify.plackett_luce.engines import A_CELL
-from thali.classify.sparse_logit.arguments import seconds_of_sweep as of_coefficients
+from thali._choice.latent_class import fit
+from thali._choice.logits.hierarchical_fit import seconds_of_sweep as of_tastes
+from thali._choice.product_classes.arguments import A_COMPARISON
+from thali._classify.plackett_luce.engines import A_CELL
+from thali._classify.sparse_logit.arguments import seconds_of_sweep as of_coefficients
 
 # Microseconds of a sweep that `benchmarks/forecast.py` measured.
 MEASURED = [

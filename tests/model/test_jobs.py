@@ -17,6 +17,11 @@ from places import HELPERS
 from problems import random_comparisons
 
 import thali as th
+from thali._inference import chains, jobs, threads
+from thali._inference.arrays import from_bytes, to_bytes
+from thali._inference.chains import checked_run
+from thali._inference.threads import Sliced, _Piece
+from thali._model import sampling
 from thali.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -27,11 +32,6 @@ from thali.errors import (
     NotFittedError,
     ThaliWarning,
 )
-from thali.inference import chains, jobs, threads
-from thali.inference.arrays import from_bytes, to_bytes
-from thali.inference.chains import checked_run
-from thali.inference.threads import Sliced, _Piece
-from thali.model import sampling
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -131,7 +131,7 @@ place, kind, size, times, seed = json.loads(sys.argv[2])
 import numpy as np
 from interrupted_fits import draws_of, fitted
 from stopped_jobs import killed_at_a_rename
-from thali.inference import jobs, threads
+from thali._inference import jobs, threads
 
 rng = np.random.default_rng(seed)
 jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
@@ -177,7 +177,7 @@ sys.path[:0] = json.loads(sys.argv[1])
 place, kind, times, seed = json.loads(sys.argv[2])
 import numpy as np
 from interrupted_fits import draws_of, fitted
-from thali.inference import jobs, threads
+from thali._inference import jobs, threads
 
 rng = np.random.default_rng(seed)
 jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-2
@@ -617,7 +617,7 @@ def test_the_code_of_a_likelihood_is_part_of_its_job(tmp_path):
         return -0.6 * np.sum((data.rating - features @ weights) ** 2)
 
     two.__name__ = "one"
-    from thali.model.saved import describe
+    from thali._model.saved import describe
 
     models = [th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(each)) for each in (one, two)]
     assert describe(models[0]) != describe(models[1])

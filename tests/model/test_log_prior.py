@@ -10,9 +10,9 @@ from posterior_cases import chain
 from scipy import special, stats
 
 import thali as th
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.likelihoods import Additive, Elimination
-from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.likelihoods import Additive, Elimination
+from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

@@ -324,8 +324,8 @@ def test_the_order_of_options_does_not_matter(data):
 
 def test_sets_of_aspects_have_one_order():
     """The order of a set of texts differs from process to process."""
-    from thali.aspects.priors.feature_argument import _matrix_of_mapping
-    from thali.model.saved import describe
+    from thali._aspects.priors.feature_argument import _matrix_of_mapping
+    from thali._model.saved import describe
 
     owned = {"a": {"tall", "old", "red"}, "b": {"old"}, "c": {"red", "old"}}
     listed = {label: sorted(aspects) for label, aspects in owned.items()}

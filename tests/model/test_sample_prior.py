@@ -9,8 +9,8 @@ from experiment_data import simulated
 from scipy import special, stats
 
 import thali as th
-from thali.aspects.likelihoods import Additive, Custom
-from thali.aspects.priors import FiniteFeatures, IndianBuffet
+from thali._aspects.likelihoods import Additive, Custom
+from thali._aspects.priors import FiniteFeatures, IndianBuffet
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.groups import GroupedData
-from thali.data.observed import Observed
+from thali._data.groups import GroupedData
+from thali._data.observed import Observed
+from thali._model import class_names
+from thali._model.class_names import PLACES, class_named, name_in_files
+from thali._model.saved import decoded, digest_of, encoded
 from thali.errors import DataError
-from thali.model import class_names
-from thali.model.class_names import PLACES, class_named, name_in_files
-from thali.model.saved import decoded, digest_of, encoded
 
 
 class Rated(NamedTuple):

@@ -7,19 +7,19 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.aspects.worths import chains
-from thali.aspects.worths.laplace import Marginal
+from thali._aspects.worths import chains
+from thali._aspects.worths.laplace import Marginal
+from thali._model.finding import DATA, METHODS, PAGE, STATISTICS, TEXT
+from thali._paired.counted import judgements_of
+from thali._paired.made import as_python, settings_of
+from thali._paired.pooled import pooled
+from thali._paired.worths import BY_CHAINS, Asked, agreement_of, posed
+from thali._posterior.verdict import verdict_of
+from thali._surfaces.cli.boundary import OptionWords
+from thali._surfaces.cli.options import LEADERBOARD
+from thali._surfaces.text import text_of
 from thali.errors import PYTHON, DataError
-from thali.model.finding import DATA, METHODS, PAGE, STATISTICS, TEXT
-from thali.paired.counted import judgements_of
-from thali.paired.made import as_python, settings_of
-from thali.paired.pooled import pooled
-from thali.paired.worths import BY_CHAINS, Asked, agreement_of, posed
-from thali.posterior.verdict import verdict_of
 from thali.report import report
-from thali.surfaces.cli.boundary import OptionWords
-from thali.surfaces.cli.options import LEADERBOARD
-from thali.surfaces.text import text_of
 
 pytestmark = pytest.mark.fit
 

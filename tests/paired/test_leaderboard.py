@@ -10,9 +10,9 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import thali as th
+from thali._paired.more_votes import information, more_votes
+from thali._paired.ranked import CERTAIN, groups, numbered, orders
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.paired.more_votes import information, more_votes
-from thali.paired.ranked import CERTAIN, groups, numbered, orders
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
 ROWS = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "tie (bothbad)")]
@@ -364,7 +364,7 @@ def test_what_either_side_has_is_first_minus_second(named):
 
 
 def test_both_sides_of_a_large_file_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("thali.reading.counting.LARGE", 1)
+    monkeypatch.setattr("thali._reading.counting.LARGE", 1)
     battles = styled(300).assign(len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round())
     battles.to_csv(tmp_path / "battles.csv", index=False)
     how = {"method": "maximum-likelihood", "covariates": "len"}

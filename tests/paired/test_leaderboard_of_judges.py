@@ -8,11 +8,11 @@ import pytest
 from scipy.special import expit
 
 import thali as th
-from thali.aspects.worths import agreement, laplace
-from thali.aspects.worths.laplace import highest
+from thali._aspects.worths import agreement, laplace
+from thali._aspects.worths.laplace import highest
+from thali._paired.worths import Asked, posed
+from thali._posterior.surely import surely
 from thali.errors import ArgumentError, DataError
-from thali.paired.worths import Asked, posed
-from thali.posterior.surely import surely
 
 pytestmark = pytest.mark.fit
 
@@ -119,7 +119,7 @@ def test_the_others_predict_a_judge_as_without_the_judge(refitted, near, monkeyp
     found = th.leaderboard(data, judges=True, judge_sd=0.5, progressbar=False).judges()
     pose = posed(data, Asked(judges=True, judge_sd=0.5), 0.0)
     density = pose.density
-    from thali.aspects.worths.density import Spreads
+    from thali._aspects.worths.density import Spreads
 
     for judge, name in enumerate(pose.judges):
         own = density.rows.judge == judge
@@ -164,7 +164,7 @@ def test_of_many_only_those_are_named_who_are_sure_together():
 def test_options_that_changed_have_colours(monkeypatch):
     """The last of all has its name beside its line if it surely changed."""
     board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
-    plot = importlib.import_module("thali.plots.worths_in_time")
+    plot = importlib.import_module("thali._plots.worths_in_time")
     monkeypatch.setattr(plot, "COLOURS", plot.COLOURS[:3])
     order = board.table.index.tolist()
     for moved in (([], []), ([order[-1]], [order[-2]])):

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.aspects.worths.density import Spreads
-from thali.aspects.worths.laplace import highest
+from thali._aspects.worths.density import Spreads
+from thali._aspects.worths.laplace import highest
+from thali._paired.worths import Asked, posed
 from thali.errors import ArgumentError, DataError
-from thali.paired.worths import Asked, posed
 
 pytestmark = pytest.mark.fit
 QUIET = {"progressbar": False}

@@ -10,8 +10,8 @@ from paired_cases import DRUGS, HEAVINESS, PORK, TREE, everything, rng, shared, 
 from scipy.stats import binom, chi2
 
 import thali as th
+from thali._paired.triads import triad_counts
 from thali.errors import ArgumentError, DataError
-from thali.paired.triads import triad_counts
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ from scipy.optimize import minimize
 from scipy.stats import binom, chi2, multinomial, norm, poisson
 
 import thali as th
+from thali._inference.seeds import streams
 from thali.errors import ArgumentError, DataError, EstimateWarning
-from thali.inference.seeds import streams
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali.choice.answers.logits import Columns, Kinds, logit_tastes
-from thali.choice.answers.simulator import MarketDraws, hash_exponentials, held
-from thali.choice.product_classes.reports.market import BestOfClasses
-from thali.people.columns import MISSING, people_of
-from thali.posterior.interval import TAILS
+from thali._choice.answers.logits import Columns, Kinds, logit_tastes
+from thali._choice.answers.simulator import MarketDraws, hash_exponentials, held
+from thali._choice.product_classes.reports.market import BestOfClasses
+from thali._people.columns import MISSING, people_of
+from thali._posterior.interval import TAILS
 
 
 def table(**columns):

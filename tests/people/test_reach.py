@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from thali._people import reach as module
+from thali._people.reach import draws_held, exchanged, greedy, packed, reach_table, searched
+from thali._posterior.interval import TAILS
 from thali.errors import ArgumentError
-from thali.people import reach as module
-from thali.people.reach import draws_held, exchanged, greedy, packed, reach_table, searched
-from thali.posterior.interval import TAILS
 
 pytestmark = pytest.mark.unit
 OPTIONS = tuple("abcdefg")

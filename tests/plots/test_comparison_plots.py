@@ -11,9 +11,9 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.text import Annotation, Text
 
+from thali._plots._style import COLOURS
+from thali._plots.comparison import comparison
 from thali.errors import ArgumentError
-from thali.plots._style import COLOURS
-from thali.plots.comparison import comparison
 
 # Two dollar signs on a line would start a formula, here one that cannot be read.
 LONG = [f"${number}_{{ to $9: option with a name of some sixty characters" for number in range(40)]

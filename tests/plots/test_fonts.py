@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
+from thali._plots.tree import tree as draw
+from thali._trees.tree import Tree
 from thali.errors import DataWarning
-from thali.plots.tree import tree as draw
-from thali.trees.tree import Tree
 
 NOWHERE = "\U0010fffd"  # a character for private use that no font has
 
 
 @pytest.fixture(autouse=True)
 def closed(monkeypatch):
-    monkeypatch.setattr("thali.plots._fonts._warned", set())
+    monkeypatch.setattr("thali._plots._fonts._warned", set())
     yield
     plt.close("all")
 
@@ -55,7 +55,7 @@ def test_what_no_font_has_is_a_box_and_said_once():
     [("香", "Noto Sans CJK"), ("파", "Noto Sans CJK"), ("ع", "Noto Sans Arabic"), ("🌹", "Noto Emoji (in black")],
 )
 def test_the_sentence_names_a_font(letter, font, monkeypatch):
-    monkeypatch.setattr("thali.plots._fonts._characters", lambda path: frozenset(map(chr, range(128))) | {"□"})
+    monkeypatch.setattr("thali._plots._fonts._characters", lambda path: frozenset(map(chr, range(128))) | {"□"})
     monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", list)
     with pytest.warns(DataWarning, match="No installed font") as said:
         ax = draw(Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]}))
@@ -78,11 +78,11 @@ def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch):
 
 
 def characters(path):
-    from thali.plots._fonts import _characters
+    from thali._plots._fonts import _characters
 
     return _characters(path)
 
 
 def test_ascii_labels_cost_nothing(monkeypatch):
-    monkeypatch.setattr("thali.plots._fonts._fallbacks", None)
+    monkeypatch.setattr("thali._plots._fonts._fallbacks", None)
     assert np.all([families(text) for text in draw(Tree.star("ab")).get_yticklabels()])

@@ -7,7 +7,7 @@ from paired_cases import TREE, maximised
 
 import thali as th
 from thali import plots
-from thali.aspects.maximum_likelihood.tables import quasi_variances
+from thali._aspects.maximum_likelihood.tables import quasi_variances
 from thali.errors import ArgumentError, NotFittedError
 
 

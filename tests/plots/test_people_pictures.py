@@ -7,9 +7,9 @@ from drawn_pictures import assert_readable
 from people_fits import compared, of_people
 
 import thali as th
-from thali.aspects.answers.individuals import population_table
+from thali._aspects.answers.individuals import population_table
+from thali._people.segments import Preferences, segments_of
 from thali.errors import ArgumentError
-from thali.people.segments import Preferences, segments_of
 
 pytestmark = pytest.mark.unit
 RNG = np.random.default_rng(2)

@@ -14,12 +14,12 @@ from matplotlib import pyplot as plt
 from posterior_cases import chain, comparisons
 
 from thali import plots
-from thali.aspects.answers.data_answers import answers_of
-from thali.aspects.answers.features import features_table
-from thali.aspects.draws.tree import to_datatree
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.data.pairs import PairedComparisons
-from thali.plots._style import short, whole_ticks
+from thali._aspects.answers.data_answers import answers_of
+from thali._aspects.answers.features import features_table
+from thali._aspects.draws.tree import to_datatree
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._data.pairs import PairedComparisons
+from thali._plots._style import short, whole_ticks
 
 
 def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
@@ -215,7 +215,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
 
 
 def test_importing_the_pictures_loads_nothing_heavy():
-    modules = "thali.plots, thali.plots.comparison, thali.plots.feature_matrix"
+    modules = "thali.plots, thali.plots.comparison, thali._plots.feature_matrix"
     heavy = {"matplotlib", "pandas", "numba", "scipy", "xarray"}
     code = f"import sys, {modules}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,7 +5,7 @@ import pytest
 from experiment_data import of_segments
 
 import thali as th
-from thali.people.segments import Preferences, segments_of
+from thali._people.segments import Preferences, segments_of
 
 pytestmark = pytest.mark.fit
 

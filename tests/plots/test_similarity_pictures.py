@@ -6,7 +6,7 @@ from drawn_pictures import assert_readable
 from drawn_similarities import CASES, fitted
 
 from thali import plots
-from thali.posterior.interval import TAILS
+from thali._posterior.interval import TAILS
 
 
 @pytest.mark.filterwarnings("error")

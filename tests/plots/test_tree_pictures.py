@@ -9,9 +9,9 @@ from matplotlib.collections import LineCollection
 from tree_cases import CELEBRITIES, caterpillar, random_linkage
 
 import thali as th
+from thali._plots.tree import tree as draw
+from thali._trees.tree import Tree
 from thali.errors import ArgumentError
-from thali.plots.tree import tree as draw
-from thali.trees.tree import Tree
 
 NINE = """\
 +- politicians ------------------------------+----- LBJ

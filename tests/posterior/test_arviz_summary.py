@@ -11,9 +11,9 @@ from posterior_cases import chain, comparisons, tree_of
 from product_class_fits import fitted
 
 import thali as th
-from thali.aspects.draws.tree import to_datatree
-from thali.data.observed import Observed
-from thali.posterior import store
+from thali._aspects.draws.tree import to_datatree
+from thali._data.observed import Observed
+from thali._posterior import store
 
 
 class Ratings(NamedTuple):

@@ -20,11 +20,11 @@ path = Path(place) / "file"
 
 if kind == "posterior":
     from posterior_cases import small_fit
-    from thali.posterior import store
+    from thali._posterior import store
     store.save(small_fit()[2], path)
     read = lambda: store.load(path)
 elif kind in ("parts", "parts index"):
-    from thali.inference.parts import PartsFolder
+    from thali._inference.parts import PartsFolder
     rng = np.random.default_rng(1)
     records = {f"{n} BTL": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
     stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
@@ -39,7 +39,7 @@ elif kind in ("parts", "parts index"):
         with PartsFolder(folder, stamp, 1) as job:
             assert job.records == records
 else:
-    from thali.inference.jobs import INDEX, FitFolder
+    from thali._inference.jobs import INDEX, FitFolder
     draws = np.random.default_rng(1).normal(size=500)
     stamp = {"kind": "fit", "models": {"": {"class": "", "parameters": {}}}, "settings": {}, "data": ""}
     place = {"done": 500, "total": 500, "unit": "sweeps", "draws": 500, "tempered": False}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 
-from thali.posterior import summary
-from thali.posterior.interval import INTERVAL
-from thali.posterior.summary import bulk_and_r_hat, mean_ess, mean_mcse, tail_ess
+from thali._posterior import summary
+from thali._posterior.interval import INTERVAL
+from thali._posterior.summary import bulk_and_r_hat, mean_ess, mean_mcse, tail_ess
 
 LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 20, 37, 64, 101, 250]
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from thali._posterior.evidence import along_temperatures
 from thali.errors import ArgumentError
-from thali.posterior.evidence import along_temperatures
 
 BETA = np.array([1.0, 0.4, 0.0])
 SWAPS = np.array([0.5, 0.6])

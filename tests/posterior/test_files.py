@@ -12,9 +12,9 @@ import pytest
 from patience import PATIENCE
 from places import HELPERS
 
+from thali._inference import files as _files
+from thali._inference.files import atomic_write, is_intact, seal, write_together
 from thali.errors import DataError
-from thali.inference import files as _files
-from thali.inference.files import atomic_write, is_intact, seal, write_together
 
 # A posterior is saved where a file may have 1,000 bytes or the disk is full; then the process must still be alive, also
 # when it collects what was given up.
@@ -23,7 +23,7 @@ import gc, json, sys
 from pathlib import Path
 sys.path[:0] = json.loads(sys.argv[1])
 from posterior_cases import chain, comparisons, tree_of
-from thali.posterior.store import save
+from thali._posterior.store import save
 place, limit = Path(sys.argv[2]), int(sys.argv[3])
 tree = tree_of([chain(5, draws=6_000)], comparisons(5))
 if limit:

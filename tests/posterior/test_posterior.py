@@ -24,12 +24,12 @@ from posterior_cases import (
 from scipy.special import betaln
 from scipy.stats import binom
 
-from thali.aspects.answers.features import features_table
-from thali.aspects.draws.tree import pair_index
-from thali.data.pairs import PairedComparisons
+from thali._aspects.answers.features import features_table
+from thali._aspects.draws.tree import pair_index
+from thali._data.pairs import PairedComparisons
+from thali._inference.files import seal
+from thali._posterior.store import appended, load, save
 from thali.errors import DataError
-from thali.inference.files import seal
-from thali.posterior.store import appended, load, save
 
 
 @pytest.fixture(scope="module")

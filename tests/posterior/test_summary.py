@@ -10,9 +10,9 @@ import pytest
 from arviz_stats.base.array import array_stats
 from posterior_cases import chain, comparisons, small_fit, summarise, tree_of, verdict
 
-from thali.aspects.draws.tree import pair_index
+from thali._aspects.draws.tree import pair_index
+from thali._surfaces.text import bars
 from thali.errors import ArgumentError
-from thali.surfaces.text import bars
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ import pytest
 from real_data import needs_data, real_data
 
 import thali as th
+from thali._data import kinds
+from thali._reading.recognise import read
 from thali._source import Source
-from thali.data import kinds
 from thali.errors import DataWarning
-from thali.reading.recognise import read
 
 # Best tennis player of Graf, Sabatini, Seles, by sex (R prefmod, data set tennis): patterns of answers with counts.
 TENNIS = """n,C1,C2,C3,SEX

@@ -3,8 +3,8 @@
 import pytest
 from typed_tables import made, table
 
+from thali._reading.recognise import recognise
 from thali.errors import DataError, DataWarning
-from thali.reading.recognise import recognise
 
 REFUSED = [
     # file, content, sentence

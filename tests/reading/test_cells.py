@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from thali._reading import cells
+from thali._reading.table import load
 from thali._source import Source
-from thali.reading import cells
-from thali.reading.table import load
 
 ODD = ["", " ", "NA", "-", "01", "1e3", "True", "1,5", " x ", "\u00a0y", "a b", "'", "nan", "inf", "60%", "é"]
 ODD += ["1_000", "x\x0cy"]

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali.data.kinds import PAIRS
+from thali._data.kinds import PAIRS
+from thali._paired.leaderboard import leaderboard
+from thali._reading import counting
+from thali._reading.recognise import read
 from thali.errors import DataError, DataWarning
-from thali.paired.leaderboard import leaderboard
-from thali.reading import counting
-from thali.reading.recognise import read
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.filterwarnings("ignore:Column 'judge' says who answered")

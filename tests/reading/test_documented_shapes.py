@@ -8,13 +8,13 @@ import pytest
 from places import PROJECT
 
 import thali as th
+from thali._data.kinds import EXPERIMENTS
+from thali._data.roles import NO_ANSWERS, UNKNOWN_WORDS, plain
+from thali._model.options import EXPERIMENT, OF_TABLES
+from thali._reading.recognise import read
+from thali._reading.table import read_table
 from thali._source import Source
-from thali.data.kinds import EXPERIMENTS
-from thali.data.roles import NO_ANSWERS, UNKNOWN_WORDS, plain
 from thali.errors import DataWarning
-from thali.model.options import EXPERIMENT, OF_TABLES
-from thali.reading.recognise import read
-from thali.reading.table import read_table
 
 
 def shapes():

@@ -6,10 +6,10 @@ import pytest
 from typed_tables import made
 
 import thali as th
+from thali._data.kinds import EXPERIMENTS
+from thali._reading.recognise import read
 from thali._source import Source
-from thali.data.kinds import EXPERIMENTS
 from thali.errors import DataError
-from thali.reading.recognise import read
 
 CODES = "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nprice,1,99\nprice,2,149\nprice,3,199\n"
 # Two people, two tasks of two products; the chosen concept of each task, 3 being none.

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data import kinds
+from thali._data import kinds
+from thali._reading import counting, json_rows
+from thali._reading.recognise import read
+from thali._reading.table import Source, load, read_table
 from thali.errors import DataError
-from thali.reading import counting, json_rows
-from thali.reading.recognise import read
-from thali.reading.table import Source, load, read_table
 
 BATTLES = [
     {"battle": 0, "model_a": "lumen", "model_b": "pico", "winner": "tie", "language": "fr", "tokens": 12.5},

@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali._data import kinds
 from thali._described import Description, as_html, as_text
 from thali._labels import as_label
+from thali._reading import recognise
+from thali._reading.table import Table, read_table
 from thali._source import Source
-from thali.data import kinds
+from thali._surfaces.figures import Figures
 from thali.errors import DataError, DataWarning
-from thali.reading import recognise
-from thali.reading.table import Table, read_table
-from thali.surfaces.figures import Figures
 
 ASKED = r"may be 1000 or 1; write counts as whole numbers"
 SHAPES = {  # in which a number stands for {}

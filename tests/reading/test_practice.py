@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.kinds import PAIRS
+from thali._data.kinds import PAIRS
+from thali._reading.practice import says_practice
+from thali._reading.recognise import read
 from thali.errors import DataWarning
-from thali.reading.practice import says_practice
-from thali.reading.recognise import read
 
 ROWS = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b")]
 

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 import thali
+from thali._data import kinds
+from thali._reading.recognise import read
+from thali._reading.table import load, read_table
 from thali._source import Source, read_source
-from thali.data import kinds
 from thali.errors import LONGEST, MAX_NAME_LENGTH, ArgumentError, DataError, DataWarning, one_line
-from thali.reading.recognise import read
-from thali.reading.table import load, read_table
 
 LONG = "winner,loser,n\ntea,milk,3\nmilk,tea,1\n"
 ML = ("--method", "maximum-likelihood", "--lapse", "0")
@@ -105,7 +105,7 @@ def rewritten(path, change):
 
 
 def test_a_workbook_that_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("thali.reading.table.HARMLESS_WORKBOOK", 1 << 20)
+    monkeypatch.setattr("thali._reading.table.HARMLESS_WORKBOOK", 1 << 20)
     path = rewritten(workbook(tmp_path, ["a", "b"], ["c", "d"]), lambda part: part + b" " * (1 << 22))
     assert path.stat().st_size < 1 << 14
     monkeypatch.setattr("openpyxl.load_workbook", lambda *_, **__: pytest.fail("unpacked"))
@@ -114,7 +114,7 @@ def test_a_workbook_that_would_fill_the_memory_is_not_unpacked(tmp_path, monkeyp
 
 
 def test_a_cell_in_the_corner_of_a_sheet_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("thali.reading.table.MAX_CELLS", 1 << 16)
+    monkeypatch.setattr("thali._reading.table.MAX_CELLS", 1 << 16)
     rows = b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (k, k) for k in range(1, 9))
     path = rewritten(
         workbook(tmp_path, ["a", "b"], ["c", "d"]),
@@ -155,9 +155,9 @@ def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, mon
     said, columns, how = list(packed_tables())[number]
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "x.parquet", **how)
     assert (tmp_path / "x.parquet").stat().st_size < 15_000
-    monkeypatch.setattr("thali.reading.table.HARMLESS", 1 << 16)
-    monkeypatch.setattr("thali.reading.table.MAX_BYTES", 1 << 21)
-    monkeypatch.setattr("thali.reading.table.MAX_TIMES", 50)
+    monkeypatch.setattr("thali._reading.table.HARMLESS", 1 << 16)
+    monkeypatch.setattr("thali._reading.table.MAX_BYTES", 1 << 21)
+    monkeypatch.setattr("thali._reading.table.MAX_TIMES", 50)
     monkeypatch.setattr("pandas.read_parquet", lambda *_, **__: pytest.fail("unpacked"))
     with pytest.raises(DataError, match=said):
         read_table(tmp_path / "x.parquet")
@@ -165,7 +165,7 @@ def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, mon
 
 def test_gaps_do_not_fill_the_memory(tmp_path, monkeypatch):
     """The gaps of a lower triangle may be many, but not of rows that are nearly empty."""
-    monkeypatch.setattr("thali.reading.cells.MAX_CELLS", 1000)
+    monkeypatch.setattr("thali._reading.cells.MAX_CELLS", 1000)
     (tmp_path / "x.csv").write_text(",".join(f"c{k}" for k in range(300)) + "\n" + "a\n" * 300)
     with pytest.raises(DataError, match="Line 5 holds 1 cell, but the header names 300 columns"):
         read_table(tmp_path / "x.csv")

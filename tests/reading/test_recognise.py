@@ -5,12 +5,12 @@ import pickle
 import pytest
 import typed_tables
 
+from thali._data import kinds
+from thali._data.pairs import PairedComparisons
+from thali._reading.recognise import RecognitionError, read, recognise
+from thali._reading.shapes import SHAPES
+from thali._reading.table import read_table
 from thali._source import Source
-from thali.data import kinds
-from thali.data.pairs import PairedComparisons
-from thali.reading.recognise import RecognitionError, read, recognise
-from thali.reading.shapes import SHAPES
-from thali.reading.table import read_table
 
 PAIRS = "chosen,rejected,n\ntea,milk,3\nmilk,tea,1\n"
 SQUARE = ",tea,milk\ntea,0,3\nmilk,1,0\n"
@@ -31,7 +31,7 @@ def parses(monkeypatch):
     """How often the text of a file was parsed, and how often its bytes were read."""
     import builtins
 
-    from thali.reading import table
+    from thali._reading import table
 
     counts = {"parsed": 0, "opened": 0}
     text_cells, opened = table.text_cells, builtins.open

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from thali._data.kinds import PAIRS
+from thali._data.pairs import PairedComparisons
+from thali._reading.recognise import RecognitionError, recognise
+from thali._reading.shapes import SHAPES
+from thali._reading.table import load
 from thali._source import Source
-from thali.data.kinds import PAIRS
-from thali.data.pairs import PairedComparisons
-from thali.reading.recognise import RecognitionError, recognise
-from thali.reading.shapes import SHAPES
-from thali.reading.table import load
 
 TABLE = load(Source("cups.csv", b"one,other,verdict\ntea,milk,one\ntea,milk,other\ncoffee,tea,one\n"))
 

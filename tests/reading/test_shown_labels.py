@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali._reading.recognise import read
 from thali.errors import DataError
-from thali.reading.recognise import read
 
 PAIRS = "winner,loser\n{0},{1}\n{1},{2}\n{2},{0}\n{0},{2}\n"
 

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from real_data import needs_data, real_data
 
-from thali.data import kinds
-from thali.data.pairs import PairedComparisons
-from thali.data.similarities import Similarities
+from thali._data import kinds
+from thali._data.pairs import PairedComparisons
+from thali._data.similarities import Similarities
+from thali._reading.recognise import read, recognise
+from thali._reading.table import load, read_table
 from thali.errors import DataWarning
-from thali.reading.recognise import read, recognise
-from thali.reading.table import load, read_table
 
 EXPECTED = PairedComparisons([[0, 3, 4], [5, 0, 6], [7, 8, 0]], "ABC")
 

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.kinds import CLASSES, PAIRS
+from thali._data.kinds import CLASSES, PAIRS
+from thali._reading.cells import Cells
+from thali._reading.recognise import read, recognise
+from thali._reading.table import Table, load, read_table, text_table
+from thali._reading.where import Condition, Where
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.reading.cells import Cells
-from thali.reading.recognise import read, recognise
-from thali.reading.table import Table, load, read_table, text_table
-from thali.reading.where import Condition, Where
 
 TEXT = '''n,block,rt,code,Trial type,day
 1,main,0.5,001,a,2026-05-01

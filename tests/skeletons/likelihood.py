@@ -1,6 +1,6 @@
 """Skeleton of a likelihood: each option has a rating, Normal around the summed weight of its features.
 
-r_i ~ Normal(sum_k w_k z_ik, 1). Copy this file to `src/thali/aspects/likelihoods/`, replace the
+r_i ~ Normal(sum_k w_k z_ik, 1). Copy this file to `src/thali/_aspects/likelihoods/`, replace the
 mathematics, and name the public class in that folder's `__init__.pyi`; CONTRIBUTING.md says what else belongs to it.
 """
 
@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali.aspects import operations
-from thali.aspects.likelihoods.new_data import NewData
-from thali.aspects.likelihoods.own_data import own_part
-from thali.aspects.state import COLUMNS
-from thali.aspects.weight_priors import EXPONENTIAL
-from thali.compile.jit import scalar, vectorised
-from thali.data.observed import Observed
+from thali._aspects import operations
+from thali._aspects.likelihoods.new_data import NewData
+from thali._aspects.likelihoods.own_data import own_part
+from thali._aspects.state import COLUMNS
+from thali._aspects.weight_priors import EXPONENTIAL
+from thali._compile.jit import scalar, vectorised
+from thali._data.observed import Observed
 from thali.errors import DataError
 
 _CONSTANT = -0.5 * math.log(2.0 * math.pi)  # of one option's log-likelihood

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import positive, whole
+from thali._inference.seeds import streams
+from thali._model.base import Job, Sampled
 from thali.errors import DataError
-from thali.inference.seeds import streams
-from thali.model.base import Job, Sampled
 
 
 class KnownSpread(Sampled):
@@ -48,7 +48,7 @@ def _tree(mu: np.ndarray, values: np.ndarray):
     """The posterior in the ArviZ schema."""
     import xarray
 
-    from thali.posterior.store import origin, tree_of
+    from thali._posterior.store import origin, tree_of
 
     posterior = xarray.Dataset({"mu": (("chain", "draw"), mu)})
     return tree_of({"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})}, origin())

@@ -1,7 +1,7 @@
 """Skeleton of a population: several groups of people, of whom everybody counts alike.
 
-Copy this file to `src/thali/aspects/populations/NAME.py`, and name the class in
-`src/thali/aspects/populations/populations.py`, which says what arguments of a model, or what data, ask for it.
+Copy this file to `src/thali/_aspects/populations/NAME.py`, and name the class in
+`src/thali/_aspects/populations/populations.py`, which says what arguments of a model, or what data, ask for it.
 
 This one makes data of one group of what `fit` is given, so that all else is that of `One`. A population whose
 posterior holds something of its own (weights by group, say) replaces `task` (what the chains run) and `tree` (the
@@ -13,8 +13,8 @@ is answered).
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from thali.aspects.populations.one import One
-from thali.data.groups import GroupedData
+from thali._aspects.populations.one import One
+from thali._data.groups import GroupedData
 from thali.errors import DataError
 
 

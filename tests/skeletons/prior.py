@@ -1,6 +1,6 @@
 """Skeleton of a prior: K features, each owned by each option with a known probability.
 
-Copy this file to `src/thali/aspects/priors/`, replace the mathematics, and name the public class in that
+Copy this file to `src/thali/_aspects/priors/`, replace the mathematics, and name the public class in that
 folder's `__init__.pyi`.
 """
 
@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali.aspects import operations
-from thali.aspects.state import ALPHA, COLUMNS
+from thali._aspects import operations
+from thali._aspects.state import ALPHA, COLUMNS
 from thali.errors import ArgumentError
 
 

@@ -1,12 +1,12 @@
 """A shape to copy: a table with a row for each pair and, in words, which of the two was preferred.
 
-A new shape is a section like this file in `thali/reading/shapes/KIND.py`, with a name in `SHAPES` there, and a test.
+A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with a name in `SHAPES` there, and a test.
 """
 
-from thali.data.kinds import PAIRS
-from thali.data.pairs import PairedComparisons
-from thali.reading.shape import Reading, Shape
-from thali.reading.table import Table
+from thali._data.kinds import PAIRS
+from thali._data.pairs import PairedComparisons
+from thali._reading.shape import Reading, Shape
+from thali._reading.table import Table
 
 NAME = "table of verdicts"
 COLUMNS = ("one", "other", "verdict")

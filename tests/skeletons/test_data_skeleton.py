@@ -18,15 +18,15 @@ TABLE = "rater,object,rating\n" + "\n".join(
 # What a copy of the skeleton in the library would add: its folder, and a line to each of three registries.
 ENTRIES = """
 import sys
-import thali.data.kinds, thali.model.class_names, thali.model.registry
+import thali._data.kinds, thali._model.class_names, thali._model.registry
 thali.__path__.append(sys.argv[1])
 from thali.ratings.spec import MEAN_RATINGS, RATINGS
-thali.data.kinds.SPECS += (RATINGS,)
-thali.model.registry.SPECS += (MEAN_RATINGS,)
-thali.model.class_names.PLACES["Ratings"] = "thali.ratings.data:Ratings"
+thali._data.kinds.SPECS += (RATINGS,)
+thali._model.registry.SPECS += (MEAN_RATINGS,)
+thali._model.class_names.PLACES["Ratings"] = "thali.ratings.data:Ratings"
 """
 COMMANDS = """
-from thali.surfaces.cli import app
+from thali._surfaces.cli import app
 for line in sys.argv[2].splitlines():
     try:
         app(line.split())

@@ -9,13 +9,13 @@ import prior as prior_skeleton
 import pytest
 
 import thali as th
-from thali.aspects import operations
-from thali.aspects.likelihoods.delta_checks import compare_changes, state_of, states_of
-from thali.aspects.weight_priors import EXPONENTIAL
-from thali.compile import jit
+from thali._aspects import operations
+from thali._aspects.likelihoods.delta_checks import compare_changes, state_of, states_of
+from thali._aspects.weight_priors import EXPONENTIAL
+from thali._compile import jit
+from thali._inference.warn import without_warnings
+from thali._testing.exact import transition_errors
 from thali.errors import DataError
-from thali.inference.warn import without_warnings
-from thali.testing.exact import transition_errors
 
 DATA = likelihood_skeleton.RatingData(np.array([0.5, 2.0, 1.0]), ("tea", "coffee", "milk"))
 

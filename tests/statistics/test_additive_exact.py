@@ -4,7 +4,7 @@ import pytest
 from additive_cases import CASES, case_named
 from additive_runs import SAMPLERS, check, fit
 
-from thali.aspects.samplers import recommended
+from thali._aspects.samplers import recommended
 
 LEARNED = [case["name"] for case in CASES if "features" not in case["model"]]
 GIVEN = [case["name"] for case in CASES if "features" in case["model"]]

@@ -11,7 +11,7 @@ from additive_quadrature import given_features_unknown_sigma, three_objects, two
 from additive_runs import SAMPLERS, check, fit
 
 import thali as th
-from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
+from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
 
 SIMILARITIES = case_named("E3a")["similarities"]
 WITHOUT = [[1.0, 0.8, math.nan], [0.8, 1.0, 0.45], [math.nan, 0.45, 1.0]]

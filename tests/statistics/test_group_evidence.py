@@ -12,13 +12,13 @@ from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic
 
 import thali as th
-from thali.aspects.populations.evidence import run_ladders
-from thali.aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base
-from thali.aspects.populations.groups_chain import build_group_task
-from thali.data.groups import GroupedData
+from thali._aspects.populations.evidence import run_ladders
+from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base
+from thali._aspects.populations.groups_chain import build_group_task
+from thali._data.groups import GroupedData
+from thali._model.evidence import USUAL, checked_evidence_run
+from thali._posterior.summary import convergence
 from thali.errors import ArgumentError
-from thali.model.evidence import USUAL, checked_evidence_run
-from thali.posterior.summary import convergence
 
 ERRORS = 4.0
 RUN = {"cores": 1, "random_seed": 1, "progressbar": False}

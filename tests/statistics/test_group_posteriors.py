@@ -26,14 +26,14 @@ from scipy.stats import binom
 from set_problems import choices_of, random_choices
 
 import thali as th
-from thali.aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, group_at
-from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
-from thali.aspects.moves import group_owners, group_similar, group_together
-from thali.aspects.operations import cache_at, log_likelihood
-from thali.aspects.populations.groups import drawn_base
-from thali.aspects.populations.groups_chain import GroupChain, start_of
-from thali.aspects.state import BETA, COLUMNS, replica
-from thali.testing.exact import invariance_error
+from thali._aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, group_at
+from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali._aspects.moves import group_owners, group_similar, group_together
+from thali._aspects.operations import cache_at, log_likelihood
+from thali._aspects.populations.groups import drawn_base
+from thali._aspects.populations.groups_chain import GroupChain, start_of
+from thali._aspects.state import BETA, COLUMNS, replica
+from thali._testing.exact import invariance_error
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 

@@ -30,19 +30,19 @@ from problems import random_comparisons, with_ties
 from triplet_problems import three_objects
 
 import thali as th
-from thali.aspects.group_state import KAPPA, group_at
-from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst
-from thali.aspects.likelihoods.pair_blocks import TIE
-from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali.aspects.moves import group_owners
-from thali.aspects.operations import cache_at, log_likelihood, rebuild
-from thali.aspects.populations.evidence import run_ladders
-from thali.aspects.populations.groups import GroupPriorLadder, constant_of_groups
-from thali.aspects.populations.groups_chain import GroupChain
-from thali.aspects.state import replica
+from thali._aspects.group_state import KAPPA, group_at
+from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst
+from thali._aspects.likelihoods.pair_blocks import TIE
+from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
+from thali._aspects.moves import group_owners
+from thali._aspects.operations import cache_at, log_likelihood, rebuild
+from thali._aspects.populations.evidence import run_ladders
+from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups
+from thali._aspects.populations.groups_chain import GroupChain
+from thali._aspects.state import replica
+from thali._model.evidence import USUAL, checked_evidence_run
+from thali._testing.exact import invariance_error
 from thali.likelihoods import Elimination, MostSimilarPair
-from thali.model.evidence import USUAL, checked_evidence_run
-from thali.testing.exact import invariance_error
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 LAPSE = 0.05

@@ -27,8 +27,8 @@ from scipy import stats
 from set_problems import random_choices
 
 import thali as th
-from thali.aspects.likelihoods.best_worst import RULES
-from thali.aspects.samplers import recommended
+from thali._aspects.likelihoods.best_worst import RULES
+from thali._aspects.samplers import recommended
 from thali.likelihoods import Additive, Elimination, MostSimilarPair
 from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 

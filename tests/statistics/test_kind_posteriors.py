@@ -30,19 +30,19 @@ from naive import latent_features as naive
 from scipy.stats import chi2
 
 import thali as th
-from thali.aspects.draws.counts import log_outcome_coefficient
-from thali.aspects.group_state import KAPPA, group_at, kinds_at
-from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
-from thali.aspects.likelihoods.pair_blocks import TIE
-from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali.aspects.moves import kinds as moves
-from thali.aspects.operations import cache_at, rebuild
-from thali.aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
-from thali.aspects.samplers.prior_ladder import on_ladder
-from thali.aspects.state import replica
-from thali.data.kinds import CHOICES, PAIRS
-from thali.model.evidence import USUAL, checked_evidence_run
-from thali.testing.exact import invariance_error
+from thali._aspects.draws.counts import log_outcome_coefficient
+from thali._aspects.group_state import KAPPA, group_at, kinds_at
+from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali._aspects.likelihoods.pair_blocks import TIE
+from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
+from thali._aspects.moves import kinds as moves
+from thali._aspects.operations import cache_at, rebuild
+from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
+from thali._aspects.samplers.prior_ladder import on_ladder
+from thali._aspects.state import replica
+from thali._data.kinds import CHOICES, PAIRS
+from thali._model.evidence import USUAL, checked_evidence_run
+from thali._testing.exact import invariance_error
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
 EVERY = (

@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 import thali as th
-from thali.aspects.draws.counts import log_coefficients, log_outcome_coefficient
-from thali.aspects.populations.evidence import task_of
-from thali.aspects.samplers.prior_ladder import first_ladder, on_ladder, placed
+from thali._aspects.draws.counts import log_coefficients, log_outcome_coefficient
+from thali._aspects.populations.evidence import task_of
+from thali._aspects.samplers.prior_ladder import first_ladder, on_ladder, placed
+from thali._model.evidence import USUAL, checked_evidence_run
 from thali.errors import ThaliWarning
-from thali.model.evidence import USUAL, checked_evidence_run
 
 E, A = th.EliminationByAspects, th.AdditiveClustering
 TREE = th.Tree.from_newick("((1:.3,2:.3):.7,3:1);")

@@ -7,7 +7,7 @@ import pytest
 from product_class_answers import Plan, run_plan
 from product_class_cases import Experiment
 
-from thali.choice.product_classes.state import problem_of
+from thali._choice.product_classes.state import problem_of
 
 LEVELS = [3, 2, 3]
 MONOTONE = {"x0": "increasing"}

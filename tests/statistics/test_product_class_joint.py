@@ -7,8 +7,8 @@ import pytest
 from product_class_cases import random_experiment
 from product_class_joint import NAMES, PRIOR, SIMULATED, average
 
-from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
-from thali.choice.product_classes.sweep import draw_state
+from thali._choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
+from thali._choice.product_classes.sweep import draw_state
 
 DATA = random_experiment(5, [3, 3, 2], [3, 3, 2])
 LAPSES = (0.0, 0.2)

@@ -10,7 +10,7 @@ from product_class_answers import binary, closed_form
 from product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
 from product_class_joint import NAMES, average
 
-from thali.choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
+from thali._choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 
 # Experiment, monotone attributes, alpha, beta, prediction set.
 PROBLEMS = {

@@ -11,9 +11,9 @@ from real_data import needs_data, real_data
 from set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
-from thali.aspects.draws.columns import Columns
-from thali.aspects.likelihoods.set_draws import set_probability_draws
-from thali.data.choices import Choices
+from thali._aspects.draws.columns import Columns
+from thali._aspects.likelihoods.set_draws import set_probability_draws
+from thali._data.choices import Choices
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 
 

@@ -9,10 +9,10 @@ from elimination_cases import copies, mean_and_error
 from set_problems import choices_of
 
 import thali as th
-from thali.aspects.samplers.task import build_task
+from thali._aspects.samplers.task import build_task
+from thali._model.options import TEMPERING
+from thali._surfaces.cli.values import value_of
 from thali.errors import ArgumentError
-from thali.model.options import TEMPERING
-from thali.surfaces.cli.values import value_of
 
 TREE = "(((a:.1,b:.1):.3,c:.4):.6,d:1);"
 SETS = {

@@ -6,13 +6,13 @@ from elimination_moves import log_likelihood, start
 from problems import contents
 
 import thali as th
-from thali.aspects.moves import flips
-from thali.aspects.operations import cache_at, open_members, rebuild
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers.loop import on_level
-from thali.aspects.samplers.tempering import ladder, swap
-from thali.aspects.state import ALPHA, SWEEPS, replica, stack
-from thali.testing.exact import invariance_error
+from thali._aspects.moves import flips
+from thali._aspects.operations import cache_at, open_members, rebuild
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers.loop import on_level
+from thali._aspects.samplers.tempering import ladder, swap
+from thali._aspects.state import ALPHA, SWEEPS, replica, stack
+from thali._testing.exact import invariance_error
 
 EXACT = 1e-12
 

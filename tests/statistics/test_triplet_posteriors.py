@@ -87,7 +87,7 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
 
 def _probabilities(model, data):
     """Of the pairs of the only set, (chain, draw, 3)."""
-    from thali.aspects.draws.triplets import triplet_blocks
+    from thali._aspects.draws.triplets import triplet_blocks
 
     ((_, draws),) = triplet_blocks(model.posterior_, data.start, data.first, data.second)
     sizes = model.posterior_["posterior"].sizes

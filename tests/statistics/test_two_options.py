@@ -11,13 +11,13 @@ from problems import FIXED_UNIQUE, contents, make_state
 from scipy.stats import beta, poisson
 
 import thali as th
-from thali.aspects import operations
-from thali.aspects.draws.counts import outcomes
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.state import BETA, Model
-from thali.aspects.weight_priors import EXPONENTIAL
+from thali._aspects import operations
+from thali._aspects.draws.counts import outcomes
+from thali._aspects.likelihoods.elimination import Elimination
+from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.state import BETA, Model
+from thali._aspects.weight_priors import EXPONENTIAL
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 

@@ -5,10 +5,10 @@ import pytest
 from elimination_moves import start, target
 from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
 
-from thali.aspects.moves import weights
-from thali.aspects.moves.tuning import SHARED, initial_tuning
-from thali.aspects.priors.finite import FiniteFeatures
-from thali.aspects.priors.ibp import IndianBuffet
+from thali._aspects.moves import weights
+from thali._aspects.moves.tuning import SHARED, initial_tuning
+from thali._aspects.priors.finite import FiniteFeatures
+from thali._aspects.priors.ibp import IndianBuffet
 
 MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
 PRIORS = {

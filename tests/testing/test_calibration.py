@@ -6,10 +6,10 @@ import pytest
 from scipy import stats
 
 import thali as th
-from thali.aspects.likelihoods import Additive, Elimination
+from thali._aspects.likelihoods import Additive, Elimination
+from thali._testing.calibration import _rank, uniformity
 from thali.errors import ArgumentError, DataError
 from thali.testing import calibrate
-from thali.testing.calibration import _rank, uniformity
 
 PAIR = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
 FEATURES = [[1, 0], [1, 1], [1, 1], [0, 1], [0, 1]]

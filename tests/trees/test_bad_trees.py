@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError
-from thali.trees.tree import Tree
 
 NAN, INF = float("nan"), float("inf")
 AT_LEAST_TWO = "The leaves of a tree must be at least two; got {}."

@@ -11,8 +11,8 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 from tree_cases import CELEBRITIES, caterpillar, random_tree
 
+from thali._trees.tree import Tree
 from thali.errors import DataError
-from thali.trees.tree import Tree
 
 EPS = float(np.finfo(float).eps)
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import between, one_of, positive, share, whole
+from thali._data.pairs import PairedComparisons
+from thali._data.similarities import Similarities
+from thali._data.triplets import Triplets
+from thali._inference.seeds import streams
 from thali._labels import shorten, suggest
-from thali.data.pairs import PairedComparisons
-from thali.data.similarities import Similarities
-from thali.data.triplets import Triplets
 from thali.errors import ArgumentError, DataError
-from thali.inference.seeds import streams
 
 from .product_choices import ProductChoices as ProductChoices
 from .product_choices import product_choices as product_choices
 
 if TYPE_CHECKING:
-    from thali.trees.tree import Tree
+    from thali._trees.tree import Tree
 
 
 # Triplets of objects with features that are known ---------------------------------------------------------------------
@@ -333,9 +333,9 @@ def block_choices(
     >>> made.tree.labels
     ('a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3')
     """
-    from thali.aspects.likelihoods.elimination import Elimination
-    from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
-    from thali.trees.tree import Tree
+    from thali._aspects.likelihoods.elimination import Elimination
+    from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
+    from thali._trees.tree import Tree
 
     groups, per_group = whole("groups", groups, 1), whole("per_group", per_group, 1)
     comparisons = whole("comparisons", comparisons, 1)

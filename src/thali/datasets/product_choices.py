@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import whole
-from thali.inference.seeds import streams
+from thali._inference.seeds import streams
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.experiments import ChoiceExperiment
+    from thali._data.experiments import ChoiceExperiment
 
 LEVELS: dict[str, tuple[str, ...]] = {
     "price": ("100", "200", "300", "400"),
@@ -105,7 +105,7 @@ def product_choices(
     >>> made.owners.shape
     (20, 6)
     """
-    from thali.data.experiments import ChoiceExperiment
+    from thali._data.experiments import ChoiceExperiment
 
     people, tasks = whole("people", people, 1), whole("tasks", tasks, 1)
     (rng,) = streams(random_seed, 1)

@@ -6,8 +6,8 @@ from best_worst_data import best_worst, random_answers
 from naive.latent_features import best_worst_probability
 
 import thali as th
-from thali.aspects.likelihoods.best_worst import RULES
-from thali.aspects.maximum_likelihood.problem import problem
+from thali._aspects.likelihoods.best_worst import RULES
+from thali._aspects.maximum_likelihood.problem import problem
 from thali.errors import DataError, EstimateWarning
 
 pytestmark = pytest.mark.unit
@@ -41,8 +41,8 @@ def test_an_option_that_is_always_the_worst_has_no_weight(rule):
 @pytest.mark.usefixtures("pictures")
 @pytest.mark.parametrize("rule", RULES)
 def test_predictions_tables_and_files(rule, tmp_path, monkeypatch):
-    monkeypatch.setattr("thali.aspects.maximum_likelihood.goodness.SAMPLES", 3)
-    monkeypatch.setattr("thali.aspects.maximum_likelihood.goodness.FEW_SAMPLES", 3)
+    monkeypatch.setattr("thali._aspects.maximum_likelihood.goodness.SAMPLES", 3)
+    monkeypatch.setattr("thali._aspects.maximum_likelihood.goodness.FEW_SAMPLES", 3)
     data = random_answers(5, (4, 5), 3, 5, most=9)
     model = maximised(data, best_worst=rule)
     w = model.weights_.to_numpy()

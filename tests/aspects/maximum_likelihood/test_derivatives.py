@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 from set_problems import random_choices
 
 import thali as th
-from thali.aspects.likelihoods.best_worst import RULES
-from thali.aspects.maximum_likelihood import problem as posing
-from thali.aspects.maximum_likelihood.aspects import known_aspects
+from thali._aspects.likelihoods.best_worst import RULES
+from thali._aspects.maximum_likelihood import problem as posing
+from thali._aspects.maximum_likelihood.aspects import known_aspects
 
 GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
 

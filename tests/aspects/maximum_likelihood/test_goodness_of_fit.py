@@ -9,8 +9,8 @@ from paired_cases import TREE, maximised
 from scipy.stats import chi2
 
 import thali as th
-from thali.aspects.maximum_likelihood import goodness
-from thali.aspects.maximum_likelihood.fit import estimate
+from thali._aspects.maximum_likelihood import goodness
+from thali._aspects.maximum_likelihood.fit import estimate
 from thali.errors import ArgumentError, EstimateWarning
 
 # Six options compared five times each; G² is 15.6 on 10 degrees of freedom, which chi-square calls improbable (.11).

@@ -23,9 +23,9 @@ from paired_cases import (
 from scipy.optimize import minimize
 
 import thali as th
-from thali.aspects.maximum_likelihood.aspects import known_aspects
-from thali.aspects.maximum_likelihood.maximum import maximise
-from thali.aspects.maximum_likelihood.problem import Problem
+from thali._aspects.maximum_likelihood.aspects import known_aspects
+from thali._aspects.maximum_likelihood.maximum import maximise
+from thali._aspects.maximum_likelihood.problem import Problem
 from thali.errors import ArgumentError, DataError, EstimateWarning, NotFittedError
 
 BTL = [0.228726, 0.140315, 0.109930, 0.072072, 0.044211, 0.074776, 0.060647, 0.113305, 0.156018]

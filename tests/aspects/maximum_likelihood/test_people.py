@@ -10,9 +10,9 @@ from scipy.stats import f as fisher
 from scipy.stats import t as student
 
 import thali as th
-from thali.aspects.maximum_likelihood.clusters import clusters_of
-from thali.aspects.maximum_likelihood.fit import estimate
-from thali.aspects.maximum_likelihood.respondent_scores import RespondentScores, inverse_root
+from thali._aspects.maximum_likelihood.clusters import clusters_of
+from thali._aspects.maximum_likelihood.fit import estimate
+from thali._aspects.maximum_likelihood.respondent_scores import RespondentScores, inverse_root
 from thali.errors import ArgumentError
 
 OPTIONS = list("ABCDE")

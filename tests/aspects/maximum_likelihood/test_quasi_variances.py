@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thali.aspects.maximum_likelihood.tables import quasi_variances
+from thali._aspects.maximum_likelihood.tables import quasi_variances
 
 V = np.array([[0.10, 0.03, 0.02, 0.01], [0.03, 0.20, 0.05, 0.02], [0.02, 0.05, 0.15, 0.04], [0.01, 0.02, 0.04, 0.30]])
 

@@ -7,11 +7,11 @@ from scipy.stats import beta, gamma, halfnorm, kstest, norm
 from test_worth_draws import simulated
 
 import thali as th
-from thali.aspects.worths import chains, scales
-from thali.aspects.worths.density import Rows, Spreads
-from thali.aspects.worths.laplace import Marginal, curvature_at
-from thali.aspects.worths.parts import Parts
-from thali.posterior.summary import mean_mcse
+from thali._aspects.worths import chains, scales
+from thali._aspects.worths.density import Rows, Spreads
+from thali._aspects.worths.laplace import Marginal, curvature_at
+from thali._aspects.worths.parts import Parts
+from thali._posterior.summary import mean_mcse
 
 pytestmark = pytest.mark.fit
 

@@ -6,8 +6,8 @@ from scipy.stats import kstest
 from test_worth_draws import prior_draws, simulated
 from worth_problems import random_density
 
-from thali.aspects.worths import chains
-from thali.aspects.worths.laplace import Marginal
+from thali._aspects.worths import chains
+from thali._aspects.worths.laplace import Marginal
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]
 

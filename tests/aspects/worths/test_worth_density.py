@@ -8,10 +8,10 @@ import pytest
 from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
-from thali.aspects.outcomes import shares, slopes
-from thali.aspects.worths import density as density_module
-from thali.aspects.worths.density import Spreads, added, log_half_normal
-from thali.paired.more_votes import Vote
+from thali._aspects.outcomes import shares, slopes
+from thali._aspects.worths import density as density_module
+from thali._aspects.worths.density import Spreads, added, log_half_normal
+from thali._paired.more_votes import Vote
 
 SETTINGS = list(
     itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])

@@ -7,10 +7,10 @@ from scipy.special import expit
 from scipy.stats import kstest
 from worth_problems import EXACT, exact_problem, judges, naive, random_density
 
-from thali.aspects.worths import chains, scales
-from thali.aspects.worths.density import SPREAD, Density, Expanded, Rows, Spreads
-from thali.aspects.worths.laplace import Marginal, highest
-from thali.posterior.summary import bulk_and_r_hat, mean_mcse, tail_ess
+from thali._aspects.worths import chains, scales
+from thali._aspects.worths.density import SPREAD, Density, Expanded, Rows, Spreads
+from thali._aspects.worths.laplace import Marginal, highest
+from thali._posterior.summary import bulk_and_r_hat, mean_mcse, tail_ess
 
 pytestmark = pytest.mark.fit
 

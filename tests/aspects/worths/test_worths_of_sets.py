@@ -7,16 +7,16 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
 
-from thali.aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
-from thali.aspects.likelihoods.answer_slopes import CHOICE
-from thali.aspects.likelihoods.best_worst import RANKING, answer_probabilities, ordered_pairs, shares_of
-from thali.aspects.maximum_likelihood.problem import problem
-from thali.aspects.worths import chains, scales, sets
-from thali.aspects.worths.density import Spreads, added
-from thali.aspects.worths.laplace import Marginal, highest
-from thali.aspects.worths.sets import Answers, Sets
-from thali.data.choices import Choices
-from thali.posterior.summary import mean_mcse
+from thali._aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
+from thali._aspects.likelihoods.answer_slopes import CHOICE
+from thali._aspects.likelihoods.best_worst import RANKING, answer_probabilities, ordered_pairs, shares_of
+from thali._aspects.maximum_likelihood.problem import problem
+from thali._aspects.worths import chains, scales, sets
+from thali._aspects.worths.density import Spreads, added
+from thali._aspects.worths.laplace import Marginal, highest
+from thali._aspects.worths.sets import Answers, Sets
+from thali._data.choices import Choices
+from thali._posterior.summary import mean_mcse
 
 pytestmark = pytest.mark.fit
 SETTINGS = [(lapse, rule, judges) for lapse in (0.0, 0.05) for rule in (CHOICE, RANKING) for judges in (0, 3)]

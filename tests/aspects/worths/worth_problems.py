@@ -3,7 +3,7 @@
 import numpy as np
 from naive.worths import Comparison, log_joint
 
-from thali.aspects.worths.density import Density, Rows
+from thali._aspects.worths.density import Density, Rows
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):

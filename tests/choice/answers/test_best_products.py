@@ -9,7 +9,7 @@ from experiment_data import simulated
 from product_class_fits import experiment, fitted
 
 import thali as th
-from thali.choice.answers import shares as lines
+from thali._choice.answers import shares as lines
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit

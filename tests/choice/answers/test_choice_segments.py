@@ -9,11 +9,11 @@ from experiment_data import of_segments
 from scipy.special import expit
 
 import thali as th
-from thali.choice.answers.segments import by_levels, of_tastes
-from thali.choice.coding import coding_of
+from thali._choice.answers.segments import by_levels, of_tastes
+from thali._choice.coding import coding_of
+from thali._inference.seeds import streams
+from thali._people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of
 from thali.errors import ArgumentError, DataError, NotFittedError
-from thali.inference.seeds import streams
-from thali.people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of
 
 LEVELS = (("price", "5"), ("price", "9"), ("zoom", "no"), ("zoom", "yes"))
 

@@ -9,14 +9,14 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.answers.findings import answers_of, winner
-from thali.choice.product_classes.findings import _to_read
+from thali._choice.answers.findings import answers_of, winner
+from thali._choice.product_classes.findings import _to_read
+from thali._model import segment_findings
+from thali._model.settings import Settings
+from thali._surfaces.cli.boundary import OptionWords
+from thali._surfaces.readable import readable
+from thali._surfaces.text import cells
 from thali.errors import ArgumentError, DataError, IncompleteWarning
-from thali.model import segment_findings
-from thali.model.settings import Settings
-from thali.surfaces.cli.boundary import OptionWords
-from thali.surfaces.readable import readable
-from thali.surfaces.text import cells
 
 pytestmark = pytest.mark.fit
 

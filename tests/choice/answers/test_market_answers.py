@@ -11,17 +11,17 @@ from experiment_data import of_segments, simulated
 from product_class_fits import MONOTONE, experiment, fitted, single
 
 import thali as th
+from thali._choice.answers.effects import attribute_importance, level_effects, range_shares, some_products
+from thali._choice.answers.logits import LogitChooser
+from thali._choice.answers.market import as_saved, markets_of
+from thali._choice.answers.simulator import MarketDraws
+from thali._choice.coding import coding_of
+from thali._choice.logits.hierarchical_draws import reported
+from thali._choice.product_classes.reports.chooser import ClassChooser
+from thali._data.experiments.design import design_of
 from thali._labels import as_labelled, without_formula
-from thali.choice.answers.effects import attribute_importance, level_effects, range_shares, some_products
-from thali.choice.answers.logits import LogitChooser
-from thali.choice.answers.market import as_saved, markets_of
-from thali.choice.answers.simulator import MarketDraws
-from thali.choice.coding import coding_of
-from thali.choice.logits.hierarchical_draws import reported
-from thali.choice.product_classes.reports.chooser import ClassChooser
-from thali.data.experiments.design import design_of
+from thali._people.columns import MarketPeople, PeopleColumn
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
-from thali.people.columns import MarketPeople, PeopleColumn
 
 pytestmark = pytest.mark.fit
 

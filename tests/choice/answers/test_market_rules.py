@@ -8,12 +8,12 @@ import pytest
 from experiment_data import of_segments, simulated
 
 import thali as th
-from thali.choice.answers import market
-from thali.choice.answers.logits import LogitChooser
-from thali.choice.answers.rules import How
-from thali.choice.answers.shares import market_shares
-from thali.choice.answers.simulator import hash_exponentials
-from thali.choice.coding import coding_of
+from thali._choice.answers import market
+from thali._choice.answers.logits import LogitChooser
+from thali._choice.answers.rules import How
+from thali._choice.answers.shares import market_shares
+from thali._choice.answers.simulator import hash_exponentials
+from thali._choice.coding import coding_of
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit

@@ -9,7 +9,7 @@ import pytest
 from experiment_data import of_segments
 
 import thali as th
-from thali.choice.answers.methods import ChoiceAnswers
+from thali._choice.answers.methods import ChoiceAnswers
 from thali.errors import DataWarning, ThaliError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")]
@@ -115,7 +115,7 @@ class Once(dict):
     def __missing__(self, name):
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            patch.setattr("thali.compile.jit._is_disabled", lambda: True)
+            patch.setattr("thali._compile.jit._is_disabled", lambda: True)
             self[name] = FITS[name](read())
         return self[name]
 

@@ -8,7 +8,7 @@ import pytest
 from experiment_data import of_segments, simulated
 
 import thali as th
-from thali.choice.logits import hierarchical, hierarchical_draws
+from thali._choice.logits import hierarchical, hierarchical_draws
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit

@@ -12,8 +12,8 @@ from real_data import needs_data, real_data
 from scipy.optimize import brentq
 
 import thali as th
-from thali.choice.answers.logits import LogitChooser
-from thali.choice.answers.pay import (
+from thali._choice.answers.logits import LogitChooser
+from thali._choice.answers.pay import (
     Prices,
     _crossing,
     _sides,
@@ -25,9 +25,9 @@ from thali.choice.answers.pay import (
     weighted_quantile,
     willingness_to_pay,
 )
-from thali.choice.coding import coding_of
-from thali.choice.product_classes.reports.chooser import ClassChooser
-from thali.data.experiments.design import design_of
+from thali._choice.coding import coding_of
+from thali._choice.product_classes.reports.chooser import ClassChooser
+from thali._data.experiments.design import design_of
 from thali.errors import ArgumentError, EstimateWarning
 
 pytestmark = pytest.mark.fit

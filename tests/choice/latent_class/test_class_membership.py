@@ -10,11 +10,11 @@ from naive.choice_models import choice_probability, latent_class_log_likelihood
 from scipy.optimize import minimize
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.latent_class.fit import derivatives, expect_and_maximise, panel_of, point, stepped
-from thali.choice.latent_class.membership import ByColumns, Sizes
+from thali._choice.coding import coding_of
+from thali._choice.latent_class.fit import derivatives, expect_and_maximise, panel_of, point, stepped
+from thali._choice.latent_class.membership import ByColumns, Sizes
+from thali._people.columns import covariates_of
 from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
-from thali.people.columns import covariates_of
 
 TASTES = np.random.default_rng(1).normal(size=(3, 5))
 ODDS = np.vstack([np.zeros(3), np.random.default_rng(2).normal(size=(2, 3))])

@@ -10,9 +10,9 @@ from naive.choice_models import latent_class_log_likelihood
 from real_data import needs_data
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.latent_class import fit
-from thali.choice.latent_class.fit import (
+from thali._choice.coding import coding_of
+from thali._choice.latent_class import fit
+from thali._choice.latent_class.fit import (
     DRAWS,
     climb,
     derivatives,
@@ -22,9 +22,9 @@ from thali.choice.latent_class.fit import (
     point,
     to_summit,
 )
-from thali.choice.latent_class.membership import Sizes
+from thali._choice.latent_class.membership import Sizes
+from thali._people.segments import adjusted_rand
 from thali.errors import ArgumentError, DataError, EstimateWarning
-from thali.people.segments import adjusted_rand
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))
 

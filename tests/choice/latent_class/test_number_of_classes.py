@@ -8,9 +8,9 @@ import pytest
 from experiment_data import of_segments
 
 import thali as th
-from thali.choice.latent_class.bootstrap import replicated
-from thali.choice.latent_class.fit import drawn_choices, point
-from thali.choice.latent_class.membership import Sizes
+from thali._choice.latent_class.bootstrap import replicated
+from thali._choice.latent_class.fit import drawn_choices, point
+from thali._choice.latent_class.membership import Sizes
 from thali.errors import ArgumentError, DataError
 
 

@@ -15,19 +15,19 @@ from places import PROJECT
 from tiny_models import fitted
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.logit import Tasks
-from thali.choice.logits.attention import Attention, attention_of
-from thali.choice.logits.hierarchical_attention import attend, decide, draw_ignored, log_likelihood_of, write_heeded
-from thali.choice.logits.hierarchical_draws import Population, TasteScale, close_to_zero, new_people
-from thali.choice.logits.hierarchical_moves import slope_of
-from thali.choice.logits.hierarchical_sweep import Chain, Prior, initialise, problem_of, space_of, start_of
-from thali.data.experiments.scheme import with_constants
+from thali._choice.coding import coding_of
+from thali._choice.logit import Tasks
+from thali._choice.logits.attention import Attention, attention_of
+from thali._choice.logits.hierarchical_attention import attend, decide, draw_ignored, log_likelihood_of, write_heeded
+from thali._choice.logits.hierarchical_draws import Population, TasteScale, close_to_zero, new_people
+from thali._choice.logits.hierarchical_moves import slope_of
+from thali._choice.logits.hierarchical_sweep import Chain, Prior, initialise, problem_of, space_of, start_of
+from thali._data.experiments.scheme import with_constants
+from thali._inference.chains import run_chains
+from thali._inference.seeds import streams
+from thali._people.columns import Covariates
+from thali._testing.exact import transition_matrix
 from thali.errors import ArgumentError, DataError
-from thali.inference.chains import run_chains
-from thali.inference.seeds import streams
-from thali.people.columns import Covariates
-from thali.testing.exact import transition_matrix
 
 # Three attributes: one of two coefficients, one of one with a sign, one of one; the fifth is an interaction.
 OWNED = np.array([[1, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 1]], float)

@@ -11,14 +11,14 @@ from naive.choice_models import hierarchical_log_joint
 from scipy.special import expit, logit
 
 import thali as th
-from thali.choice.logit import Tasks
-from thali.choice.logits.attention import Attention
-from thali.choice.logits.hierarchical_attention import decide, density_of_odds, move_odds, write_heeded
-from thali.choice.logits.hierarchical_draws import Population, TasteScale, new_people
-from thali.choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
+from thali._choice.logit import Tasks
+from thali._choice.logits.attention import Attention
+from thali._choice.logits.hierarchical_attention import decide, density_of_odds, move_odds, write_heeded
+from thali._choice.logits.hierarchical_draws import Population, TasteScale, new_people
+from thali._choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
+from thali._people.columns import Covariates
+from thali._testing.exact import transition_matrix
 from thali.errors import ArgumentError, DataError
-from thali.people.columns import Covariates
-from thali.testing.exact import transition_matrix
 
 LOOKING = np.array([[1.0, -1.2, 0.3], [1.0, 0.4, -1.1], [1.0, 0.8, 0.8]])
 OWNED = np.eye(2)

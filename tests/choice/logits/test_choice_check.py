@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from product_class_fits import experiment, fitted
 
-from thali.choice.answers.check import LEVEL, PEOPLE, PLACE, check_sentence, choice_check
+from thali._choice.answers.check import LEVEL, PEOPLE, PLACE, check_sentence, choice_check
 
 
 def at_random(data, draws, seed=1):

@@ -8,9 +8,9 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.logit import Tasks, ascend, tasks_of
-from thali.data.experiments.scheme import with_constants
+from thali._choice.coding import coding_of
+from thali._choice.logit import Tasks, ascend, tasks_of
+from thali._data.experiments.scheme import with_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 
 

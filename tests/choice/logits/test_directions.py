@@ -6,9 +6,9 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.logit import contradicted_sentence, direction_scores
+from thali._choice.logit import contradicted_sentence, direction_scores
+from thali._inference.warn import without_warnings
 from thali.errors import DataWarning
-from thali.inference.warn import without_warnings
 
 RIGHT = {"price": "decreasing", "zoom": "increasing"}
 WRONG = {"price": "increasing", "zoom": "decreasing"}
@@ -69,7 +69,7 @@ def test_false_alarms_are_rare():
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
-    from thali.model import sampling
+    from thali._model import sampling
 
     class Begun(Exception):
         pass

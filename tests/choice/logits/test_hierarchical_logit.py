@@ -13,10 +13,10 @@ from real_data import needs_data
 from scipy.stats import invwishart
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.logit import Tasks, probabilities
-from thali.choice.logits.attention import Attention
-from thali.choice.logits.hierarchical_draws import (
+from thali._choice.coding import coding_of
+from thali._choice.logit import Tasks, probabilities
+from thali._choice.logits.attention import Attention
+from thali._choice.logits.hierarchical_draws import (
     NEW_PEOPLE,
     Population,
     TasteScale,
@@ -26,16 +26,16 @@ from thali.choice.logits.hierarchical_draws import (
     reported,
     tastes_of,
 )
-from thali.choice.logits.hierarchical_fit import sampling_of
-from thali.choice.logits.hierarchical_sweep import Chain, Prior, problem_of
-from thali.choice.logits.spec import HIERARCHICAL
+from thali._choice.logits.hierarchical_fit import sampling_of
+from thali._choice.logits.hierarchical_sweep import Chain, Prior, problem_of
+from thali._choice.logits.spec import HIERARCHICAL
+from thali._inference.chains import checked_run, run_chains
+from thali._inference.seeds import streams
+from thali._people.columns import Covariates, covariates_of
+from thali._surfaces.cli.boundary import OptionWords
+from thali._surfaces.readable import readable
+from thali._surfaces.text import cells
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
-from thali.inference.chains import checked_run, run_chains
-from thali.inference.seeds import streams
-from thali.people.columns import Covariates, covariates_of
-from thali.surfaces.cli.boundary import OptionWords
-from thali.surfaces.readable import readable
-from thali.surfaces.text import cells
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

@@ -10,9 +10,9 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 import thali as th
-from thali.choice.logit import Tasks
-from thali.choice.logits.hierarchical_moves import add_curvature, slope_of
-from thali.choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
+from thali._choice.logit import Tasks
+from thali._choice.logits.hierarchical_moves import add_curvature, slope_of
+from thali._choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
 from thali.errors import ArgumentError, DataError
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}

@@ -6,8 +6,8 @@ from arviz_stats.base.array import array_stats
 from naive.choice_models import hierarchical_log_joint
 from scipy import stats
 
-from thali.choice.logit import Tasks, probabilities
-from thali.choice.logits.hierarchical_moves import (
+from thali._choice.logit import Tasks, probabilities
+from thali._choice.logits.hierarchical_moves import (
     add_curvature,
     add_together,
     add_together_prior,
@@ -19,7 +19,7 @@ from thali.choice.logits.hierarchical_moves import (
     slope_of,
     write_force,
 )
-from thali.choice.logits.hierarchical_sweep import Draws, Prior, initialise, problem_of, run, space_of, start_of
+from thali._choice.logits.hierarchical_sweep import Draws, Prior, initialise, problem_of, run, space_of, start_of
 
 
 def design(people=3, tasks=2, alternatives=3, p=2, seed=5):

@@ -8,12 +8,12 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.answers import logits as market
-from thali.choice.answers import market as asked_of
-from thali.choice.answers.logits import Columns, LogitChooser, logit_tastes
-from thali.choice.answers.simulator import hash_exponentials
-from thali.choice.coding import coding_of
-from thali.posterior.interval import TAILS
+from thali._choice.answers import logits as market
+from thali._choice.answers import market as asked_of
+from thali._choice.answers.logits import Columns, LogitChooser, logit_tastes
+from thali._choice.answers.simulator import hash_exponentials
+from thali._choice.coding import coding_of
+from thali._posterior.interval import TAILS
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 

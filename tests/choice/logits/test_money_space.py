@@ -8,8 +8,8 @@ from real_data import needs_data, real_data
 from scipy.optimize import minimize
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.logit import tasks_of
+from thali._choice.coding import coding_of
+from thali._choice.logit import tasks_of
 from thali.errors import ArgumentError, DataError, ThaliWarning
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}

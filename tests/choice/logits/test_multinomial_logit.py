@@ -11,8 +11,8 @@ from naive.choice_models import choice_probability
 from real_data import needs_data
 
 import thali as th
-from thali.choice.coding import coding_of
-from thali.choice.logit import ascend, derivatives, tasks_of
+from thali._choice.coding import coding_of
+from thali._choice.logit import ascend, derivatives, tasks_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning, NotFittedError
 
 

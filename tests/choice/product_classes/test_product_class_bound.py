@@ -7,14 +7,14 @@ import pytest
 from product_class_fits import MONOTONE, experiment
 
 import thali
-from thali.choice.product_classes import model
-from thali.choice.product_classes.arguments import expected_steps, next_look, seconds_of_draw, seconds_of_sweep
-from thali.choice.product_classes.engines import smc
-from thali.choice.product_classes.particles import MAX_KEPT, spacing
-from thali.choice.product_classes.state import problem_of
-from thali.inference.chains import Run, checked_run
-from thali.inference.threads import Silent
-from thali.model import bound
+from thali._choice.product_classes import model
+from thali._choice.product_classes.arguments import expected_steps, next_look, seconds_of_draw, seconds_of_sweep
+from thali._choice.product_classes.engines import smc
+from thali._choice.product_classes.particles import MAX_KEPT, spacing
+from thali._choice.product_classes.state import problem_of
+from thali._inference.chains import Run, checked_run
+from thali._inference.threads import Silent
+from thali._model import bound
 
 
 def bounded(data, chains=4, max_time=None, **asked):
@@ -65,7 +65,7 @@ def test_the_next_look_is_where_the_check_says(draws, longer):
 @pytest.mark.fit
 def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
     """Nothing is simulated twice of a draw, and the draws are those of one run."""
-    from thali.choice.product_classes.reports import effects
+    from thali._choice.product_classes.reports import effects
 
     simulated, add = [], effects.add_known
     monkeypatch.setattr(

@@ -5,11 +5,11 @@ import pytest
 from product_class_answers import Plan, Silent, binary, run_plan
 from product_class_cases import TP1
 
-from thali.choice.product_classes.engines.mcmc import chains_of, fit_of, kept_numbers
-from thali.choice.product_classes.engines.path import lapse_messages
-from thali.choice.product_classes.particles import MAX_KEPT, spacing
-from thali.choice.product_classes.state import problem_of
-from thali.inference.threads import run_in_threads
+from thali._choice.product_classes.engines.mcmc import chains_of, fit_of, kept_numbers
+from thali._choice.product_classes.engines.path import lapse_messages
+from thali._choice.product_classes.particles import MAX_KEPT, spacing
+from thali._choice.product_classes.state import problem_of
+from thali._inference.threads import run_in_threads
 
 
 def test_what_is_kept():

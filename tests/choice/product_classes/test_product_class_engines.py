@@ -7,9 +7,9 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.product_classes.engines import smc
+from thali._choice.product_classes.engines import smc
+from thali._inference.chains import Watch
 from thali.errors import ConvergenceWarning, InterruptedWarning
-from thali.inference.chains import Watch
 
 SHORT = {
     "mcmc": {"chains": 4, "tune": 40, "draws": 40, "thin": 4},
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path)
 
 def test_progress_tells_the_lapse_and_the_time(data, monkeypatch, capsys):
     """The minute line says how far the run is."""
-    from thali.inference import progress
+    from thali._inference import progress
 
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
     monkeypatch.setattr(progress, "_SILENCE", 0.0)

@@ -7,8 +7,8 @@ import pytest
 from product_class_fits import engine_result, experiment
 
 import thali
-from thali.choice.product_classes.reports.class_table import STABLE, centres_of, patterns_of
-from thali.data.experiments.design import design_of
+from thali._choice.product_classes.reports.class_table import STABLE, centres_of, patterns_of
+from thali._data.experiments.design import design_of
 
 
 def slow_groups(held, weight, similar):

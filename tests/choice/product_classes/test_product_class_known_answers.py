@@ -21,7 +21,7 @@ from product_class_answers import (
 )
 from product_class_cases import TP1, Experiment
 
-from thali.choice.product_classes.state import problem_of
+from thali._choice.product_classes.state import problem_of
 
 
 def compare(name, plan, seed=3):

@@ -8,12 +8,12 @@ from naive import product_classes as naive
 from product_class_cases import random_experiment, unpacked, worst_to_best
 from scipy import integrate, special, stats
 
-from thali.choice.product_classes.likelihood import log_likelihood, sum_features, write_hits
-from thali.choice.product_classes.moves.bounds import bound_feature, draw_eps, log_fit, shapes_of
-from thali.choice.product_classes.moves.value_shapes import log_prior_shapes, log_values, sum_values
-from thali.choice.product_classes.state import MUTE, PERSON, SIGN, TOP, A, copy_state, problem_of, target_of, workspace
-from thali.choice.product_classes.sweep import draw_state
-from thali.inference.numerics.gamma import log_gamma_between, mass, tails
+from thali._choice.product_classes.likelihood import log_likelihood, sum_features, write_hits
+from thali._choice.product_classes.moves.bounds import bound_feature, draw_eps, log_fit, shapes_of
+from thali._choice.product_classes.moves.value_shapes import log_prior_shapes, log_values, sum_values
+from thali._choice.product_classes.state import MUTE, PERSON, SIGN, TOP, A, copy_state, problem_of, target_of, workspace
+from thali._choice.product_classes.sweep import draw_state
+from thali._inference.numerics.gamma import log_gamma_between, mass, tails
 
 DATA = random_experiment(11, [3, 4, 2], [4, 3, 5], missing=0.1)
 MONOTONE = {"x0": "decreasing"}

@@ -8,10 +8,10 @@ import pytest
 from naive import product_classes as naive
 from product_class_fits import experiment, fitted
 
-from thali.choice.answers.simulator import hash_exponentials
-from thali.choice.product_classes.reports import market
-from thali.choice.product_classes.reports import market as best
-from thali.choice.product_classes.reports.predict import share_draws
+from thali._choice.answers.simulator import hash_exponentials
+from thali._choice.product_classes.reports import market
+from thali._choice.product_classes.reports import market as best
+from thali._choice.product_classes.reports.predict import share_draws
 
 MARKETS = [
     [(0, 1, 0, 2), (3, 0, 1, 1), (2, 2, 1, 0)],

@@ -8,11 +8,11 @@ from naive import product_classes as naive
 from product_class_cases import Experiment, unpacked
 from scipy.special import gammainc
 
-from thali.choice.product_classes.likelihood import compare, deactivate, set_bit
-from thali.choice.product_classes.moves import class_moves
-from thali.choice.product_classes.moves.class_moves import move_class
-from thali.choice.product_classes.moves.flip import flip_classes
-from thali.choice.product_classes.state import (
+from thali._choice.product_classes.likelihood import compare, deactivate, set_bit
+from thali._choice.product_classes.moves import class_moves
+from thali._choice.product_classes.moves.class_moves import move_class
+from thali._choice.product_classes.moves.flip import flip_classes
+from thali._choice.product_classes.state import (
     FEW_PROPOSALS,
     MANY_PEOPLE,
     MANY_PROPOSALS,
@@ -29,7 +29,7 @@ from thali.choice.product_classes.state import (
     take,
     workspace,
 )
-from thali.testing.exact import transition_matrix
+from thali._testing.exact import transition_matrix
 
 LEVELS = [3, 2, 2]
 # Some product lacks the last attribute. Both people like (1, 1) in the last two, which is what they choose.

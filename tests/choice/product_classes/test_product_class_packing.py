@@ -3,10 +3,10 @@
 import numpy as np
 from product_class_cases import TP3
 
-from thali.choice.product_classes.engines.fit import packed_states, unpacked_states
-from thali.choice.product_classes.state import State, empty_state, problem_of, target_of, workspace
-from thali.choice.product_classes.sweep import draw_state, sweep
-from thali.inference.arrays import packed_streams, unpacked_streams
+from thali._choice.product_classes.engines.fit import packed_states, unpacked_states
+from thali._choice.product_classes.state import State, empty_state, problem_of, target_of, workspace
+from thali._choice.product_classes.sweep import draw_state, sweep
+from thali._inference.arrays import packed_streams, unpacked_streams
 
 
 def test_states_and_streams_are_kept_to_the_last_bit():

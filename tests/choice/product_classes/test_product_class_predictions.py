@@ -9,15 +9,15 @@ from product_class_answers import choice_probabilities
 from product_class_fits import MONOTONE, experiment, fitted, single
 from terminals import narrow
 
-from thali.choice.product_classes.model import ProductClasses
-from thali.choice.product_classes.particles import joined
-from thali.choice.product_classes.reports.predict import (
+from thali._choice.product_classes.model import ProductClasses
+from thali._choice.product_classes.particles import joined
+from thali._choice.product_classes.reports.predict import (
     probabilities_in_parts,
     share_draws,
     tasks_proba,
 )
+from thali._inference.seeds import streams
 from thali.errors import ArgumentError, DataError, NotFittedError
-from thali.inference.seeds import streams
 
 LEVELS, DIRECTIONS = [4, 3, 2, 5], [-1, 0, 1, 0]
 

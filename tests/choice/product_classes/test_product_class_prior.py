@@ -10,10 +10,10 @@ from naive.product_classes import separation_probability
 from product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
 from recorded_states import snapshot, to_particles
 
-from thali.choice.product_classes.particles import joined, load
-from thali.choice.product_classes.prior import log_signs
-from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, problem_of
-from thali.choice.product_classes.sweep import draw_state
+from thali._choice.product_classes.particles import joined, load
+from thali._choice.product_classes.prior import log_signs
+from thali._choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, problem_of
+from thali._choice.product_classes.sweep import draw_state
 
 LEVELS = [3, 4, 2]
 ORDERED = [True, False, False]

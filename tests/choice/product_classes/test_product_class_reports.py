@@ -7,14 +7,14 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
 from terminals import narrow
 
-from thali.choice.answers.chooser import thinned
-from thali.choice.answers.effects import attribute_importance, level_effects
-from thali.choice.product_classes.reports.chooser import ClassChooser
-from thali.choice.product_classes.reports.class_table import class_name, class_table, patterns_of
-from thali.data.experiments.design import Design, design_of
-from thali.data.experiments.scheme import Attribute, Scheme
+from thali._choice.answers.chooser import thinned
+from thali._choice.answers.effects import attribute_importance, level_effects
+from thali._choice.product_classes.reports.chooser import ClassChooser
+from thali._choice.product_classes.reports.class_table import class_name, class_table, patterns_of
+from thali._data.experiments.design import Design, design_of
+from thali._data.experiments.scheme import Attribute, Scheme
+from thali._model.columns import heading
 from thali.errors import ArgumentError
-from thali.model.columns import heading
 
 FREE = (Attribute("colour", ("red", "blue", "green"), "given"), Attribute("size", ("s", "m"), "given"))
 
@@ -193,7 +193,7 @@ def _only(draws, keep):
 
 
 def test_blocks_of_draws_change_nothing(monkeypatch):
-    from thali.choice.product_classes.reports import class_table as module
+    from thali._choice.product_classes.reports import class_table as module
 
     model = fitted(draws=10, alpha=3.0)
     whole = model.classes(cover=1.0)

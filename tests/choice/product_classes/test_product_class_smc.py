@@ -7,8 +7,8 @@ import pytest
 from product_class_answers import Plan, binary, run_plan
 from product_class_cases import TP1
 
-from thali.choice.product_classes.engines import smc
-from thali.choice.product_classes.engines.path import (
+from thali._choice.product_classes.engines import smc
+from thali._choice.product_classes.engines.path import (
     LapsePath,
     end_of,
     evidence_messages,
@@ -16,8 +16,8 @@ from thali.choice.product_classes.engines.path import (
     next_point,
     relative_size,
 )
-from thali.choice.product_classes.engines.population import systematic
-from thali.choice.product_classes.state import problem_of, target_of
+from thali._choice.product_classes.engines.population import systematic
+from thali._choice.product_classes.state import problem_of, target_of
 
 # parts ----------------------------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
 
 import thali
-from thali.choice.logit import directions_of
-from thali.choice.product_classes.arguments import dominated_choices, dominated_sentence
-from thali.choice.product_classes.posterior import trace_of
+from thali._choice.logit import directions_of
+from thali._choice.product_classes.arguments import dominated_choices, dominated_sentence
+from thali._choice.product_classes.posterior import trace_of
+from thali._model.base import Job
 from thali.errors import ArgumentError, DataError, NotFittedError
-from thali.model.base import Job
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
 BAD_ARGUMENTS = [

@@ -8,9 +8,9 @@ import pytest
 from plackett_luce_data import frame
 
 import thali as th
-from thali.classify.plackett_luce import map_estimate as pl_map
-from thali.classify.plackett_luce.design import Design
-from thali.classify.plackett_luce.draws import importances
+from thali._classify.plackett_luce import map_estimate as pl_map
+from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.draws import importances
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 X = np.array([[-1.4, 3.0], [-0.6, 1.0], [-0.1, 2.5], [0.3, 0.5], [0.9, 2.0], [1.7, 0.0]])

@@ -12,8 +12,8 @@ from plackett_luce_runs import fit_gibbs
 from real_data import needs_data
 
 import thali as th
-from thali.classify.plackett_luce.design import Design
-from thali.classify.plackett_luce.draws import chosen_rows, draws_group, logits_of, mean_probabilities
+from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.draws import chosen_rows, draws_group, logits_of, mean_probabilities
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
@@ -281,7 +281,7 @@ def test_convergence_warning_and_errors():
 
 
 def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
-    from thali.inference import chains
+    from thali._inference import chains
 
     def interrupted(runs, cores, progress):
         for run, until in zip(runs, (50, 40, 45, 10), strict=True):

@@ -6,7 +6,7 @@ from naive import plackett_luce as naive
 from plackett_luce_data import named, problem
 from real_data import needs_data
 
-from thali.classify.plackett_luce.map_estimate import (
+from thali._classify.plackett_luce.map_estimate import (
     LogWeights,
     _ascend,
     _near,
@@ -14,7 +14,7 @@ from thali.classify.plackett_luce.map_estimate import (
     fixed_point,
     sparse_maximum,
 )
-from thali.classify.plackett_luce.row_sums import Rows
+from thali._classify.plackett_luce.row_sums import Rows
 from thali.errors import ArgumentError, DataError
 
 # data set: objective at a = 1.1 (lower bound for pima, which has two maxima), at a = 1 (lower bound for heart)

@@ -10,18 +10,26 @@ from numba import njit
 from plackett_luce_cases import exponential, scaled, tiny
 from scipy import special, stats
 
-from thali.classify.plackett_luce.gibbs import _potential, motion_from
-from thali.classify.plackett_luce.latent_moves import (
+from thali._classify.plackett_luce.gibbs import _potential, motion_from
+from thali._classify.plackett_luce.latent_moves import (
     draw_latent,
     mirror,
     redraw_columns,
     shape_given_latent,
     shape_given_weights,
 )
-from thali.classify.plackett_luce.state import LOG_LIKELIHOOD, Prior, class_rows, dots, normalise, opposites, state_from
-from thali.classify.plackett_luce.trial_moves import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
-from thali.inference.numerics.gamma import log_gamma_draw
-from thali.testing.exact import invariance_error
+from thali._classify.plackett_luce.state import (
+    LOG_LIKELIHOOD,
+    Prior,
+    class_rows,
+    dots,
+    normalise,
+    opposites,
+    state_from,
+)
+from thali._classify.plackett_luce.trial_moves import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
+from thali._inference.numerics.gamma import log_gamma_draw
+from thali._testing.exact import invariance_error
 
 
 def log_likelihood(W, codes, weights):

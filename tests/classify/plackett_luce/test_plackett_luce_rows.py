@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from thali.classify.plackett_luce.design import Design
-from thali.classify.plackett_luce.map_estimate import fit_map
-from thali.classify.plackett_luce.row_sums import BLOCK, Rows, State, distinct_rows, partial_statistics
+from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.map_estimate import fit_map
+from thali._classify.plackett_luce.row_sums import BLOCK, Rows, State, distinct_rows, partial_statistics
 from thali.errors import DataError
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali._inference.warn import without_warnings
 from thali.errors import DataWarning
-from thali.inference.warn import without_warnings
 
 LARGEST = np.finfo(float).max
 POSITIVE = np.array([[LARGEST, LARGEST], [LARGEST, 0.0], [5e-324, 0.0], [5e-324, LARGEST]])

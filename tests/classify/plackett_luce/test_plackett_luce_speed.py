@@ -8,9 +8,9 @@ from cpu_time import time_ratio
 from plackett_luce_data import problem
 
 import thali as th
-from thali.classify.plackett_luce.gibbs import Chain, settings_of
-from thali.classify.plackett_luce.state import class_rows
-from thali.inference.warn import without_warnings
+from thali._classify.plackett_luce.gibbs import Chain, settings_of
+from thali._classify.plackett_luce.state import class_rows
+from thali._inference.warn import without_warnings
 
 
 def simulated(n, d=13):

@@ -10,9 +10,9 @@ from real_data import needs_data
 from scipy import optimize
 
 import thali as th
-from thali.classify.plackett_luce.design import Design
-from thali.classify.plackett_luce.row_sums import Rows
-from thali.classify.plackett_luce.variational import (
+from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.row_sums import Rows
+from thali._classify.plackett_luce.variational import (
     expected_from_logs,
     fit_variational,
     learned_shape,

@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 from sparse_logit_runs import WIDE, Chain, Prior, problem_of, three_classes
 
-from thali.classify.sparse_logit.sweep import (
+from thali._classify.sparse_logit.sweep import (
     draw_class,
     draw_reference,
 )
-from thali.compile.jit import compiled
-from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma, polya_gamma_of_shape
+from thali._compile.jit import compiled
+from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma, polya_gamma_of_shape
 
 N = 200_000
 # Fewer than 60 figures below; all together they fail a right sampler for 1 in 10⁴ seeds.

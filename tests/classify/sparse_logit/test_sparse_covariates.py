@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 import thali as th
-from thali.classify.input import standard_of
-from thali.classify.sparse_logit import approximation
-from thali.classify.sparse_logit.approximation import expansion_at
-from thali.classify.sparse_logit.arguments import (
+from thali._classify.input import standard_of
+from thali._classify.sparse_logit import approximation
+from thali._classify.sparse_logit.approximation import expansion_at
+from thali._classify.sparse_logit.arguments import (
     MAX_DENSE,
     Prior,
     method_for,
@@ -18,9 +18,9 @@ from thali.classify.sparse_logit.arguments import (
     seconds_of_climb,
     sparse_columns,
 )
-from thali.classify.sparse_logit.chain import problem_of
+from thali._classify.sparse_logit.chain import problem_of
+from thali._inference.warn import without_warnings
 from thali.errors import DataError, DataWarning, LongRunWarning
-from thali.inference.warn import without_warnings
 
 
 def texts(n=90, words=6, seed=0, unseen=1):
@@ -113,7 +113,7 @@ def test_auto_with_sparse_covariates_chooses_among_what_takes_them(monkeypatch):
     for data, size in ((X, (90, 6, 3)), (sparse.csr_array(X), (90, 6, 3))):
         th.SparseMultinomialLogit().fit(data, Y)
         assert seen.pop().method_ == method_for("auto", "laplace", *size) == "polya-gamma"
-    monkeypatch.setattr("thali.classify.sparse_logit.model.method_for", lambda *size: "variational")
+    monkeypatch.setattr("thali._classify.sparse_logit.model.method_for", lambda *size: "variational")
     assert th.SparseMultinomialLogit().fit(sparse.csr_array(X), Y) is seen[-1] and seen[-1].method_ == "variational"
 
 

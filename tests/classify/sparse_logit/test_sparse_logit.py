@@ -10,11 +10,11 @@ from real_data import needs_data
 from sparse_logit_runs import three_classes
 
 import thali as th
-from thali.classify.sparse_logit.draws import quantities_of
+from thali._classify.sparse_logit.draws import quantities_of
+from thali._inference import threads as _threads
+from thali._inference.progress import Progress
+from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
-from thali.inference import threads as _threads
-from thali.inference.progress import Progress
-from thali.inference.warn import without_warnings
 
 X, Y = three_classes(60)
 SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_seed": 3}
@@ -132,7 +132,7 @@ def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
             if done > 2 * 200:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
+    monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
     monkeypatch.setattr(_threads, "SLICE", 1e-3)
     model = th.SparseMultinomialLogit(**(SHORT | {"draws": 100_000}))
     with warnings.catch_warnings(record=True) as said:
@@ -150,7 +150,7 @@ def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
         def update(self, done, status=""):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
+    monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
     model = fitted()
     with pytest.raises(KeyboardInterrupt):
         model.set_params(tune=10**7).fit(X, Y)

@@ -6,13 +6,13 @@ from scipy import special, stats
 from sparse_logit_runs import three_classes
 
 import thali as th
-from thali.classify.sparse_logit import approximation
-from thali.classify.sparse_logit import approximation as expansion
-from thali.classify.sparse_logit import approximation as normal
-from thali.classify.sparse_logit.approximation import expansion_at, normal_posterior
-from thali.classify.sparse_logit.chain import Prior, problem_of
+from thali._classify.sparse_logit import approximation
+from thali._classify.sparse_logit import approximation as expansion
+from thali._classify.sparse_logit import approximation as normal
+from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior
+from thali._classify.sparse_logit.chain import Prior, problem_of
+from thali._inference.warn import without_warnings
 from thali.errors import DataError, DataWarning
-from thali.inference.warn import without_warnings
 
 X, Y = three_classes(400)
 

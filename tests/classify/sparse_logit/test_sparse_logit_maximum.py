@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import thali as th
-from thali.classify.sparse_logit import maximum
+from thali._classify.sparse_logit import maximum
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 RNG = np.random.default_rng(7)

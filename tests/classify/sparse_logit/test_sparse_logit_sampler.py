@@ -12,10 +12,10 @@ from scipy.integrate import quad
 from sparse_logit_runs import TRAJECTORIES, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 
 import thali as th
-from thali.classify.sparse_logit.arguments import usual_thin
-from thali.classify.sparse_logit.horseshoe import SLAB_SQUARE, TAU_SQUARE
-from thali.classify.sparse_logit.sweep import ETA, run
-from thali.classify.sparse_logit.trajectory import see_curvature
+from thali._classify.sparse_logit.arguments import usual_thin
+from thali._classify.sparse_logit.horseshoe import SLAB_SQUARE, TAU_SQUARE
+from thali._classify.sparse_logit.sweep import ETA, run
+from thali._classify.sparse_logit.trajectory import see_curvature
 
 X = np.array([-1.2, -0.7, -0.3, 0.1, 0.4, 0.8, 1.1, 1.5])[:, None]
 Y = np.array([1, 1, 0, 1, 0, 0, 1, 0])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sparse_logit_runs import Chain, Prior, problem_of, three_classes
 
-from thali.classify.sparse_logit.approximation import expansion_at
-from thali.classify.sparse_logit.trajectory import leapfrog, potential, see_curvature
-from thali.compile.jit import compiled
+from thali._classify.sparse_logit.approximation import expansion_at
+from thali._classify.sparse_logit.trajectory import leapfrog, potential, see_curvature
+from thali._compile.jit import compiled
 
 CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1)}
 

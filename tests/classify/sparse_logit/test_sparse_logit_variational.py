@@ -6,12 +6,12 @@ from scipy.special import gammaln, logsumexp
 from sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 
 import thali as th
-from thali.classify.sparse_logit import approximation as variational
-from thali.classify.sparse_logit import arguments as methods
-from thali.classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
-from thali.classify.sparse_logit.arguments import method_for
+from thali._classify.sparse_logit import approximation as variational
+from thali._classify.sparse_logit import arguments as methods
+from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
+from thali._classify.sparse_logit.arguments import method_for
+from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError
-from thali.inference.warn import without_warnings
 
 QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
 

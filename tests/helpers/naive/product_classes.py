@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from thali.choice.product_classes.particles import Particles
-from thali.choice.product_classes.state import Problem
+from thali._choice.product_classes.particles import Particles
+from thali._choice.product_classes.state import Problem
 
 # The probability that a class from the prior separates products, in closed form ---------------------------------------
 

@@ -3,14 +3,14 @@
 import pytest
 from typed_tables import table
 
-from thali.data.choices import Choices
-from thali.data.experiments import ChoiceExperiment
-from thali.data.kinds import SIMILARITIES
-from thali.data.pairs import PairedComparisons
-from thali.data.pairs.columns import choice_columns
-from thali.data.similarities import Similarities
+from thali._data.choices import Choices
+from thali._data.experiments import ChoiceExperiment
+from thali._data.kinds import SIMILARITIES
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.columns import choice_columns
+from thali._data.similarities import Similarities
+from thali._reading.shapes import choices, covariates, experiments, pairs, similarities
 from thali.errors import DataWarning
-from thali.reading.shapes import choices, covariates, experiments, pairs, similarities
 
 PLANTS = "height,kind\n1.5,moss\n30,fern\n2,moss\n"
 TASKS = "id,task,alt,choice,price\n1,1,a,1,2\n1,1,b,0,3\n1,2,a,0,3\n1,2,b,1,2\n"

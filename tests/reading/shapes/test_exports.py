@@ -3,9 +3,9 @@
 import pytest
 from typed_tables import made
 
-from thali.data import kinds
+from thali._data import kinds
+from thali._reading.recognise import read
 from thali.errors import DataError
-from thali.reading.recognise import read
 
 QUALTRICS = """ResponseId,Q1,Q2,Q3,Sex
 Response ID,Which do you prefer? - tea or milk,"tea, water",milk or water,Sex

@@ -5,9 +5,9 @@ import pytest
 from typed_tables import made, table
 
 import thali as th
+from thali._reading.recognise import recognise
+from thali._reading.shapes import choices
 from thali.errors import DataError
-from thali.reading.recognise import recognise
-from thali.reading.shapes import choices
 
 ORDERS = [["tea", "milk", "water"], ["milk", "water", "tea"], ["tea", "water", "milk"], ["tea", "milk", "water"]]
 # sets, and how often each member was chosen: of all three, and of the two left
@@ -32,13 +32,13 @@ def text_of(rows):
 
 def test_long_rankings_do_not_fill_the_memory(monkeypatch):
     """Neither a table of all rankings by all options, nor the choices of which they consist."""
-    monkeypatch.setattr("thali.data.choices.rankings.MAX_SHOWN", 1000)
+    monkeypatch.setattr("thali._data.choices.rankings.MAX_SHOWN", 1000)
     rows = [("0", f"o{k}", k + 1) for k in range(60)] + [(str(k), "o1", 1) for k in range(1, 60)]
     frame = pd.DataFrame(rows, columns=["ranker", "item", "rank"])
     for how in ({}, {"unranked": "worse"}):
         with pytest.raises(DataError, match="The longest of these rankings names 60 options; as choices"):
             th.Choices.from_rankings(frame, "long", "item", "rank", "ranker", **how)
-    monkeypatch.setattr("thali.reading.table.MAX_CELLS", 1000)
+    monkeypatch.setattr("thali._reading.table.MAX_CELLS", 1000)
     names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(40))
     with pytest.raises(DataError, match="The longest of 30 orders names 40 alternatives"):
         table(names + "1: " + ",".join(map(str, range(40))) + "\n" + "1: 1\n" * 29, "x.soc")

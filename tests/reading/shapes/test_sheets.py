@@ -2,9 +2,9 @@
 
 import pytest
 
-from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs import SHEETS
-from thali.reading.table import load
+from thali._reading.recognise import recognise
+from thali._reading.shapes.pairs import SHEETS
+from thali._reading.table import load
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
 

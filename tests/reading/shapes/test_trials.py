@@ -5,9 +5,9 @@ import pytest
 from typed_tables import made, table
 
 import thali as th
-from thali.data.described_columns import side_columns
-from thali.reading.recognise import recognise
-from thali.reading.shapes import pairs
+from thali._data.described_columns import side_columns
+from thali._reading.recognise import recognise
+from thali._reading.shapes import pairs
 
 WINS = (2, 1, 1)  # the first option won, lost, tied
 

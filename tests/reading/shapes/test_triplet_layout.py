@@ -3,9 +3,9 @@
 import pytest
 from typed_tables import made
 
-from thali.data.kinds import SIMILARITIES, TRIPLETS
+from thali._data.kinds import SIMILARITIES, TRIPLETS
+from thali._reading.recognise import RecognitionError
 from thali.errors import DataError
-from thali.reading.recognise import RecognitionError
 
 ODD = "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\n"
 TABLES = {

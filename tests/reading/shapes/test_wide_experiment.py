@@ -4,9 +4,9 @@ import pytest
 from typed_tables import made, table
 
 import thali as th
-from thali.data import kinds
-from thali.reading.recognise import recognise
-from thali.reading.shapes.experiments import WIDE
+from thali._data import kinds
+from thali._reading.recognise import recognise
+from thali._reading.shapes.experiments import WIDE
 
 TASKS = [(90, "A", 150, "B", 1), (150, "A", 90, "B", 2), (90, "B", 150, "A", 1), (150, "B", 90, "A", 2)]
 LONG = "id,task,alt,price,brand,choice\n" + "".join(

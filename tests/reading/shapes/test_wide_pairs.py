@@ -5,10 +5,10 @@ import pytest
 from typed_tables import made, table
 
 import thali as th
-from thali.data.pairs.wide import number_of_options, prefmod_pairs
+from thali._data.pairs.wide import number_of_options, prefmod_pairs
+from thali._reading.recognise import recognise
+from thali._reading.shapes.pairs import WIDE
 from thali.errors import DataWarning
-from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs import WIDE
 
 PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]
 FIRST, SECOND, TIE = range(3)

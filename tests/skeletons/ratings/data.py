@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from thali._data.checks import checked_numbers
+from thali._data.columns import column
+from thali._data.judged import Frozen
 from thali._labels import as_label, plural
-from thali.data.checks import checked_numbers
-from thali.data.columns import column
-from thali.data.judged import Frozen
 from thali.errors import DataError
 
 

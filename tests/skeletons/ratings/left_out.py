@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from thali.comparison.pairs import GaussianScorer
-from thali.comparison.splitter import Splitter
+from thali._comparison.pairs import GaussianScorer
+from thali._comparison.splitter import Splitter
 
 from .data import Ratings
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import whole
+from thali._inference.seeds import streams
+from thali._model.base import Job, Sampled
 from thali.errors import DataError
-from thali.inference.seeds import streams
-from thali.model.base import Job, Sampled
 
 from .data import Ratings
 
@@ -61,7 +61,7 @@ def _tree(data: Ratings, mean: np.ndarray, sigma: np.ndarray) -> Any:
     """The posterior in the ArviZ schema; the draws say what the data were."""
     import xarray
 
-    from thali.posterior.store import origin, tree_of
+    from thali._posterior.store import origin, tree_of
 
     coordinates = {"option": list(data.labels)}
     posterior = {"mean": (("chain", "draw", "option"), mean), "sigma": (("chain", "draw"), sigma)}

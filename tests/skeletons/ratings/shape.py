@@ -1,8 +1,8 @@
 """The shape of table: a rating a row, with the column of what was rated."""
 
-from thali.data.roles import ALTERNATIVE, NUMBER, Role, by_plain_name
-from thali.reading.shape import Lack, Reading, Shape
-from thali.reading.table import Table
+from thali._data.roles import ALTERNATIVE, NUMBER, Role, by_plain_name
+from thali._reading.shape import Lack, Reading, Shape
+from thali._reading.table import Table
 
 from .data import Ratings
 from .spec import KIND

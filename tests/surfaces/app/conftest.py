@@ -5,9 +5,9 @@ import os
 import pytest
 from starlette.testclient import TestClient
 
-from thali.surfaces.app import child, runs
-from thali.surfaces.app.server import application
-from thali.surfaces.app.studies import Studies
+from thali._surfaces.app import child, runs
+from thali._surfaces.app.server import application
+from thali._surfaces.app.studies import Studies
 
 SECRET = "a-key-of-the-tests"
 

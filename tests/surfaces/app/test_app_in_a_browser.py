@@ -14,9 +14,9 @@ import pytest
 from patience import PATIENCE
 from test_who_answered import trials
 
-from thali.surfaces.app import child
-from thali.surfaces.app.comparisons import asked_to_compare, ticked
-from thali.surfaces.app.studies import EVIDENCE, Studies
+from thali._surfaces.app import child
+from thali._surfaces.app.comparisons import asked_to_compare, ticked
+from thali._surfaces.app.studies import EVIDENCE, Studies
 
 pytestmark = [pytest.mark.fit, pytest.mark.rendered]
 
@@ -335,7 +335,7 @@ def test_the_whole_path(user, name, content, options):
 @pytest.mark.long
 def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     """Table, picture and other priors, of chains as short as they can be."""
-    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    monkeypatch.setattr("thali._comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
     user.drop("drinks.csv", PAIRS)
     user.ask()
     user.page.get_by_label("Method").select_option("maximum-likelihood")

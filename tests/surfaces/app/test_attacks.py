@@ -11,10 +11,10 @@ import uvicorn
 from starlette.testclient import TestClient
 from uvicorn.server import ServerState
 
-from thali.surfaces.app import guard
-from thali.surfaces.app.guard import MAX_CONNECTIONS, Connection
-from thali.surfaces.app.server import application
-from thali.surfaces.app.studies import Study
+from thali._surfaces.app import guard
+from thali._surfaces.app.guard import MAX_CONNECTIONS, Connection
+from thali._surfaces.app.server import application
+from thali._surfaces.app.studies import Study
 
 HOME = "http://127.0.0.1:8000"
 PAGES = ("/api/home", "/api/study/20260101-0000-00000000")

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from patience import PATIENCE
 
+from thali._surfaces.app import child, runs, start
+from thali._surfaces.app.guard import MAX_CONNECTIONS
+from thali._surfaces.app.runs import Runs
+from thali._surfaces.app.studies import FIT, READ, Studies
+from thali._surfaces.cli.boundary import Terminal
 from thali.errors import PYTHON
-from thali.surfaces.app import child, runs, start
-from thali.surfaces.app.guard import MAX_CONNECTIONS
-from thali.surfaces.app.runs import Runs
-from thali.surfaces.app.studies import FIT, READ, Studies
-from thali.surfaces.cli.boundary import Terminal
 
 pytestmark = pytest.mark.fit
 PAIRS = "winner,loser\n" + "".join(f"{a},{b}\n" for a, b in ("ab", "bc", "ac", "ca", "ba") for _ in range(6))
@@ -61,7 +61,7 @@ def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
     (study.path / "data.csv").write_text("winner,loser\n" + "tea,milk\n" * 3_000_000)
     study.write(READ, {})
     limited = (
-        "import sys; from thali.surfaces.app import child; child.MEMORY_TO_READ = 1 << 28; child.main(*sys.argv[1:])"
+        "import sys; from thali._surfaces.app import child; child.MEMORY_TO_READ = 1 << 28; child.main(*sys.argv[1:])"
     )
     subprocess.run([sys.executable, "-c", limited, READ, str(study.path), "1"], timeout=PATIENCE, check=True)
     assert (
@@ -73,7 +73,8 @@ def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
 @pytest.mark.long
 def test_no_file_of_the_folder_is_run_by_a_worker_of_a_comparison(among_planted_files):
     (among_planted_files / "t.csv").write_text(PAIRS)
-    command = "import sys; sys.path.pop(0); from thali.surfaces.cli import main; main()"  # as the script `thali` has it
+    # as the script `thali` has it
+    command = "import sys; sys.path.pop(0); from thali._surfaces.cli import main; main()"
     words = "compare t.csv --models unique,1 --draws 20 --tune 5 --chains 1 --cores 2 --seed 1".split()
     done = subprocess.run([sys.executable, "-c", command, *words], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0 and "was run" not in done.stderr, done.stderr
@@ -130,7 +131,7 @@ def study_to_fit(folder):
 # A child whose fit is sent SIGTERM where an exception would be lost, as in an import or a function that Python calls.
 LOST = """
 import os, signal, sys, time
-from thali.surfaces.app import child
+from thali._surfaces.app import child
 
 class Lost:
     def __del__(self):

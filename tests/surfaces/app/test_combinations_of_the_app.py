@@ -5,9 +5,9 @@ from combinations import MODELS, TABLES, Combination, is_quick_as_python
 from pages import Page
 from stories import short_options
 
-from thali.compile import jit
-from thali.surfaces.app.studies import FIT
-from thali.surfaces.cli.models import TYPED
+from thali._compile import jit
+from thali._surfaces.app.studies import FIT
+from thali._surfaces.cli.models import TYPED
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 SPECS = {spec.name: spec for spec in TYPED}

@@ -6,7 +6,7 @@ import pytest
 from pages import Page
 from test_who_answered import EXPERIMENT, trials
 
-from thali.data.kinds import (
+from thali._data.kinds import (
     CHOICE_GROUPS,
     CHOICES,
     CLASSES,
@@ -17,10 +17,10 @@ from thali.data.kinds import (
     TRIPLET_GROUPS,
     TRIPLETS,
 )
-from thali.surfaces.app import comparisons, pages, runs
-from thali.surfaces.app.comparisons import candidates, ticked
-from thali.surfaces.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
-from thali.surfaces.cli.naming_models import parse_models
+from thali._surfaces.app import comparisons, pages, runs
+from thali._surfaces.app.comparisons import candidates, ticked
+from thali._surfaces.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
+from thali._surfaces.cli.naming_models import parse_models
 
 DRINKS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
 ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
@@ -127,7 +127,7 @@ def test_a_fit_says_how_long_it_took(client, children_here):
 @pytest.mark.fit
 def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     monkeypatch.setattr(
-        "thali.surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
+        "thali._surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
     )
     monkeypatch.setattr(comparisons, "_OF_GROUPS", comparisons._OF_GROUPS[:2])
     address = client.drop("klasse.csv", trials())

@@ -5,14 +5,14 @@ import re
 import pytest
 from pages import Page
 
-from thali.surfaces.app import child
-from thali.surfaces.app.comparisons import asked_to_compare
-from thali.surfaces.app.english import AppWords
-from thali.surfaces.app.fields import data_options, given_of_data, shown_of_data
-from thali.surfaces.app.studies import COMPARE, FIT
-from thali.surfaces.cli.boundary import Terminal
-from thali.surfaces.cli.classical import TESTS
-from thali.surfaces.cli.models import model_named
+from thali._surfaces.app import child
+from thali._surfaces.app.comparisons import asked_to_compare
+from thali._surfaces.app.english import AppWords
+from thali._surfaces.app.fields import data_options, given_of_data, shown_of_data
+from thali._surfaces.app.studies import COMPARE, FIT
+from thali._surfaces.cli.boundary import Terminal
+from thali._surfaces.cli.classical import TESTS
+from thali._surfaces.cli.models import model_named
 
 FOODS = "VP;links;rechts;Urteil\n" + "".join(
     f"{person};{a};{b};{side}\n"
@@ -97,7 +97,7 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
         if len(asked) == 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.surfaces.cli.commands.fit.run_fit", run_fit)
+    monkeypatch.setattr("thali._surfaces.cli.commands.fit.run_fit", run_fit)
     words = Terminal(AppWords([]))
     with pytest.raises(KeyboardInterrupt):
         child.fit(study, words, 1)

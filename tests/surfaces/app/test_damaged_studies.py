@@ -7,10 +7,10 @@ import time
 import pytest
 from patience import PATIENCE
 
-from thali.surfaces.app import runs
-from thali.surfaces.app.reading import nothing_read
-from thali.surfaces.app.runs import Runs
-from thali.surfaces.app.studies import FIT, READ, Studies
+from thali._surfaces.app import runs
+from thali._surfaces.app.reading import nothing_read
+from thali._surfaces.app.runs import Runs
+from thali._surfaces.app.studies import FIT, READ, Studies
 
 FOREIGN = "20260101-0000-00000000"
 ABOUT = {"title": "a title", "created": "2026-01-01T00:00:00+00:00", "dataset": "celebrities"}

@@ -5,11 +5,11 @@ from importlib.resources import files
 
 import pytest
 
-from thali.surfaces.app import english
-from thali.surfaces.app.pages import COVERED
-from thali.surfaces.app.studies import RUNS
+from thali._surfaces.app import english
+from thali._surfaces.app.pages import COVERED
+from thali._surfaces.app.studies import RUNS
 
-APP = files("thali.surfaces.app")
+APP = files("thali._surfaces.app")
 
 
 @pytest.mark.parametrize("page", sorted(each.name for each in (APP / "page").iterdir()))

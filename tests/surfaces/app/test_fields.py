@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from thali.data.kinds import SIMILARITIES, TRIPLETS
+from thali._data.kinds import SIMILARITIES, TRIPLETS
+from thali._model.spec import DATA
+from thali._surfaces.app import english
+from thali._surfaces.app.english import AppWords
+from thali._surfaces.app.fields import FILE, OF_PEOPLE, data_options, entered, fields, kinds, model_options, models_for
+from thali._surfaces.cli.models import TYPED
 from thali.errors import ArgumentError, Setting
-from thali.model.spec import DATA
-from thali.surfaces.app import english
-from thali.surfaces.app.english import AppWords
-from thali.surfaces.app.fields import FILE, OF_PEOPLE, data_options, entered, fields, kinds, model_options, models_for
-from thali.surfaces.cli.models import TYPED
 
 ALL = {spec.name: spec for spec in TYPED}
 

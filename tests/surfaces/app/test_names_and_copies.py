@@ -8,10 +8,10 @@ import zipfile
 import pytest
 from pages import Page
 
+from thali._surfaces.app.export import exported
+from thali._surfaces.app.studies import COMPARE, FIT, READ, Studies
+from thali._surfaces.cli.commands.jobs import command_of
 from thali.errors import ArgumentError
-from thali.surfaces.app.export import exported
-from thali.surfaces.app.studies import COMPARE, FIT, READ, Studies
-from thali.surfaces.cli.commands.jobs import command_of
 
 pytestmark = pytest.mark.fit  # for their time
 DRINKS = b"winner,loser,times\n=tea(),milk,3\nmilk,=tea(),1\n=tea(),beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,=tea(),1\n"
@@ -85,7 +85,7 @@ def unpacked(client, address, folder):
 def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here, run, done, tmp_path, monkeypatch):
     """That of a fit with a job, beside it that of a comparison; neither names a folder of this computer."""
     monkeypatch.setattr(
-        "thali.surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
+        "thali._surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
     )
     address = client.drop("drinks.csv", DRINKS)
     client.go(f"{address}/fit", model=ML["model"], aspects="unique", draws="20", tune="20", chains="2")
@@ -134,7 +134,7 @@ def test_what_runs_is_not_copied(client, children_here, monkeypatch):
     address = client.drop("drinks.csv", DRINKS)
     (study,) = client.studies.all()
     assert study.read(READ) == {}
-    monkeypatch.setattr("thali.surfaces.app.runs.Runs.state", lambda self, study, name: "running")
+    monkeypatch.setattr("thali._surfaces.app.runs.Runs.state", lambda self, study, name: "running")
     found = client.post(f"/api{address}/ticket", json={"what": "folder"})
     assert found.status_code == 409 and "stop it first" in found.json()["problem"]
 

@@ -6,12 +6,12 @@ import pytest
 from pages import Page
 from test_who_answered import EXPERIMENT
 
+from thali._inference.progress import says
+from thali._surfaces.app import child, runs
+from thali._surfaces.app.pages import progress_of
+from thali._surfaces.app.studies import FIT, Studies
+from thali._surfaces.cli.models import model_named
 from thali.errors import Setting
-from thali.inference.progress import says
-from thali.surfaces.app import child, runs
-from thali.surfaces.app.pages import progress_of
-from thali.surfaces.app.studies import FIT, Studies
-from thali.surfaces.cli.models import model_named
 
 pytestmark = pytest.mark.fit  # for their time
 PAIRS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
@@ -59,7 +59,7 @@ def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(client, chi
 
         raise DataError("There is not enough of it.")
 
-    monkeypatch.setattr("thali.surfaces.cli.commands.fit.run_fit", run_fit)
+    monkeypatch.setattr("thali._surfaces.cli.commands.fit.run_fit", run_fit)
     address = client.drop("drinks.csv", PAIRS)
     client.go(f"{address}/fit", **ML)
     page = client.page(address)

@@ -4,17 +4,17 @@ import sys
 
 import pytest
 
-from thali.surfaces import app
-from thali.surfaces.app import start
+from thali._surfaces import app
+from thali._surfaces.app import start
 
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
 def test_what_is_not_installed_is_named(run, monkeypatch, missing, tmp_path):
     for name in [
-        name for name in sys.modules if name.partition(".")[0] == missing or name.startswith("thali.surfaces.app.")
+        name for name in sys.modules if name.partition(".")[0] == missing or name.startswith("thali._surfaces.app.")
     ]:
         parent, _, child = name.rpartition(".")
-        if parent == "thali.surfaces.app":  # which gets what is imported anew
+        if parent == "thali._surfaces.app":  # which gets what is imported anew
             monkeypatch.setattr(app, child, sys.modules[name])
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)

@@ -10,14 +10,14 @@ import pytest
 from pages import Page
 from starlette.testclient import TestClient
 
-from thali.aspects.models.base import LatentFeatures
+from thali._aspects.models.base import LatentFeatures
+from thali._inference.files import lock
+from thali._surfaces.app import comparisons, runs
+from thali._surfaces.app.guard import REPORT_POLICY
+from thali._surfaces.app.runs import Runs
+from thali._surfaces.app.server import application
+from thali._surfaces.app.studies import EVIDENCE, FIT, READ, Studies
 from thali.errors import DataError
-from thali.inference.files import lock
-from thali.surfaces.app import comparisons, runs
-from thali.surfaces.app.guard import REPORT_POLICY
-from thali.surfaces.app.runs import Runs
-from thali.surfaces.app.server import application
-from thali.surfaces.app.studies import EVIDENCE, FIT, READ, Studies
 
 pytestmark = pytest.mark.fit
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
@@ -98,9 +98,9 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
 def test_models_are_compared_by_prediction_and_by_evidence(client, children_here, monkeypatch):
     """In the shortest runs; the report of the evidence has table and other priors."""
     monkeypatch.setattr(
-        "thali.surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
+        "thali._surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
     )
-    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    monkeypatch.setattr("thali._comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     assert "Which model is most probable?" in client.page(f"{address}/evidence")
@@ -116,7 +116,7 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
 
 def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
     """Models that are finished are kept; another question, after one that failed, begins anew."""
-    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    monkeypatch.setattr("thali._comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
     two = tuple(comparisons.Compared(name, "unique", (EVIDENCE,)) for name in ("first", "second"))
     monkeypatch.setattr(comparisons, "_OF_ASPECTS", two)
     both = "first\nsecond"
@@ -284,7 +284,7 @@ def test_a_child_is_a_process_of_its_own(tmp_path):
 
 
 def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
-    from thali.inference.jobs import SCHEMA, sealed
+    from thali._inference.jobs import SCHEMA, sealed
 
     studies = Studies(tmp_path)
     study, children = studies.new("data", dataset="celebrities"), Runs(studies)

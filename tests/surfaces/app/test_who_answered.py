@@ -5,8 +5,8 @@ import re
 import pytest
 from pages import Page
 
-from thali.surfaces.app import runs
-from thali.surfaces.app.studies import FIT, READ
+from thali._surfaces.app import runs
+from thali._surfaces.app.studies import FIT, READ
 
 pytestmark = pytest.mark.fit  # for their time
 PAIRS = [("Deutsch", "Mathe"), ("Mathe", "Sport"), ("Sport", "Deutsch"), ("Deutsch", "Kunst")]

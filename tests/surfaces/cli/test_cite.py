@@ -2,8 +2,8 @@
 
 import pytest
 
-from thali.model.registry import SPECS
-from thali.surfaces.report import entries, of_thali
+from thali._model.registry import SPECS
+from thali._surfaces.report import entries, of_thali
 
 
 def test_thali_alone(run):

@@ -19,13 +19,13 @@ from remembering import remembering
 from stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
+from thali._compile import store as kernels
+from thali._data import kinds
 from thali._labels import plural
-from thali.compile import store as kernels
-from thali.data import kinds
+from thali._posterior import store
+from thali._reading.recognise import read
+from thali._surfaces.cli.files import write_all, write_somewhere
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
-from thali.posterior import store
-from thali.reading.recognise import read
-from thali.surfaces.cli.files import write_all, write_somewhere
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 # beside the job, or the command of a made-up fit, which has none
@@ -337,7 +337,7 @@ def test_version(run):
 
 
 def program(*words):
-    return [sys.executable, "-c", "from thali.surfaces.cli import main; main()", *map(str, words)]
+    return [sys.executable, "-c", "from thali._surfaces.cli import main; main()", *map(str, words)]
 
 
 @pytest.mark.long
@@ -397,13 +397,13 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
 # The command line, which stops itself when answers are computed, and then computes them again and again.
 _ANSWERING = """
 import os, signal
-from thali.surfaces.cli.commands import fit
+from thali._surfaces.cli.commands import fit
 def endless(findings, words):
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:
         findings._source.check(), findings._source.summary(), findings._source.ranks()
 fit.text_of = endless
-from thali.surfaces.cli import main
+from thali._surfaces.cli import main
 main()
 """
 

@@ -10,14 +10,14 @@ from additive_fits import MadeUp, made_up
 from remembering import remembering
 
 import thali
-from thali.aspects.answers import matched_features
-from thali.aspects.spec import ADDITIVE
-from thali.data import kinds
+from thali._aspects.answers import matched_features
+from thali._aspects.spec import ADDITIVE
+from thali._data import kinds
+from thali._model.wording import number
+from thali._reading.recognise import read
+from thali._surfaces.cli.boundary import OptionWords
+from thali._surfaces.text import text_of
 from thali.errors import ArgumentError
-from thali.model.wording import number
-from thali.reading.recognise import read
-from thali.surfaces.cli.boundary import OptionWords
-from thali.surfaces.text import text_of
 
 DRINKS = ["tea", "coffee", "milk", "water"]
 TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"

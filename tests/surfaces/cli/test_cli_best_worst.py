@@ -5,8 +5,8 @@ import pytest
 from best_worst_data import random_answers
 
 import thali as th
-from thali.data.kinds import CHOICES
-from thali.surfaces.cli.naming_models import parse_models
+from thali._data.kinds import CHOICES
+from thali._surfaces.cli.naming_models import parse_models
 
 
 @pytest.fixture(autouse=True)

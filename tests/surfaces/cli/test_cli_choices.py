@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data import kinds
+from thali._data import kinds
+from thali._reading.recognise import read
 from thali.errors import DataError
-from thali.reading.recognise import read
 
 PAIRS = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,tea,5\nmilk,coffee,4\ncoffee,milk,9\n"
 SHORT = ("--draws", 60, "--tune", 60, "--chains", 2, "--seed", 1)

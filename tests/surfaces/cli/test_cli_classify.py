@@ -8,19 +8,19 @@ import pandas as pd
 import pytest
 
 import thali
-from thali.classify import findings
-from thali.classify.findings import importance
-from thali.classify.scores import STOPPED, Scores
-from thali.comparison.rows import cross_validate, fold_of_rows
-from thali.data import kinds
-from thali.data.rows import Observations
+from thali._classify import findings
+from thali._classify.findings import importance
+from thali._classify.scores import STOPPED, Scores
+from thali._comparison.rows import cross_validate, fold_of_rows
+from thali._data import kinds
+from thali._data.rows import Observations
+from thali._model.settings import Settings
+from thali._posterior import store
+from thali._reading.recognise import read
+from thali._surfaces.cli.models import TYPED
+from thali._surfaces.cli.options import by_word
+from thali._surfaces.text import part_of
 from thali.errors import PYTHON, DataError
-from thali.model.settings import Settings
-from thali.posterior import store
-from thali.reading.recognise import read
-from thali.surfaces.cli.models import TYPED
-from thali.surfaces.cli.options import by_word
-from thali.surfaces.text import part_of
 
 MAP = ["--target", "kind", "--method", "map"]
 SHORT = ["--draws", 40, "--tune", 20, "--chains", 2, "--cores", 1]

@@ -8,11 +8,11 @@ import pytest
 from short_comparisons import stop_after
 
 import thali as th
-from thali.data.kinds import CHOICES, PAIRS
+from thali._data.kinds import CHOICES, PAIRS
+from thali._model.options import DRAWS, TUNE
+from thali._surfaces.cli.boundary import OptionWords
+from thali._surfaces.text import text_of
 from thali.errors import ArgumentError, ThaliWarning
-from thali.model.options import DRAWS, TUNE
-from thali.surfaces.cli.boundary import OptionWords
-from thali.surfaces.text import text_of
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
 QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
@@ -54,7 +54,7 @@ def test_compare_prints_the_table_of_the_library(done):
 
 
 def test_the_options_reach_the_models():
-    from thali.surfaces.cli.naming_models import parse_models
+    from thali._surfaces.cli.naming_models import parse_models
 
     settings = {"unique": False, "lapse": 0.1, "alpha": 2.0, "tree": None}
     named = dict(parse_models("ibp,BTL = unique,3", settings, PAIRS, ("a", "b")))
@@ -64,7 +64,7 @@ def test_the_options_reach_the_models():
 
 
 def test_kinds_of_people_are_named():
-    from thali.surfaces.cli.naming_models import parse_models
+    from thali._surfaces.cli.naming_models import parse_models
 
     classes = th.people.LatentClasses
     named = dict(parse_models("classes:1, two = classes:2:unique, 3", {}, CHOICES, ("a", "b")))
@@ -80,7 +80,7 @@ def test_kinds_of_people_are_named():
 
 
 def test_what_is_made_of_people_is_named():
-    from thali.surfaces.cli.naming_models import parse_models
+    from thali._surfaces.cli.naming_models import parse_models
 
     named = dict(parse_models("individuals:unique, even = independent, adjusted:2, ibp", {}, CHOICES, ("a", "b")))
     found = [(model.people, model.aspects) for model in named.values()]
@@ -165,7 +165,7 @@ def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.comparison.engine.comparison_table", stop)  # the second Ctrl-C
+    monkeypatch.setattr("thali._comparison.engine.comparison_table", stop)  # the second Ctrl-C
     result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)
     assert result.code == 130 and "nothing was written" not in result.err
     assert "stopped by Ctrl-C; 6 of 6 fits are in 'results/job'; the same command goes on." in result.err

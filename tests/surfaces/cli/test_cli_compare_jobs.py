@@ -10,8 +10,8 @@ import pytest
 from patience import PATIENCE
 from short_comparisons import stop_after
 
-from thali.comparison import engine
-from thali.inference import jobs
+from thali._comparison import engine
+from thali._inference import jobs
 
 pytestmark = pytest.mark.fit
 
@@ -59,7 +59,7 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
     assert (folder / "results" / "comparison.csv").read_bytes() == (folder / "whole" / "comparison.csv").read_bytes()
 
 
-KILLED = "from thali.inference import jobs; jobs.MIN_SECONDS = 0.0; from thali.surfaces.cli import app; app()"
+KILLED = "from thali._inference import jobs; jobs.MIN_SECONDS = 0.0; from thali._surfaces.cli import app; app()"
 
 
 def done(job):

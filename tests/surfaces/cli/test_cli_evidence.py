@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali.aspects.models.base import LatentFeatures
+from thali._aspects.models.base import LatentFeatures
+from thali._posterior.evidence import LogEvidence
+from thali._posterior.verdict import Verdict
 from thali.errors import Message
-from thali.posterior.evidence import LogEvidence
-from thali.posterior.verdict import Verdict
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
 

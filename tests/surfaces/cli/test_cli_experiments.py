@@ -9,10 +9,10 @@ import pytest
 from product_class_fits import ATTRIBUTES, engine_result, experiment, hold
 
 import thali
+from thali._model.spec import Option
+from thali._surfaces.cli.options import spread
+from thali._surfaces.cli.values import named_values
 from thali.errors import ArgumentError
-from thali.model.spec import Option
-from thali.surfaces.cli.options import spread
-from thali.surfaces.cli.values import named_values
 
 pytestmark = pytest.mark.fit
 

@@ -5,7 +5,7 @@ import pytest
 from handed_in import KINDS, rows_of, save
 
 import thali as th
-from thali.model.saved import load
+from thali._model.saved import load
 
 pytestmark = pytest.mark.fit
 

@@ -50,7 +50,7 @@ def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
 
 
 def test_status_and_resume(run, folder, monkeypatch):
-    from thali.inference import jobs
+    from thali._inference import jobs
 
     monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.surfaces.cli.classical import TESTS
+from thali._surfaces.cli.classical import TESTS
 
 SQUARE = ",tea,rum,milk\ntea,,12,15\nrum,8,,4\nmilk,5,9,\n"
 OTHER = ",tea,rum,milk\ntea,,5,9\nrum,9,,8\nmilk,6,7,\n"
@@ -19,7 +19,7 @@ ASPECTS = "option,aspect\ntea,hot\nrum,hot\n"
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("thali.aspects.maximum_likelihood.goodness.SAMPLES", 9)  # which is quick
+    monkeypatch.setattr("thali._aspects.maximum_likelihood.goodness.SAMPLES", 9)  # which is quick
     league = "home,away,result\n" + "x,y,H\nx,y,D\ny,x,A\ny,x,H\nx,z,H\nz,x,D\ny,z,A\nz,y,H\nz,y,D\nx,z,A\n" * 4
     (tmp_path / "league.csv").write_text(league)
     for name, text in {"a.csv": SQUARE, "b.csv": OTHER, "ties.csv": TIES, "aspects.csv": ASPECTS}.items():

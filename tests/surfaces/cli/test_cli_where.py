@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali.inference.jobs import read_index
-from thali.surfaces.cli.commands.jobs import as_typed
-from thali.surfaces.cli.options import given_of_table
+from thali._inference.jobs import read_index
+from thali._surfaces.cli.commands.jobs import as_typed
+from thali._surfaces.cli.options import given_of_table
 
 FOODS = ("tea", "milk", "juice")
 ML = ("--method", "maximum-likelihood")

@@ -14,13 +14,13 @@ import pytest
 import rights
 from patience import PATIENCE
 
-from thali.aspects.models.base import LatentFeatures
-from thali.comparison import engine
+from thali._aspects.models.base import LatentFeatures
+from thali._comparison import engine
+from thali._inference import jobs
+from thali._inference import threads as workers
+from thali._posterior.evidence import LogEvidence
+from thali._posterior.verdict import Verdict
 from thali.errors import Message
-from thali.inference import jobs
-from thali.inference import threads as workers
-from thali.posterior.evidence import LogEvidence
-from thali.posterior.verdict import Verdict
 
 pytestmark = pytest.mark.fit
 

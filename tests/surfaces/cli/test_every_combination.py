@@ -13,8 +13,8 @@ from combinations import EVERY, is_quick_as_python, usual
 from places import TESTS
 from stories import Refused, Story
 
-from thali.choice.product_classes.model import ProductClasses
-from thali.compile import jit
+from thali._choice.product_classes.model import ProductClasses
+from thali._compile import jit
 
 pytestmark = [
     pytest.mark.fit,

@@ -4,8 +4,8 @@ import pytest
 
 import thali as th
 from thali import plots
-from thali.aspects.findings import maximum_likelihood as findings
-from thali.model.finding import BRIEF, Maker
+from thali._aspects.findings import maximum_likelihood as findings
+from thali._model.finding import BRIEF, Maker
 
 pytestmark = pytest.mark.fit  # pictures are drawn
 FIT = ("fit", "celebrities", "--method", "maximum-likelihood", "--aspects", "unique")

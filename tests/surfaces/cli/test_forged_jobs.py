@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from thali.inference import jobs
+from thali._inference import jobs
 
 pytestmark = pytest.mark.fit
 QUICK = ["--draws", "60", "--tune", "50", "--chains", "2", "--seed", "1"]
@@ -21,7 +21,7 @@ def honest(tmp_path_factory):
     """The folder of a fit, with its job, and a file beside it that is nobody's business."""
     from typer.testing import CliRunner
 
-    from thali.surfaces.cli import app
+    from thali._surfaces.cli import app
 
     place = tmp_path_factory.mktemp("forged")
     (place / "tea.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n")

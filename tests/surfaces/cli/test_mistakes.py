@@ -12,9 +12,9 @@ import pytest
 import typer
 
 import thali as th
+from thali._model.registry import SPECS
+from thali._surfaces.cli import app
 from thali.errors import ThaliError
-from thali.model.registry import SPECS
-from thali.surfaces.cli import app
 
 FILES = {
     "tea.csv": "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n",

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import typer
 
+from thali._model.registry import SPECS
+from thali._model.spec import FIT, MODEL
+from thali._surfaces.cli import app
+from thali._surfaces.cli.boundary import OptionWords
+from thali._surfaces.cli.models import TYPED, model_implied, model_named
+from thali._surfaces.cli.options import by_word
+from thali._surfaces.cli.values import value_of
 from thali.errors import Argument, ArgumentError
-from thali.model.registry import SPECS
-from thali.model.spec import FIT, MODEL
-from thali.surfaces.cli import app
-from thali.surfaces.cli.boundary import OptionWords
-from thali.surfaces.cli.models import TYPED, model_implied, model_named
-from thali.surfaces.cli.options import by_word
-from thali.surfaces.cli.values import value_of
 
 OWNED = [(spec, option) for spec in TYPED for option in spec.options]
 NAMES = [f"{spec.name} --{option.word}" for spec, option in OWNED]
@@ -108,7 +108,7 @@ def test_btl_has_unique_aspects(run, stand_in):
 
 
 def test_options_are_looked_at_before_a_file_is_read(refused, monkeypatch):
-    from thali.surfaces.cli.commands import fit
+    from thali._surfaces.cli.commands import fit
 
     monkeypatch.setattr(fit, "find_data", None)  # nothing may be read
     for words, said in (

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from elimination_fits import FakeModel
 
+from thali._data import kinds
 from thali._labels import display_width
-from thali.data import kinds
-from thali.reading.recognise import read
-from thali.reading.table import read_table
-from thali.surfaces.readable import align
+from thali._reading.recognise import read
+from thali._reading.table import read_table
+from thali._surfaces.readable import align
 
 WORLD = ['香水, "Nº5"', "향수; 파도", "عطر\nورد", "weight", "001", "NA", "a\r\nb\tc", "=1|2"]
 

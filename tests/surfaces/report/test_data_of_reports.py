@@ -8,9 +8,9 @@ from product_class_fits import experiment
 from tiny_models import TINY
 
 import thali as th
-from thali.data.experiments.design import design_of
-from thali.data.rows import merged
-from thali.model.data_facts import described, facts_of
+from thali._data.experiments.design import design_of
+from thali._data.rows import merged
+from thali._model.data_facts import described, facts_of
 
 
 def test_paired_comparisons():

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali.model.settings import Settings
-from thali.model.spec import REPORT
-from thali.surfaces.cli.models import TYPED
-from thali.testing.smallest import simulated
+from thali._model.settings import Settings
+from thali._model.spec import REPORT
+from thali._surfaces.cli.models import TYPED
+from thali._testing.smallest import simulated
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

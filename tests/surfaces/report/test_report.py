@@ -20,20 +20,20 @@ from product_class_fits import fitted as holding
 from tiny_models import TINY, fitted
 
 import thali as th
-from thali.aspects.findings import open as of_open
-from thali.aspects.findings.elimination import best_sentence
-from thali.aspects.findings.features import most_probable
-from thali.choice.answers.findings import strongest
-from thali.choice.answers.simulator import offered_in, simulated
+from thali._aspects.findings import open as of_open
+from thali._aspects.findings.elimination import best_sentence
+from thali._aspects.findings.features import most_probable
+from thali._choice.answers.findings import strongest
+from thali._choice.answers.simulator import offered_in, simulated
+from thali._model.finding import Finding, Picture
+from thali._model.references import REFERENCES, Cite, cited_in
+from thali._model.settings import USUAL
+from thali._model.wording import listed, number, probability
+from thali._surfaces.cli.commands.fit import _repeatable
+from thali._surfaces.html import MAX_ROWS, Chapter, Document, _few_colours, _lead, cell, rendered, section_of
+from thali._surfaces.report import entries
 from thali.errors import PYTHON, ArgumentError, DataError, Message, NotFittedError
-from thali.model.finding import Finding, Picture
-from thali.model.references import REFERENCES, Cite, cited_in
-from thali.model.settings import USUAL
-from thali.model.wording import listed, number, probability
 from thali.report import report
-from thali.surfaces.cli.commands.fit import _repeatable
-from thali.surfaces.html import MAX_ROWS, Chapter, Document, _few_colours, _lead, cell, rendered, section_of
-from thali.surfaces.report import entries
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

@@ -15,17 +15,17 @@ from product_class_fits import experiment, fitted
 from tiny_models import TINY
 
 import thali as th
-from thali.choice.answers import simulator
-from thali.choice.answers.chooser import FIRST_CHOICE
-from thali.choice.answers.logits import Columns, Kinds, logit_tastes
-from thali.choice.answers.rules import How
-from thali.choice.answers.simulator import MarketAttribute, MarketDraws, Offered
+from thali._choice.answers import simulator
+from thali._choice.answers.chooser import FIRST_CHOICE
+from thali._choice.answers.logits import Columns, Kinds, logit_tastes
+from thali._choice.answers.rules import How
+from thali._choice.answers.simulator import MarketAttribute, MarketDraws, Offered
+from thali._model.finding import Finding
+from thali._people.columns import people_of
+from thali._posterior.interval import TAILS
+from thali._surfaces.html import Chapter, Document, rendered, section_of
 from thali.errors import PYTHON
-from thali.model.finding import Finding
-from thali.people.columns import people_of
-from thali.posterior.interval import TAILS
 from thali.report import report
-from thali.surfaces.html import Chapter, Document, rendered, section_of
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

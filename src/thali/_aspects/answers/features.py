@@ -1,0 +1,165 @@
+"""Features by their owners: how probable they are, their weights, and in which draws they are."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._posterior.interval import TAILS
+from thali.errors import ArgumentError
+
+from ..draws.columns import Columns, columns_of
+from .kind import of_data, sees_weights
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._trees.tree import Tree
+
+
+def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
+    """The sets of options that own a feature together, the most probable first, those that choices do not show last."""
+
+    from thali._tables import Table
+
+    checked_probability(min_probability)
+    labels = tree["posterior"].to_dataset()["option"].values.tolist()
+    columns = columns_of(tree)
+    patterns, pattern = distinct_owners(columns)
+    # One entry a pattern and draw in which it occurs, in the order of the patterns.
+    occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
+    weight = np.bincount(at, columns.weights, minlength=len(occurrence))
+    present = np.bincount(occurrence // columns.n_draws, minlength=len(patterns))
+    copies = np.bincount(pattern, minlength=len(patterns))
+    ends = np.cumsum(present)
+    rows = []
+    probable = np.flatnonzero(present >= min_probability * columns.n_draws)
+    # Ties in the order of the options, so that the table does not depend on the order of the draws.
+    silent = _silent(tree, patterns)
+    if not of_data(tree).says_silent:
+        probable = probable[~silent[probable]]
+    for number in sorted(probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())):
+        weights = weight[ends[number] - present[number] : ends[number]]
+        rows.append(
+            {
+                "members": tuple(labels[option] for option in patterns[number]),
+                "weight": weights.mean(),
+                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, TAILS), strict=True)),
+                "copies": copies[number] / columns.n_draws,
+                "probability": present[number] / columns.n_draws,
+            }
+        )
+    # A narrow terminal shows the first and the last columns, and leaves out those in between.
+    names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
+    return without_idle_weights(Table(rows, columns=names), tree)
+
+
+def owners_drawn(tree: "xarray.DataTree") -> dict[str, Any]:
+    """What a picture of features needs besides their table: labels, the mean weight of what each has alone, a word."""
+    posterior = tree["posterior"].to_dataset()
+    unique = bool(tree["constant_data"].dataset.get("unique", False))
+    own = posterior["unique_weights"].mean(("chain", "draw")).values.tolist() if unique else None
+    return {"labels": posterior["option"].values.tolist(), "unique_weights": own, "word": word_of(tree)}
+
+
+def word_of(tree: "xarray.DataTree") -> str:
+    """What a feature is called: an aspect of options that are chosen."""
+    return of_data(tree).word
+
+
+def without_idle_weights(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The table without the columns of weights where a likelihood of the user's own ignores them."""
+    return table if sees_weights(tree) else table.drop(columns=["weight", "weight_low", "weight_high"])
+
+
+def checked_probability(min_probability: float) -> float:
+    """The smallest probability of a feature that is listed."""
+    if not 0 <= min_probability <= 1:
+        raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
+    return min_probability
+
+
+def _silent(tree: "xarray.DataTree", patterns: Any) -> np.ndarray:
+    """Whether the data say nothing of a feature: all options have it, or one alone (that has an own weight besides)."""
+    return of_data(tree).is_silent(tree, np.array([len(pattern) for pattern in patterns], int))
+
+
+def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
+    """Position of each set of owners in a tree."""
+    clades = tree.clades()
+
+    def place(members: Any) -> str:
+        if len(members) == 1:
+            return "leaf"
+        if len(members) == tree.n_leaves:
+            return "root"
+        name = clades.get(frozenset(members))
+        return "across" if name is None else f"clade {name}".strip()
+
+    return [place(members) for members in owners]
+
+
+def distinct_owners(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct owner sets, and for each column the number of its set."""
+    number_of: dict[bytes, int] = {}
+    owners = columns.owners.astype(np.int32)
+    bounds = columns.first_owner.tolist()
+    keys = (owners[start:stop].tobytes() for start, stop in zip(bounds[:-1], bounds[1:], strict=True))
+    numbers = np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes))
+    return [np.frombuffer(key, np.int32) for key in number_of], numbers
+
+
+# Which draws have which feature, and how well the chains agree on it --------------------------------------------------
+#
+# The log-likelihood and the number of features can look perfect although chains never move between families of
+# features; only the presence of the features shows whether the chains agree.
+
+
+MIN_DRAWS = 4  # of a chain, for an R-hat
+MARKED = 1.05  # R-hat above which the probability of a feature is marked
+
+
+def presences(columns: Columns, patterns: list[tuple[int, ...]]) -> np.ndarray:
+    """Whether each draw has at least one feature with exactly these owners."""
+    found = np.zeros((len(patterns), columns.n_draws), bool)
+    row_of = {np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)}
+    owners, bounds = columns.owners.astype(np.int32), columns.first_owner.tolist()
+    for draw, start, stop in zip(columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True):
+        row = row_of.get(owners[start:stop].tobytes())
+        if row is not None:
+            found[row, draw] = True
+    return found
+
+
+def presence_of(tree: "xarray.DataTree", members: list[tuple[str, ...]]) -> np.ndarray:
+    """Whether each draw has a feature with exactly these members: bool array (features, chain, draw)."""
+    posterior = tree["posterior"].to_dataset()
+    place = {label: option for option, label in enumerate(posterior["option"].values.tolist())}
+    patterns = [tuple(sorted(place[label] for label in owners)) for owners in members]
+    return presences(columns_of(tree), patterns).reshape(-1, posterior.sizes["chain"], posterior.sizes["draw"])
+
+
+def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The table of features with the columns of `convergence_of` for each probability, which stays the last column."""
+    wider = table.assign(**convergence_of(presence_of(tree, list(table["members"]))))
+    return wider.reindex(columns=[name for name in wider if name != "probability"] + ["probability"])
+
+
+def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
+    """Return `mcse`, `ess`, `r_hat`, `converged` of each probability, from presence (features, chain, draw).
+
+    Where the chains do not agree on all features, each chain's own probability besides.
+    """
+    # NaN where all draws have the feature. With a single chain, or fewer draws than R-hat needs, `converged` is
+    # False, but for a single draw, which is the best answer found: there nothing can differ.
+    from thali._posterior.summary import convergence, mean_errors
+
+    draws = present.astype(float)
+    ess, r_hat = convergence(draws)
+    chains, of_chain = present.shape[1:]
+    is_known = (chains > 1 and of_chain >= MIN_DRAWS) or chains * of_chain == 1
+    settled = present.all(axis=(1, 2)) & is_known
+    converged = (r_hat <= MARKED) | settled
+    of_chains = {f"chain {k}": share for k, share in enumerate(draws.mean(axis=2).T)}
+    own = of_chains if chains > 1 and not converged.all() else {}
+    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": converged, **own}

@@ -1,0 +1,417 @@
+"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and their tables.
+
+The tree has what that of one group has, with the mean of the weights over groups, and besides by group the weights and
+what follows from them. Weights of choices, of which only ratios count, are shares of the group's total.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import GROUPED, OF_GROUPS
+from thali._inference.threads import rectangle
+from thali._posterior.densities import MAX_POINTWISE, is_pointwise
+from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.store import origin, tree_of
+from thali._posterior.view import Posterior
+from thali.errors import Argument, ArgumentError, DataError
+
+from ..draws.columns import Columns, columns_of, flat
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats
+from .check import EACH
+from .features import add_convergence, checked_probability, distinct_owners, features_table
+from .kind import of_data, of_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas
+    import xarray
+
+    from thali._data.groups import GroupedData
+
+    from ..samplers.record import ChainDraws
+
+_BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
+# of all people together, where each is a group
+OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
+OF_POPULATION += ("slopes", "unique_slopes", "feature_kappas", "option_kappas")
+_OF_GROUPS = {
+    "group_weights": "weight of a feature in each group; padded with 0",
+    "group_unique_weights": "weight of the aspect that an option has alone, in each group",
+    "common_weights": "weight of a feature that those of everybody vary about; padded with 0",
+    "kappa": "how similar the groups are: weights are Gamma(kappa, kappa / v), v what they vary about",
+    "weights": "weight of a feature, mean over groups; padded with 0",
+    "unique_weights": "weight of the aspect that an option has alone, mean over groups; 0 where the model has none",
+}
+
+
+def group_tree(
+    chains: Sequence["ChainDraws"],
+    groups: "GroupedData",
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    similar: bool,
+    attrs: Mapping[str, object],
+    persons: bool = False,
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle.
+
+    Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of all together, and no
+    log-likelihoods of each answer and draw where these are too many.
+    """
+    import xarray as xr
+
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    kept = [chains[number] for number in numbers]
+    shape = (len(kept), draws)
+    by_group = columns_of_groups(kept, draws, range(len(groups)))
+    sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
+    labels = np.asarray(groups.labels, dtype=str)
+    pairs = groups.n_options * (groups.n_options - 1) // 2
+    dense, people = pairs <= MAX_PAIRS, len(groups) if persons else 1
+    of_pairs = dense and is_pointwise(pairs * people, shape[0] * draws)
+
+    def over_draws(values: Any) -> Any:
+        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+
+    parts, extra = [], {name: [] for name in likelihood.parameters}
+    for g, data in enumerate(groups.data):
+        own = {name: over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for name in extra}
+        for name, values in own.items():
+            extra[name].append(values)
+        flat = {name: values.ravel() for name, values in own.items()}
+        parts.append(_kept_of(likelihood.posterior_part(by_group[g], flat, data, shape, of_pairs), people))
+    by_group = comparable_weights(by_group, parts, extra)
+    middle = mean_over(by_group)
+    constants = sum(part.log_constant for part in parts)
+    variables = {
+        "n_features": over_draws([chain.n_features for chain in kept]),
+        "alpha": over_draws([chain.alpha for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + constants for chain in kept]),
+        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
+        **{
+            name: (("chain", "draw", "group"), np.stack(values, axis=2))
+            for name, values in extra.items()
+            if name in parts[0].descriptions  # others stand in the parts
+        },
+        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
+        "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
+    }
+    rows = set(parts[0].rows)
+    for name, (dims, values) in parts[0].variables.items():
+        each = [part.variables[name][1] for part in parts if name in part.variables]
+        if len(dims) == 2 or name in parts[0].common:  # of the owners, or a parameter, which all groups share
+            variables[name] = dims, values
+        elif rows & set(dims) and len(each) == len(parts):
+            variables[name] = dims, np.concatenate(each, axis=2)
+        elif not rows & set(dims) and name != "unique_weights":
+            variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
+    if persons and of_kind(parts[0].kind).of_several:
+        common = _common_columns(columns_of_group(kept, draws, len(groups)), [part.scale for part in parts])
+        variables["common_weights"] = ("chain", "draw", "feature"), _padded_weights([common], shape)[:, :, 0]
+    stored = {dim for dims, _ in variables.values() for dim in dims}
+    coordinates = _coordinates(parts, stored)
+    if likelihood.unique:
+        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
+        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_group], axis=2)
+        variables["group_unique_weights"] = (("chain", "draw", "group", "option"), unique)
+    posterior = xr.Dataset(variables, {**sampled, "option": labels, **coordinates})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = (_DESCRIPTIONS | parts[0].descriptions | _OF_GROUPS)[str(name)]
+    found = {"posterior": posterior}
+    if all(part.pointwise for part in parts):
+        found["log_likelihood"] = _joined(parts, "pointwise", groups, 2, sampled)
+    found["observed_data"] = _joined(parts, "observed", groups, 0, {})
+    constant = _joined(parts, "constants", groups, 0, {"option": labels, "group": list(groups.names)})
+    constant["kind"], constant["learned_alpha"] = GROUPED[parts[0].kind], bool(learned_alpha)
+    constant["similar"] = bool(similar)
+    found["constant_data"] = constant
+    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
+    return tree_of(found, {**origin(), **attrs})
+
+
+def _kept_of(part: DataPart, people: int) -> DataPart:
+    """The part of one of so many people without what is too large of all of them."""
+    if people == 1:
+        return part
+    kept = {
+        name: (dims, values)
+        for name, (dims, values) in part.variables.items()
+        if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * people <= MAX_PAIRS
+    }
+    pointwise = sum(values.size for _, values in part.pointwise.values()) * people <= MAX_POINTWISE
+    return replace(part, variables=kept, pointwise=part.pointwise if pointwise else {})
+
+
+def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
+    """The columns of one group, with its weights."""
+    return columns_of_groups(chains, draws, [g])[0]
+
+
+def columns_of_groups(chains: "Sequence[ChainDraws]", draws: int, groups: Sequence[int]) -> list[Columns]:
+    """The columns of some groups, each with its weights; they have the rest in common."""
+    owned = []
+    for chain in chains:
+        columns = int(np.sum(chain.n_features[:draws]))
+        owners = int(np.sum(chain.sizes[:columns]))
+        owned.append((chain.n_features[:draws], chain.sizes[:columns], chain.owners[:owners]))
+    n_features, sizes, owners = (np.concatenate(arrays) for arrays in zip(*owned, strict=True))
+    found: list[Columns] = []
+    for g in groups:
+        weights = np.concatenate(
+            [chain.weights[: len(own), g] for chain, (_, own, _) in zip(chains, owned, strict=True)]
+        )
+        unique = np.concatenate([chain.unique_weights[:draws, g] for chain in chains])
+        made = found[0].reweighted(weights, unique) if found else Columns(n_features, weights, sizes, owners, unique)
+        found.append(made)
+    return found
+
+
+def comparable_weights(
+    by_group: list[Columns], parts: Sequence[Any], extra: dict[str, list[np.ndarray]]
+) -> list[Columns]:
+    """The columns of groups with weights that can be compared: shares, where only ratios of them count; the parameters
+    in `extra` change with them."""
+    if not of_kind(parts[0].kind).of_several:
+        return [_as_shares(_with_own(columns, part)) for columns, part in zip(by_group, parts, strict=True)]
+    found = list(by_group)
+    for g, part in enumerate(parts):
+        if part.scale is not None:
+            found[g] = replace(found[g], weights=found[g].weights / part.scale[found[g].draw])
+            for values in extra.values():
+                values[g] = values[g] / part.scale.reshape(values[g].shape)
+    return found
+
+
+def _common_columns(columns: Columns, scales: Sequence[Any]) -> Columns:
+    """The columns with what everybody's weights vary about, over the mean of their scales where only ratios count."""
+    if scales[0] is None:
+        return columns
+    return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
+
+
+def mean_over(by_group: Sequence[Columns]) -> Columns:
+    """The columns with the mean weights of groups or kinds."""
+    weights, unique = (
+        np.mean([getattr(columns, name) for columns in by_group], axis=0) for name in ("weights", "unique_weights")
+    )
+    return replace(by_group[0], weights=weights, unique_weights=unique)
+
+
+def _with_own(columns: Columns, part: Any) -> Columns:
+    """The columns with the unique weights as they count, with what covariates of options do to them."""
+    if "unique_weights" not in part.variables:
+        return columns
+    return replace(columns, unique_weights=part.variables["unique_weights"][1].reshape(columns.n_draws, -1))
+
+
+def _as_shares(columns: Columns) -> Columns:
+    """Weights over the sum of all that choices depend on: features of all options are not counted."""
+    seen = columns.weights * (columns.sizes < columns.n_options)
+    total = columns.summed(seen) + columns.unique_weights.sum(axis=1)
+    total = np.where(total > 0.0, total, 1.0)
+    weights, unique = columns.weights / total[columns.draw], columns.unique_weights / total[:, None]
+    return Columns(columns.n_features, weights, columns.sizes, columns.owners, unique)
+
+
+def _padded_weights(by_group: list[Columns], shape: tuple[int, int]) -> np.ndarray:
+    """The weights of all groups (chain, draw, group, feature)."""
+    first = by_group[0]
+    padded = np.zeros((first.n_draws, len(by_group), int(first.n_features.max(initial=0))))
+    for g, columns in enumerate(by_group):
+        padded[first.draw, g, first.slot] = columns.weights
+    return padded.reshape(*shape, *padded.shape[1:])
+
+
+def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
+    """The dimension and the values of a coordinate."""
+    return coordinate[:2] if isinstance(coordinate, tuple) else (name, coordinate)
+
+
+def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
+    """The coordinates of the variables of all groups; along data one group after the other, with its number."""
+    rows, found = set(parts[0].rows), {}
+    for name, value in parts[0].coordinates.items():
+        dim, _ = _placed(name, value)
+        of_rows = dim.removesuffix("_number")
+        if of_rows not in rows:
+            found[name] = value
+        elif of_rows in stored:
+            each = [_placed(name, part.coordinates[name])[1] for part in parts]
+            found[name] = dim, np.concatenate(each)
+            found[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), [len(values) for values in each])
+    return found
+
+
+def _joined(parts: Sequence[Any], what: str, groups: "GroupedData", axis: int, coordinates: Any) -> "xarray.Dataset":
+    """What all groups' parts hold: of rows one group after the other, of the rest by group where they differ."""
+    import xarray as xr
+
+    each, of_rows = [getattr(part, what) for part in parts], set(parts[0].rows)
+    variables, lengths = {}, {}
+    for name in [name for name in each[0] if all(name in part for part in each)]:
+        dims, values = _pair(each[0][name])
+        if here := of_rows & set(dims):
+            arrays = [np.asarray(_pair(part[name])[1]) for part in each]
+            lengths |= {dim: [array.shape[dims.index(dim)] for array in arrays] for dim in here}
+            values = np.concatenate(arrays, axis=axis)
+        elif len({str(_pair(part[name])[1]) for part in each}) > 1:
+            dims, values = (("group",), np.array([_pair(part[name])[1] for part in each]))
+        variables[name] = dims, values
+    rows = {}
+    for name, value in parts[0].observed_coordinates.items():
+        dim, _ = _placed(name, value)
+        if dim not in of_rows:
+            rows[name] = value
+            continue
+        values = [_placed(name, part.observed_coordinates[name])[1] for part in parts]
+        rows[name] = dim, np.concatenate(values)
+        lengths[dim] = [len(each) for each in values]
+    for dim, numbers in lengths.items():
+        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), numbers)
+    return xr.Dataset(variables, {**rows, **coordinates})
+
+
+def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
+    """Dimensions and values, as a dataset takes them."""
+    if isinstance(value, tuple):
+        dims, values = value[:2]
+        return ((dims,) if isinstance(dims, str) else tuple(dims)), values
+    return (), value
+
+
+def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
+    """The posterior of one group, as that of a model of it alone; one that is of no groups is that of each."""
+    if not (groups := Posterior(tree).groups):
+        return tree
+    g = groups.index(name)
+    posterior = tree["posterior"].to_dataset().drop_vars(OF_POPULATION, errors="ignore")
+    averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
+    names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}
+    posterior = _rows_of(posterior.drop_vars(averaged), g).rename(names)
+    found = {"posterior": posterior}
+    for part in ("log_likelihood", "observed_data", "constant_data"):
+        if part in tree.children:
+            found[part] = _rows_of(tree[part].to_dataset(), g)
+    found["constant_data"]["kind"] = OF_GROUPS[Posterior(tree).data_kind]
+    found["sample_stats"] = tree["sample_stats"].to_dataset()
+    return tree_of(found, tree.attrs)
+
+
+def tree_of_common(tree: "xarray.DataTree") -> "xarray.DataTree":
+    """The posterior of the common weights, about which those of everybody vary, as that of one group; without data."""
+    seen = Posterior(tree)
+    if seen.common_weights is None:
+        raise ArgumentError("The file holds no common weights, about which everybody's vary; fit again.")
+    one = tree_of_group(tree, seen.groups[0])
+    common = {"weights": seen.common_weights, "unique_weights": seen.common_unique_weights}
+    posterior = one["posterior"].to_dataset().assign({name: each for name, each in common.items() if each is not None})
+    return tree_of({"posterior": posterior, "constant_data": one["constant_data"].to_dataset()}, tree.attrs)
+
+
+def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
+    """The rows of one group, and what is stored of it."""
+    for dim in list(dataset.sizes):
+        if f"{dim}_group" in dataset.coords:
+            dataset = dataset.isel({dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}).drop_vars(f"{dim}_group")
+    return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
+
+
+# Tables of groups of people: features with a weight in each -----------------------------------------------------------
+
+
+MAX_COMPARED = 4  # groups, of which every two are compared feature by feature
+
+
+def group_features_table(
+    tree: "xarray.DataTree", min_probability: float = 0.05, similar: Any = None
+) -> "pandas.DataFrame":
+    """The features with a weight in each group, and for every two of up to four groups which weighs more."""
+    from thali._tables import Table
+
+    checked_probability(min_probability)
+    if similar is not None:
+        raise ArgumentError(
+            Argument("similar"),
+            " is for one group of people; take the model of one, of_group(name), or of one latent class, of_class(1).",
+        )
+    names = Posterior(tree).groups
+    table = features_table(tree_of_group(tree, names[0]), min_probability)
+    drawn = group_weight_draws(tree, table["members"].tolist())
+    rows = []
+    for members, weights, present in zip(table["members"], *drawn, strict=True):
+        row: dict[str, Any] = {"members": members}
+        there = weights[:, present]
+        for name, values in zip(names, there, strict=True):
+            low, high = np.quantile(values, TAILS)
+            row |= {f"weight[{name}]": values.mean(), f"weight_low[{name}]": low, f"weight_high[{name}]": high}
+        if len(names) <= MAX_COMPARED:
+            for a, b in combinations(range(len(names)), 2):
+                row[f"P({names[a]} > {names[b]})"] = float(np.mean(there[a] > there[b]))
+        rows.append(row)
+    found = Table(rows, columns=None if rows else ["members"])
+    found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
+    found = add_convergence(found, tree_of_group(tree, names[0]))
+    found.attrs |= {
+        "groups": list(names),
+        "options": int(tree["posterior"].sizes["option"]),
+        "shares": not of_data(tree_of_group(tree, names[0])).of_several,
+        "interval": INTERVAL,
+    }
+    return found
+
+
+def group_weight_draws(
+    tree: "xarray.DataTree", features: "list[tuple[str, ...]]"
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Of each feature the sum of the weights of its copies (group, draw), and in which draws it is."""
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    columns, drawn = columns_of(tree), Posterior(tree).group_weights
+    assert drawn is not None
+    of_groups = flat(drawn.values)  # (draw, group, feature)
+    patterns, pattern = distinct_owners(columns)
+    number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}
+    weights, present = [], []
+    for members in features:
+        own = np.flatnonzero(pattern == number_of[tuple(members)])
+        draw = columns.draw[own]
+        summed = np.zeros(of_groups.shape[:2])
+        np.add.at(summed, draw, of_groups[draw, :, columns.slot[own]])
+        weights.append(summed.T)
+        present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
+    return weights, present
+
+
+# The posterior predictive check of several groups of people -----------------------------------------------------------
+
+
+def group_check_table(
+    tree: "xarray.DataTree", random_seed: Any, check: "Callable[..., pandas.DataFrame]"
+) -> "pandas.DataFrame":
+    """The checks of all groups, the worst first; the p-value is the smallest of a group times their number."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    tables = {name: check(tree_of_group(tree, name), random_seed) for name in Posterior(tree).groups}
+    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
+    joined.insert(0, "group", joined.pop("group"))
+    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
+    first = next(iter(tables.values())).attrs
+    p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
+    known = [p for p in p_values.values() if not math.isnan(p)]
+    found.attrs = first | {
+        "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
+        "p_values": p_values,
+        EACH: "person" if Posterior(tree).has_individuals else "group",
+        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
+    }
+    return found

@@ -1,0 +1,525 @@
+"""People of kinds that nobody knows: the kinds made comparable, and their tables, predictions and checks."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import GROUPED, OF_KINDS, PAIRS
+from thali._inference.seeds import streams
+from thali._posterior.interval import TAILS
+from thali._posterior.store import tree_of
+from thali._posterior.summary import mean_errors
+from thali._posterior.view import Posterior
+
+from ..draws.columns import columns_of
+from ..draws.counts import outcomes
+from ..draws.covariates import DIMENSION, Lift, beta_of, cells_of, names_in
+from ..draws.probabilities import probability_blocks, probability_draws
+from ..likelihoods.best_worst import rule_of
+from ..likelihoods.set_draws import set_probability_draws
+from .check import (
+    MEMBER,
+    PAIR,
+    TIED,
+    blocks,
+    discrepancy_of,
+    finished_table,
+    replicated_rows,
+    spaced_draws,
+    whole_counts,
+)
+from .check_by_data import (
+    checked_options,
+    named_options,
+    whole_answers,
+    whole_choices,
+)
+from .groups import tree_of_group
+from .kinds_tree import shares_of_new
+from .predict import (
+    has_answers,
+    lift_for,
+    out_of_sets,
+    places_of,
+    table_of_outcomes,
+    tied_places,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+# The numbers of kinds of people made comparable across draws ----------------------------------------------------------
+#
+# Which kind is called the first is arbitrary, and changes from draw to draw and from chain to chain. The kinds of
+# every draw are assigned to common ones so that the memberships of all people agree best (Stephens 2000): the sum
+# over people of the log probability that they are of the common kind, averaged over all draws, is maximal, in turns
+# with the average. It begins at the draw whose partition is nearest to all others (Dahl 2006). Common kinds are
+# ordered by size.
+
+
+TRIED = 500  # draws among which the nearest to all others is looked for
+TURNS = 50  # at most
+
+
+def number_of_kinds(tree: "xarray.DataTree") -> int:
+    """How many kinds there may be."""
+    return int(tree["constant_data"].dataset["kinds"])
+
+
+def members(tree: "xarray.DataTree") -> np.ndarray:
+    """Of which kind everybody is, by the numbers of each draw (draw, person)."""
+    of = tree["posterior"].dataset["kind"].values
+    return of.reshape(-1, of.shape[-1])
+
+
+def together(of: np.ndarray, number: int) -> np.ndarray:
+    """The share of draws in which two people are of the same kind (person, person)."""
+    stacked = np.concatenate([(of == g) for g in range(number)]).astype(np.float32)
+    return (stacked.T @ stacked).astype(float) / len(of)
+
+
+def nearest(of: np.ndarray, number: int) -> np.ndarray:
+    """The partition of the draw that is nearest to those of all: least squares of being together."""
+    excess = together(of, number) - 0.5
+    tried = of[np.unique(np.linspace(0, len(of) - 1, TRIED).astype(int))]
+    score = np.zeros(len(tried))
+    for g in range(number):
+        own = (tried == g).astype(float)
+        score += np.einsum("dp,dp->d", own @ excess, own)
+    return tried[int(np.argmax(score))]
+
+
+def agreement(of: np.ndarray, number: int) -> np.ndarray:
+    """The share of pairs of people of whom a draw says as `nearest` whether they are of the same kind (draw,)."""
+    people, middle = of.shape[1], nearest(of, number)
+    common = np.stack([[(of == g) @ (middle == h).astype(float) for h in range(number)] for g in range(number)])
+    sides = (common.sum(axis=0) ** 2).sum(axis=0) + (common.sum(axis=1) ** 2).sum(axis=0)
+    return 1.0 + ((common**2).sum(axis=(0, 1)) - sides / 2.0) / (people * (people - 1) / 2.0)
+
+
+def order_of_kinds(of: np.ndarray, number: int) -> np.ndarray:
+    """The number, in each draw, of the kind that is the first, second, ... of the common ones (draw, kind)."""
+    from scipy.optimize import linear_sum_assignment
+
+    owns = of[:, :, None] == np.arange(number)  # (draw, person, kind)
+    common = (nearest(of, number)[:, None] == np.arange(number)).astype(float)
+    order = np.tile(np.arange(number), (len(of), 1))
+    for turn in range(TURNS):
+        logs = np.log((common * len(of) + 1.0 / number) / (len(of) + 1.0)) if turn else common
+        agree = np.einsum("dpg,ph->dhg", owns, logs, optimize=True)
+        found = np.array([linear_sum_assignment(-each)[1] for each in agree])
+        if turn and np.array_equal(found, order):
+            break
+        order = found
+        common = np.take_along_axis(owns, order[:, None, :], axis=2).mean(axis=0)
+    return order[:, np.argsort(-common.sum(axis=0), kind="stable")]
+
+
+def aligned_members(tree: "xarray.DataTree") -> np.ndarray:
+    """Of which common kind everybody is, from 0 (draw, person)."""
+    of, number = members(tree), number_of_kinds(tree)
+    return np.take_along_axis(np.argsort(order_of_kinds(of, number), axis=1), of.astype(int), axis=1)
+
+
+def memberships(tree: "xarray.DataTree") -> np.ndarray:
+    """The probability that a person is of each common kind (person, kind)."""
+    of = aligned_members(tree)
+    return np.stack([(of == g).mean(axis=0) for g in range(number_of_kinds(tree))], axis=1)
+
+
+def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
+    """The posterior of the common kinds as groups "1", "2", ..., each with the data of its likely members."""
+    if Posterior(tree).kinds is None:
+        return tree
+    of, number = members(tree), number_of_kinds(tree)
+    order = order_of_kinds(of, number)
+    posterior = tree["posterior"].to_dataset()
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    names = [str(g + 1) for g in range(number)]
+    kept, data = _data_of_members(tree, memberships(tree).argmax(axis=1), names)
+    for name in [str(name) for name in posterior.data_vars if "kind_number" in posterior[name].dims]:
+        values, dims = posterior[name].values, posterior[name].dims
+        at = order.reshape(*shape, number, *[1] * (values.ndim - 3))
+        values, plain = np.take_along_axis(values, at, axis=2), name.removeprefix("kind_")
+        posterior = posterior.drop_vars(name)
+        if dims[3:] == ("place",):  # the sets of the members of each kind
+            posterior = posterior.drop_vars(plain).drop_dims(("place", "place_number"))
+            posterior[plain] = dims[:2] + dims[3:], np.concatenate([values[:, :, g, kept[g]] for g in range(number)], 2)
+            continue
+        new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
+        posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
+    posterior = posterior.drop_vars(["kind", "n_classes", "respondent"]).assign_coords(group=names)
+    if "set_probability" in posterior:
+        rows = {name: data["observed_data"][name].values for name in ("offered", "alternative", "place_group")}
+        labels = [f"{one} | {offered}" for one, offered in zip(rows["alternative"], rows["offered"], strict=True)]
+        posterior = posterior.assign_coords(place_group=("place", rows["place_group"]))
+        posterior = posterior.assign_coords(place=np.array(labels, dtype=str))
+    found = {"posterior": posterior, **data}
+    return tree_of(found | {"sample_stats": tree["sample_stats"].to_dataset()}, tree.attrs)
+
+
+def _data_of_members(
+    tree: "xarray.DataTree", kind: np.ndarray, names: list[str]
+) -> tuple[list[np.ndarray], dict[str, Any]]:
+    """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
+    constant = tree["constant_data"].to_dataset()
+    of_data = OF_KINDS[Posterior(tree).data_kind]
+    kept, observed, counted = (_pairs_of if of_data == PAIRS else _sets_of)(tree, kind, names)
+    scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds")]
+    counted = counted.assign({name: constant[name] for name in scalars})
+    counted["kind"] = GROUPED[of_data]
+    return kept, {"observed_data": observed, "constant_data": counted}
+
+
+class OfPeople(NamedTuple):
+    """How often everybody chose either option of a pair, or a cell, or neither; a row a person and cell."""
+
+    respondent: np.ndarray
+    cell: np.ndarray
+    counts: np.ndarray  # (rows, outcomes): wins, ties, losses
+
+
+def answers_to_pairs(tree: "xarray.DataTree") -> OfPeople:
+    """What a posterior holds of everybody's answers to pairs."""
+    constant, wins = tree["constant_data"].dataset, tree["observed_data"].dataset["answers"].values
+    ties = constant["answer_ties"].values if "answer_ties" in constant else np.zeros_like(wins)
+    cell = constant["answer_cell" if names_in(tree) else "answer_pair"].values
+    counts = np.stack([wins, ties, constant["answer_losses"].values], axis=1)
+    return OfPeople(constant["answer_respondent"].values, cell, counts)
+
+
+def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
+    """The comparisons of the members of each kind."""
+    import xarray as xr
+
+    constant, given, cells = tree["constant_data"].to_dataset(), answers_to_pairs(tree), cells_of(tree)
+    by_cell = np.zeros((len(names), len(cells["pair"]), 3))
+    np.add.at(by_cell, (kind[given.respondent], given.cell), given.counts)
+    first_cell = np.searchsorted(cells["pair"], np.arange(constant.sizes["compared_pair"]))
+    by_pair = np.add.reduceat(by_cell, first_cell, axis=1)
+    group, pair = np.nonzero(by_pair.sum(axis=2))
+    wins, ties, losses = (_whole(each) for each in by_pair[group, pair].T)
+    rows: dict[str, Any] = {"compared_pair_group": ("compared_pair", group)}
+    rows |= {name: ("compared_pair", constant[name].values[pair]) for name in ("option_a", "option_b")}
+    counted: dict[str, Any] = {name: ("compared_pair", constant[name].values[pair]) for name in ("first", "second")}
+    counted["losses"] = "compared_pair", losses
+    counted["log_binomial_coefficient"] = "compared_pair", np.zeros(len(pair))
+    observed = {"wins": ("compared_pair", wins)}
+    observed |= {"ties": ("compared_pair", ties)} if constant["has_ties"] else {}
+    if names_in(tree):
+        of, cell = np.nonzero(by_cell.sum(axis=2))
+        place = np.empty(by_pair.shape[:2], np.int64)  # of each pair among those of its kind
+        place[group, pair] = np.arange(len(pair)) - np.searchsorted(group, group)
+        counted |= {"cell_pair": ("cell", place[of, cells["pair"][cell]])}
+        counted |= {f"cell_{name}": ("cell", by_cell[of, cell, k]) for k, name in enumerate(("wins", "ties", "losses"))}
+        counted["covariate_values"] = ("cell", DIMENSION), cells["x"][cell]
+        counted["option_values"] = constant["option_values"]
+        rows |= {"cell_group": ("cell", of), DIMENSION: constant[DIMENSION].values}
+    coordinates = {**rows, "option": constant["option"].values, "group": names}
+    return [], xr.Dataset(observed, {name: rows[name] for name in list(rows)[:3]}), xr.Dataset(counted, coordinates)
+
+
+def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
+    """The choices of the members of each kind, out of the sets out of which one of them chose."""
+    import xarray as xr
+
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    sizes, times = constant["set_size"].values, observed["answers"].values
+    (of,) = map(str, observed["chosen"].dims)  # along which the possible answers stand: the places, or best and worst
+    at_place = np.repeat(np.arange(len(sizes)), sizes)
+    set_of = at_place if of == "place" else np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
+    of_answer, answer = kind[constant["answer_respondent"].values], constant["answer_place"].values
+    counts = [np.bincount(answer, times * (of_answer == g), len(set_of)) for g in range(len(names))]
+    sets = [np.flatnonzero(np.bincount(set_of, each, len(sizes))) for each in counts]
+    along = {"set": sets, "place": [np.flatnonzero(np.isin(at_place, each)) for each in sets]}
+    along[of] = [np.flatnonzero(np.isin(set_of, each)) for each in sets]
+    rows: dict[str, Any] = {
+        f"{dim}_group": (dim, np.repeat(np.arange(len(names)), [len(each) for each in kept]))
+        for dim, kept in along.items()
+    }
+    own: dict[str, Any] = {}
+    for dim, at in ((dim, np.concatenate(kept)) for dim, kept in along.items()):
+        rows |= {str(name): (dim, each.values[at]) for name, each in observed.coords.items() if each.dims == (dim,)}
+        own |= {str(name): (dim, each.values[at]) for name, each in constant.data_vars.items() if each.dims == (dim,)}
+    own["log_multinomial_coefficient"] = "set", np.zeros(len(own["set_size"][1]))
+    chosen = np.concatenate([each[own] for each, own in zip(counts, along[of], strict=True)])
+    counted = xr.Dataset(own, {**rows, "option": constant["option"].values, "group": names})
+    return along["place"], xr.Dataset({"chosen": (of, _whole(chosen))}, rows), counted
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    whole = values.astype(np.int64)
+    return whole if np.array_equal(whole, values) else values
+
+
+# Tables of kinds of people whose members are not known ----------------------------------------------------------------
+
+
+def people_in(tree: "xarray.DataTree") -> list[str]:
+    """The names of the people."""
+    return [str(name) for name in tree["posterior"].dataset["respondent"].values]
+
+
+def same_class_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The probability that two people are of the same kind, people by people."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    people = pd.Index(people_in(tree), name="respondent")
+    return Table(together(members(tree), number_of_kinds(tree)), index=people, columns=people.rename("other"))
+
+
+def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The kinds, the largest first, and how many people are of each."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    of, number, people = aligned_members(tree), number_of_kinds(tree), np.array(people_in(tree))
+    likely = memberships(tree).argmax(axis=1)
+    rows = []
+    for g in range(number):
+        count = (of == g).sum(axis=1)
+        shares = {"sample": _of_sample(count, len(people)), "population": _of_all(count, len(people), number)}
+        row = {f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()}
+        rows.append(row | {"occupied": float(np.mean(count > 0)), "people": tuple(people[likely == g].tolist())})
+    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="class"))
+    occupied = tree["posterior"].dataset["n_classes"].values.ravel()
+    table.attrs["n_classes"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
+    return table
+
+
+def _of_sample(count: np.ndarray, people: int) -> dict[str, float]:
+    """Mean and interval of the share of those who answered, of whom so many are of a kind in each draw."""
+    share = count / people
+    low, high = np.quantile(share, TAILS)
+    return {"share": float(share.mean()), "low": float(low), "high": float(high)}
+
+
+def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
+    """Mean and interval of the share of the population: a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g)."""
+    from scipy.optimize import brentq
+    from scipy.special import betainc, betaincinv
+
+    if kinds == 1:
+        return {"share": 1.0, "low": 1.0, "high": 1.0}
+    n, times = np.unique(count, return_counts=True)
+    weight, a, b = times / times.sum(), 1.0 + n, kinds - 1.0 + people - n
+    found = []
+    for p in TAILS:
+        ends = betaincinv(a, b, p)
+        low, high = float(ends.min()), float(ends.max())
+        found.append(low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high))
+    return {"share": float(weight @ (a / (a + b))), "low": found[0], "high": found[1]}
+
+
+def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """Of which kind everybody most probably is."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    p = memberships(tree)
+    likely = p.argmax(axis=1)
+    columns = {"class": likely + 1, "probability": p.max(axis=1)}
+    columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
+    return Table(columns, index=pd.Index(people_in(tree), name="respondent"))
+
+
+def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """Label-free quantities: `kappa`, and of several classes `n_classes`, `class_share[1]`, ..., `class_agreement`."""
+    seen, number = Posterior(tree), number_of_kinds(tree)
+    posterior = seen.draws
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    found = {} if seen.kappa is None else {"kappa": seen.kappa.values}
+    if number == 1:
+        return found
+    of = members(tree)
+    sizes = -np.sort(-np.stack([(of == g).mean(axis=1) for g in range(number)], axis=1), axis=1)
+    found["n_classes"] = posterior["n_classes"].values
+    found |= {f"class_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(number)}
+    return found | ({"class_agreement": agreement(of, number).reshape(shape)} if of.shape[1] > 1 else {})
+
+
+# What a person chooses of whom only the answers of others are known: a mixture over kinds -----------------------------
+
+
+def predicted_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members."""
+    places, paired = places_of(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    lift = lift_for(tree, sets, covariates)
+    if paired:
+        first, second = np.array(places, np.int64).reshape(-1, 2).T
+        of_outcome = outcomes_of_new(tree, first, second, lift)
+        draws = of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2])
+        ends = np.zeros(0, np.int64)
+    else:
+        rule, answers = rule_of(tree), has_answers(sets)
+        ends = out_of_sets(columns_of(tree), places, answers, 0.0, rule)[1][1:-1]
+
+        def of_kind(columns: Any, lapse: float) -> np.ndarray:
+            return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
+
+        draws = new_person_draws(tree, of_kind)
+    p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
+    found = p if paired else np.split(p, ends)
+    if not return_se:
+        return found
+    errors = mean_errors(draws.T.reshape(draws.shape[1], chains, -1))
+    return found, errors if paired else np.split(errors, ends)
+
+
+def outcomes_of_new(tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray, lift: "Lift | None") -> np.ndarray:
+    """Probabilities that a new person chooses the first of each pair, neither, and the second, draw by draw."""
+    share, lapse, groups = aligned_shares(tree), float(tree["constant_data"].dataset["lapse"]), as_groups(tree)
+    total = np.zeros((len(share), len(first), 3))
+    for g, name in enumerate(Posterior(groups).groups):
+        own = tree_of_group(groups, name)
+        tie = Posterior(own).tie
+        for draws, p, q in probability_blocks(columns_of(own), first, second, lapse, lift):
+            nu = np.zeros(1) if tie is None else tie[draws, None]
+            total[draws] += share[draws, g, None, None] * outcomes(p, q, nu)
+    return total
+
+
+def outcomes_table_of_new(tree: "xarray.DataTree", pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+    """A row a pair: a, b, p_a, p_tie, p_b of a new person."""
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    first, second = tied_places(pairs, labels, Posterior(tree).tie is not None)
+    draws = outcomes_of_new(tree, first, second, lift_for(tree, pairs, covariates))
+    return table_of_outcomes(labels, first, second, draws.mean(axis=0))
+
+
+def new_person_draws(tree: "xarray.DataTree", of_kind: "Callable[[Any, float], np.ndarray]") -> np.ndarray:
+    """Probabilities of what a new person chooses, draw by draw; `of_kind`: of the columns of a kind, and lapse."""
+    share, lapse = aligned_shares(tree), float(tree["constant_data"].dataset["lapse"])
+    groups = as_groups(tree)
+    each = [of_kind(columns_of(tree_of_group(groups, name)), lapse) for name in Posterior(groups).groups]
+    return np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0)
+
+
+def aligned_shares(tree: "xarray.DataTree") -> np.ndarray:
+    """The probability that a new person is of each common kind (draw, kind)."""
+    of, number = members(tree), number_of_kinds(tree)
+    sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
+    return shares_of_new(np.take_along_axis(sizes, order_of_kinds(of, number), axis=1))
+
+
+# The posterior predictive check of people whose kinds are not known ---------------------------------------------------
+
+
+def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `pair_check_table`; x_rep is the sum over kinds of Binomial(n_g, p_g), n_g answers by those of kind g.
+
+    With ties as `tied_check_table`, Multinomial of three outcomes; a pair has the covariates of its comparisons.
+    """
+    import pandas as pd
+
+    constant, cells = tree["constant_data"].to_dataset(), cells_of(tree)
+    labels, first, second = constant["option"].values, constant["first"].values, constant["second"].values
+    wins, losses = whole_counts(tree, labels[first], labels[second])
+    has_ties, given = bool(constant["has_ties"]), answers_to_pairs(tree)
+    ties = tree["observed_data"].dataset["ties"].values.astype(np.int64) if has_ties else np.zeros_like(wins)
+    observed = np.stack([wins, ties, losses])
+    of, groups = aligned_members(tree), as_groups(tree)
+    draws = spaced_draws(len(of), len(cells["pair"]))
+    of, rng = of[draws], streams(random_seed, 1)[0]
+    times = given.counts.sum(axis=1).astype(np.int64)
+    lift = Lift(beta_of(tree)[draws], cells["x"]) if names_in(tree) else None
+    kinds = [tree_of_group(groups, name) for name in Posterior(groups).groups]
+    each = [(columns_of(own).take(draws), Posterior(own).tie) for own in kinds]
+    rows, discrepancy, named = [], np.zeros((2, len(draws))), []
+    for pairs in blocks(len(first), len(draws) * len(each) * (3 if has_ties else 1)):
+        block = slice(*np.searchsorted(cells["pair"], [pairs.start, pairs.stop]))
+        pair = cells["pair"][block]
+        first_cell = np.searchsorted(pair, np.arange(pairs.start, pairs.stop))
+        here = np.flatnonzero((given.cell >= block.start) & (given.cell < block.stop))
+        replicates, expected, variance = np.zeros((3, 3, pairs.stop - pairs.start, len(draws)))
+        part = None if lift is None else Lift(lift.beta, lift.x[block])
+        for g, (columns, tie) in enumerate(each):
+            by = np.zeros((len(pair), len(draws)), np.int64)
+            np.add.at(by, given.cell[here] - block.start, times[here, None] * (of[:, given.respondent[here]] == g).T)
+            p = probability_draws(columns, first[pair], second[pair], float(constant["lapse"]), part).T
+            if tie is None:
+                drawn, of_outcome = rng.binomial(by, p), np.stack([p, 0.0 * p, 1.0 - p])
+                drawn = np.stack([drawn, 0 * drawn, by - drawn])
+            else:
+                of_outcome = outcomes(p, 1.0 - p, tie[draws])
+                drawn = np.moveaxis(rng.multinomial(by, of_outcome), -1, 0)
+                of_outcome = np.moveaxis(of_outcome, -1, 0)
+            for whole, part_of_kind in (
+                (replicates, drawn),
+                (expected, by * of_outcome),
+                (variance, by * of_outcome * (1.0 - of_outcome)),
+            ):
+                whole += np.add.reduceat(part_of_kind, first_cell, axis=1)
+        n = observed[:, pairs].sum(axis=0)[:, None]
+        for outcome in range(3 if has_ties else 1):
+            x, drawn, mean = observed[outcome, pairs, None], replicates[outcome], expected[outcome]
+            spread = mean if has_ties else variance[outcome]
+            discrepancy += [discrepancy_of(x, mean, spread), discrepancy_of(drawn, mean, spread)]
+            if outcome < 2:
+                rows.append(replicated_rows(x, n, mean / n, drawn))
+                names: dict[str, Any] = {"a": labels[first[pairs]].tolist(), "b": labels[second[pairs]].tolist()}
+                named.append(pd.DataFrame(names | ({"tied": outcome == 1} if has_ties else {})))
+    return finished_table(pd.concat(named, ignore_index=True), rows, discrepancy, TIED if has_ties else PAIR)
+
+
+def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `set_check_table`; x_rep is the sum over kinds of Multinomial(n_g, p_g), n_g choices by those of kind g."""
+    import pandas as pd
+
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    sizes, members_of, labels = constant["set_size"].values, constant["member"].values, constant["option"].values
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    set_of = np.repeat(np.arange(len(sizes)), sizes)
+    named = {"alternative": labels[members_of].tolist(), "offered": observed["set"].values[set_of].tolist()}
+    counts = whole_choices(observed["chosen"].values, named)
+    totals = np.add.reduceat(counts, start[:-1])
+    of, groups = aligned_members(tree), as_groups(tree)
+    draws = spaced_draws(len(of), len(counts))
+    of, rng = of[draws], streams(random_seed, 1)[0]
+    respondent, which = constant["answer_respondent"].values, set_of[constant["answer_place"].values]
+    times = observed["answers"].values.astype(np.int64)
+    each = [columns_of(tree_of_group(groups, name)).take(draws) for name in Posterior(groups).groups]
+    rows, discrepancy = [], np.zeros((2, len(draws)))
+    for sets in blocks(len(sizes), len(draws) * len(each) * int(sizes.max())):
+        places = slice(start[sets.start], start[sets.stop])
+        first = start[sets.start : sets.stop + 1] - places.start
+        here = np.flatnonzero((which >= sets.start) & (which < sets.stop))
+        replicates, expected = np.zeros((2, places.stop - places.start, len(draws)))
+        for g, columns in enumerate(each):
+            by = np.zeros((sets.stop - sets.start, len(draws)), np.int64)
+            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, respondent[here]] == g).T)
+            p = set_probability_draws(columns, first, members_of[places], float(constant["lapse"]))
+            for v in range(len(by)):
+                own = slice(first[v], first[v + 1])
+                replicates[own] += rng.multinomial(by[v], p[:, own]).T
+            n = by[set_of[places] - sets.start]
+            expected += n * p.T
+        x, n = counts[places, None], totals[set_of[places]][:, None]
+        rows.append(replicated_rows(x, n, expected / n, replicates))
+        discrepancy += [discrepancy_of(x, expected, expected), discrepancy_of(replicates, expected, expected)]
+    return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
+
+
+# Best and worst: the check of all people -----------------------------------------------------------------------------
+
+
+def kinds_best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `best_worst_check_table`; answers to a set are a sum over kinds of Multinomial(n_g, p_g)."""
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    sizes = constant["set_size"].values
+    set_of = np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
+    of, groups = aligned_members(tree), as_groups(tree)
+    draws = spaced_draws(len(of), len(set_of))
+    times, respondent = whole_answers(observed["answers"].values), constant["answer_respondent"].values
+    who = []
+    for g, name in enumerate(Posterior(groups).groups):
+        by = np.zeros((len(sizes), len(draws)), np.int64)
+        np.add.at(by, set_of[constant["answer_place"].values], times[:, None] * (of[draws][:, respondent] == g).T)
+        who.append((columns_of(tree_of_group(groups, name)).take(draws), by))
+    return checked_options(named_options(tree, who, streams(random_seed, 1)[0]))

@@ -1,0 +1,238 @@
+"""People of kinds that nobody knows: their draws as a tree.
+
+The tree has what that of one group has, where probabilities are those of a new person, and besides who is of which kind
+(`kind`), and by kind the weights, comparable as those of groups, and what follows from them. The numbers of the kinds
+mean nothing, and change from draw to draw; `kinds_of_people.order_of_kinds` makes them comparable.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.answers import Answers, Given, first_answers, given_answers, log_coefficients_of_people
+from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS
+from thali._inference.threads import rectangle
+from thali._posterior.densities import is_pointwise
+from thali._posterior.store import origin, tree_of
+from thali.errors import DataError
+
+from ..draws.columns import Columns
+from ..draws.counts import outcomes
+from ..draws.covariates import Lift
+from ..draws.probabilities import probability_draws
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats, pair_index
+from ..likelihoods.best_worst import answer_probabilities
+from .groups import _padded_weights, columns_of_group, comparable_weights, mean_over
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..samplers.record import ChainDraws
+
+LEAST = -1e4  # stands for the logarithm of a probability of 0
+_OF_KINDS = {
+    "kind": "the class of each respondent; the numbers mean nothing and change from draw to draw",
+    "n_classes": "classes that somebody is in",
+    "choice_probability": "probability that a new person chooses the first of a pair; lapse included",
+    "kind_choice_probability": "probability that a person of each class chooses the first of a pair; lapse included",
+    "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
+    "kind_set_probability": "probability that a person of each class chooses the alternative; lapse included",
+    "tie": "nu, the parameter of ties, mean over classes of a new person",
+    "kind_tie": "nu, the parameter of ties, in each class",
+    "kind_weights": "weight of a feature in each class; padded with 0",
+    "kind_unique_weights": "weight of the aspect that an option has alone, in each class",
+    "weights": "weight of a feature, mean over classes; padded with 0",
+    "unique_weights": "weight of the aspect that an option has alone, mean over classes",
+    "kappa": "how similar the classes are: weights are Gamma(kappa, kappa / v), v what they vary about",
+}
+
+
+def kinds_tree(
+    chains: Sequence["ChainDraws"],
+    data: Any,
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    similar: bool,
+    attrs: Mapping[str, object],
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
+    import xarray as xr
+
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    kept = [chains[number] for number in numbers]
+    shape, given = (len(kept), draws), given_answers(data)
+    number = kept[0].unique_weights.shape[1]
+    of = np.concatenate([chain.kinds[:draws] for chain in kept])
+    sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
+    labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
+    coefficients = log_coefficients_of_people(given)
+    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
+
+    def over_draws(values: Any) -> Any:
+        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+
+    raw, parts = [columns_of_group(kept, draws, g) for g in range(number)], []
+    own = {
+        name: [over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for g in range(number)]
+        for name in likelihood.parameters
+    }
+    for g, columns in enumerate(raw):
+        flat = {name: values[g].ravel() for name, values in own.items()}
+        parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
+    by_kind = comparable_weights(raw, parts, own)
+    middle, part = mean_over(by_kind), parts[0]
+    variables = {
+        "n_features": over_draws([chain.n_features for chain in kept]),
+        "alpha": over_draws([chain.alpha for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
+        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
+        "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
+        "kind": (("chain", "draw", "respondent"), of.reshape(*shape, -1)),
+        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
+        "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
+    }
+    if likelihood.unique:
+        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
+        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
+        variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
+    shares = shares_of_new(sizes).reshape(*shape, number)
+    for name, values in own.items():
+        if name in part.descriptions:  # others stand in the parts
+            each = np.stack(values, axis=2)
+            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), each
+            variables[name] = ("chain", "draw"), (shares * each).sum(axis=2)
+    ties = variables["kind_tie"][1] if "kind_tie" in variables else None
+    for name, (dims, values) in part.variables.items():
+        if len(dims) == 2 or name in part.common:  # of the owners, or a parameter, which all kinds share
+            variables[name] = dims, values
+        elif name != "unique_weights":
+            each = np.stack([other.variables[name][1] for other in parts], axis=2)
+            variables[name] = dims, mixed(shares, each, ties if name == "choice_probability" else None)
+            variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
+    coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "respondent": people}
+    posterior = xr.Dataset(variables, {**coordinates, **part.coordinates})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions | _OF_KINDS)[str(name)]
+    found = {"posterior": posterior}
+    with np.errstate(divide="ignore"):  # a probability of 0
+        logs = []
+        for g, columns in enumerate(by_kind):
+            kind = _Kind(parts[g], columns, {name: values[g].ravel() for name, values in own.items()})
+            logs.append(_counted(kind, data, given))
+    if logs[0] is not None and is_pointwise(len(people), len(of)):
+        terms = _log_of_people(np.stack(logs, axis=2), of) + coefficients
+        variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
+        found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "respondent": people})
+    constants, observed = _stored(part.kind, data, given)
+    found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
+    found["constant_data"] = xr.Dataset(
+        {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "respondent": people}
+    )
+    found["constant_data"]["kind"], found["constant_data"]["learned_alpha"] = BY_KINDS[part.kind], bool(learned_alpha)
+    found["constant_data"]["similar"], found["constant_data"]["kinds"] = bool(similar), number
+    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": coordinates["chain"]})
+    return tree_of(found, {**origin(), **attrs})
+
+
+def shares_of_new(sizes: np.ndarray) -> np.ndarray:
+    """The probability that a new person is of each kind, from how many people are (draw, kind)."""
+    return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)
+
+
+def mixed(shares: np.ndarray, each: np.ndarray, ties: np.ndarray | None) -> np.ndarray:
+    """The mean over classes (..., kinds), by shares, of probabilities (..., kinds, n); of pairs that may be tied those
+    that the first is chosen if one is, which weigh as often as that happens in a kind."""
+    if ties is None:
+        return np.einsum("...g,...gn->...n", shares, each)
+    weights = shares[..., None] / (1.0 + ties[..., None] * np.sqrt(each * (1.0 - each)))
+    return (weights * each).sum(axis=-2) / weights.sum(axis=-2)
+
+
+class _Kind(NamedTuple):
+    """What draws say of one kind: the part of the data, columns, and parameters draw by draw."""
+
+    part: DataPart
+    columns: Columns
+    own: dict[str, np.ndarray]
+
+
+def _of_pairs(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each answer, a choice of the first of each compared pair, or cell, one of the second, and of neither."""
+    if "choice_probability" not in kind.part.variables or len(data.cells.pair) > MAX_PAIRS:
+        return None
+    p = kind.part.variables["choice_probability"][1][..., pair_index(data.first, data.second, data.n_options)]
+    p = p.reshape(p.shape[0] * p.shape[1], -1)
+    if data.covariates is not None:
+        beta = kind.part.variables["covariate"][1]
+        lift = Lift(beta.reshape(-1, beta.shape[-1]), data.covariates.values)
+        lapse = kind.part.constants["lapse"]
+        p = probability_draws(kind.columns, data.cells.first, data.cells.second, lapse, lift)
+    tie = kind.own.get("tie")
+    found = outcomes(p, 1.0 - p, np.zeros(1) if tie is None else tie[:, None])
+    return np.log(found[..., [0, 2, 1]]).reshape(len(p), -1)
+
+
+def _of_places(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each member of each set."""
+    if "set_probability" not in kind.part.variables:
+        return None
+    return np.log(kind.part.variables["set_probability"][1].reshape(-1, len(data.members)))
+
+
+def _of_best_and_worst(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each possible answer to each set."""
+    if first_answers(data.start)[-1] > MAX_PAIRS:
+        return None
+    constants, weights = kind.part.constants, kind.columns.unique_weights
+    return np.log(answer_probabilities(weights, data.start, data.members, constants["lapse"], constants["best_worst"]))
+
+
+# The log probability of every answer, draw by draw (draws, answers); None where it is not stored.
+_COUNTED: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
+    PAIRS: _of_pairs,
+    CHOICES: _of_places,
+    BEST_WORST: _of_best_and_worst,
+}
+
+
+def _counted(kind: _Kind, data: Any, given: Given) -> np.ndarray | None:
+    """The log probability of everybody's answers, if they are of that kind (draws, people), without coefficients."""
+    from scipy.sparse import csr_array
+
+    if (logs := _COUNTED[kind.part.kind](kind, data)) is None:
+        return None
+    times = csr_array((given.times, (given.answer, given.respondent)), (logs.shape[1], len(given.respondents)))
+    return np.maximum(logs, LEAST) @ times
+
+
+def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a tree holds of everybody's answers, in constant_data and in observed_data."""
+    if isinstance(data.answers, Answers):
+        answers, place = data.cells.answers, "answer_pair" if data.covariates is None else "answer_cell"
+        rows = {"answer_respondent": ("answer", answers.respondent), place: ("answer", answers.pair)}
+        rows |= {"answer_losses": ("answer", answers.losses)}
+        rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
+        return rows, {"answers": ("answer", answers.wins)}
+    # a dimension of its own: along "answer" stand the possible answers of best-worst choices
+    dim = "given_answer" if kind == BEST_WORST else "answer"
+    rows = {"answer_respondent": (dim, given.respondent), "answer_place": (dim, given.answer)}
+    return rows, {"answers": (dim, given.times)}
+
+
+def _log_of_people(logs: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """log probability of everybody's answers given the kinds of all others, from that by kind (draw, person, kind)."""
+    # Given are the weights of all kinds too, so that the answers of people who are left out can be predicted by
+    # importance sampling.
+    from scipy.special import logsumexp
+
+    _, people, kinds = logs.shape
+    found = np.empty(logs.shape)
+    for g in range(kinds):
+        own = of == g
+        others = own.sum(axis=1, keepdims=True) - own
+        found[:, :, g] = logs[:, :, g] + np.log((others + 1.0) / (people - 1.0 + kinds))
+    return np.asarray(logsumexp(found, axis=2))

@@ -1,0 +1,214 @@
+"""What a new person chooses where everybody has weights of their own about common ones, and how probable it is."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._posterior.summary import mean_errors
+from thali._posterior.view import Posterior
+from thali.errors import Argument, ArgumentError
+
+from ..draws.columns import Columns, columns_of
+from ..draws.probabilities import probability_draws
+from ..likelihoods.best_worst import rule_of
+from .groups import tree_of_common
+from .log_predictive import answers_among, choices_by_person, log_of_choices
+from .population import LEAST, NEW_PEOPLE, Kappas, Population, kappas_in, new_weights
+from .predict import has_answers, out_of_sets, places_of
+from .slopes import known_in, slopes_in, values_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+_NUMBERS = 2**15  # new people of all draws at least, as far as NEW_PEOPLE of a draw go
+
+
+def population_in(tree: "xarray.DataTree") -> Population:
+    """What a posterior says of the people of whom everybody has weights of their own."""
+    seen = Posterior(tree)
+    common, kappa = columns_of(tree_of_common(tree)), seen.kappa
+    assert kappa is not None
+    return Population(common, kappa.values.ravel(), slopes_in(tree), kappas_in(tree))
+
+
+# What is chosen out of a set: the mean over new people --------------------------------------------------------------
+
+
+def predicted_of_population(
+    tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any, respondent: Any = None
+) -> Any:
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members, or answers.
+
+    `respondent`: what is known of the new person.
+    """
+    x = None if respondent is None else values_of(tree, respondent)
+    if covariates is not None:
+        raise ArgumentError(Argument("covariates"), " are unknown of individuals; leave them out.")
+    labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], _lapse(tree)
+    places, paired = places_of(sets, labels)
+    if paired:
+        first, second = np.array(places, np.int64).reshape(-1, 2).T
+        ends = np.zeros(0, np.int64)
+
+        def of_person(columns: Columns) -> np.ndarray:
+            return probability_draws(columns, first, second, lapse)
+    else:
+        answers, rule = has_answers(sets), rule_of(tree)
+        ends = out_of_sets(population_in(tree).common, places, answers, lapse, rule)[1][1:-1]
+
+        def of_person(columns: Columns) -> np.ndarray:
+            return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
+
+    population = population_in(tree)
+    people = new_people(population if x is None else population.of(x))
+    draws = np.asarray(sum(map(of_person, people)) / len(people))
+    p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
+    found = p if paired else np.split(p, ends)
+    if not return_se:
+        return found
+    errors = mean_errors(draws.T.reshape(draws.shape[1], chains, -1))
+    return found, errors if paired else np.split(errors, ends)
+
+
+def new_people(population: Population) -> list[Columns]:
+    """New people of every draw: their columns, of each the first, the second, ... person of all draws."""
+    common = population.common
+    number = int(np.clip(_NUMBERS // common.n_draws, LEAST, NEW_PEOPLE))
+    weights, unique = np.empty((number, len(common.weights))), np.empty((number, *common.unique_weights.shape))
+    for draw in range(common.n_draws):
+        columns = slice(common.first_column[draw], common.first_column[draw + 1])
+        own = new_weights(population, draw, common.weights[columns], number)
+        weights[:, columns], unique[:, draw] = np.split(own, [columns.stop - columns.start], axis=1)
+    return [replace(common, weights=w, unique_weights=u) for w, u in zip(weights, unique, strict=True)]
+
+
+# How probable all choices of a person together are: the integral over new people ------------------------------------
+#
+# A plain mean over new people needs more of them than there can be where somebody answered often, because nearly all
+# have answers of little probability. So they come to the answers in steps of temperature (annealed importance
+# sampling, Neal 2001): every draw has new people, whose weights walk between the steps, and whose importance weights
+# have the probability of the answers as their mean, whatever the walk. Steps are so small that each keeps `_KEPT` of
+# the effective number of people.
+
+_PEOPLE = 1_024  # new people at least, of all draws together
+_KEPT, _WALKS, _GOAL = 0.99, 5, 0.3  # moves between two steps, and the share of them that is wanted to be accepted
+_SEED = 1
+
+
+def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
+    """The ln of the probability of everybody's choices, by respondent."""
+    import pandas as pd
+
+    choices_by_person(data)  # which refuses other data
+    population, lapse, rule = population_in(tree), _lapse(tree), rule_of(tree)
+    draws = population.common.n_draws
+    population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    found, known = {}, None if population.slopes is None else known_in(tree, data.people)
+    for name, own in data.by_respondent().items():
+        which, row = answers_among(own)
+        places, times = places_of(own, labels)[0], np.bincount(row, own.times)
+
+        def log_likelihood(
+            columns: Columns, places: Any = places, which: Any = which, times: Any = times
+        ) -> np.ndarray:
+            draws_of = out_of_sets(columns, places, has_answers(data), lapse, rule)[0]
+            return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
+
+        of_person = population if known is None else population.of(known_of(population, known.loc[name].to_numpy()))
+        found[name] = log_mean_of_new(of_person, log_likelihood, np.random.default_rng(_SEED))
+    return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
+
+
+def known_of(population: Population, x: np.ndarray) -> np.ndarray:
+    """What is known of a person; of one of whom nothing is known (NaN) what is known of those who answered, in turn."""
+    if not np.isnan(x).any():
+        return x
+    assert population.slopes is not None
+    known = population.slopes.known
+    return known[np.resize(np.random.default_rng(_SEED).permutation(len(known)), population.common.n_draws)]
+
+
+def log_mean_of_new(
+    population: Population, log_likelihood: Callable[[Columns], np.ndarray], rng: np.random.Generator
+) -> float:
+    """The ln of the mean over new people, one of each draw, of what has this logarithm."""
+    from scipy.special import logsumexp, polygamma
+
+    common, kappas = population.common, population.own_kappas
+    draw = common.draw
+    logs = _Logs(_log_gammas(rng, kappas.weights), _log_gammas(rng, kappas.unique))
+    widths, step = _Logs(*(np.sqrt(polygamma(1, each)) for each in kappas)), 0.5
+    at = log_likelihood(logs.about(common))
+    total, beta = np.zeros(len(at)), 0.0
+    while beta < 1.0:
+        rise = _rise(at, 1.0 - beta)
+        total += rise * at
+        beta += rise
+        for _ in range(_WALKS if beta < 1.0 else 0):
+            proposed = logs.moved(rng, step, widths)
+            there = log_likelihood(proposed.about(common))
+            with np.errstate(invalid="ignore"):  # of what neither can happen
+                gain = beta * (there - at) + proposed.log_density(common, kappas) - logs.log_density(common, kappas)
+            accepted = np.log(rng.random(len(at))) < gain
+            logs, at = logs.where(accepted, proposed, draw), np.where(accepted, there, at)
+            step *= np.exp(accepted.mean() - _GOAL)
+    return float(logsumexp(total) - np.log(len(total)))
+
+
+class _Logs(NamedTuple):
+    """The logarithms of what the weights of new people are times the common ones, one person a draw."""
+
+    weights: np.ndarray  # (columns,)
+    unique: np.ndarray  # (draws, options)
+
+    def about(self, common: Columns) -> Columns:
+        """The columns with the weights of these people."""
+        weights, unique = common.weights * np.exp(self.weights), common.unique_weights * np.exp(self.unique)
+        return replace(common, weights=weights, unique_weights=unique)
+
+    def log_density(self, common: Columns, kappas: Kappas) -> np.ndarray:
+        """That of the logarithms of Gamma(kappa, kappa), without its constant (draws,)."""
+        each = kappas.weights * (self.weights - np.exp(self.weights))
+        return common.summed(each) + (kappas.unique * (self.unique - np.exp(self.unique))).sum(axis=1)
+
+    def moved(self, rng: np.random.Generator, step: float, widths: "_Logs") -> "_Logs":
+        """All of them a step of a random walk further, of as many of their own widths."""
+        steps = step * widths.weights * rng.standard_normal(self.weights.shape)
+        return _Logs(self.weights + steps, self.unique + step * widths.unique * rng.standard_normal(self.unique.shape))
+
+    def where(self, accepted: np.ndarray, other: "_Logs", draw: np.ndarray) -> "_Logs":
+        """Those of the other in the draws that accepted it."""
+        weights = np.where(accepted[draw], other.weights, self.weights)
+        return _Logs(weights, np.where(accepted[:, None], other.unique, self.unique))
+
+
+def _log_gammas(rng: np.random.Generator, kappa: np.ndarray) -> np.ndarray:
+    """Logarithms of Gamma(kappa, kappa), also of those that are too small for a number."""
+    return np.log(rng.gamma(kappa + 1.0)) + np.log(rng.random(kappa.shape)) / kappa - np.log(kappa)
+
+
+def _rise(at: np.ndarray, most: float) -> float:
+    """By how much the temperature may rise, so that the effective number of people falls by no more than is allowed."""
+    if not np.isfinite(at).any():
+        return most
+    possible = at[np.isfinite(at)] - at.max()
+
+    def kept(rise: float) -> float:
+        weight = np.exp(rise * possible)
+        return float(weight.sum() ** 2 / (weight**2).sum() / len(weight))
+
+    if kept(most) >= _KEPT:
+        return most
+    low, high = 0.0, most
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if kept(middle) >= _KEPT else (low, middle)
+    return high
+
+
+def _lapse(tree: "xarray.DataTree") -> float:
+    return float(tree["constant_data"].dataset["lapse"])

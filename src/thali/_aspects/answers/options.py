@@ -1,0 +1,133 @@
+"""Who is first, second and last: the posterior of the options' ranks."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._inference.numerics.ranks import average_ranks, rank_bounds
+from thali._posterior.interval import TAILS
+from thali._posterior.view import Posterior
+from thali.errors import ArgumentError
+
+from ..draws.columns import Columns, columns_of
+from ..draws.probabilities import BLOCK
+from .kind import of_data
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+AT_ONCE = 2**21  # numbers held at once
+
+
+def utility_draws(columns: Columns) -> np.ndarray:
+    r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`: the higher is chosen oftener."""
+    utility = columns.unique_weights.astype(float)
+    column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
+    np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
+    return utility
+
+
+def shares_of(utility: np.ndarray) -> np.ndarray:
+    """Each option's share in the sum of the utilities of all, the last axis."""
+    return utility / utility.sum(axis=-1, keepdims=True)
+
+
+def rank_draws(tree: "xarray.DataTree") -> np.ndarray:
+    """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones share their mean."""
+    return average_ranks(-utility_draws(columns_of(tree)))
+
+
+def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.DataFrame":
+    """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all.
+
+    Where everybody has weights of their own it is that by the common ones.
+    """
+    import pandas as pd
+
+    from thali._tables import Table
+
+    labels = tree["posterior"].to_dataset()["option"].values.tolist()
+    common = Posterior(tree).common_worth
+    utility = utility_draws(columns_of(tree)) if common is None else common.values.reshape(-1, len(labels))
+    n = utility.shape[1]
+    rank = np.empty_like(utility)
+    share = np.zeros((n, n + 1))  # differences along the ranks
+    options = np.broadcast_to(np.arange(n), (1, n))
+    step = max(1, AT_ONCE // n)
+    for start in range(0, len(utility), step):
+        block = -utility[start : start + step]
+        best, worst = rank_bounds(block)
+        rank[start : start + step] = (best + worst) / 2.0 + 1.0
+        each = 1.0 / (worst - best + 1)
+        who = np.broadcast_to(options, block.shape)
+        np.add.at(share, (who, best), each)
+        np.add.at(share, (who, worst + 1), -each)
+    probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
+    low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf")
+    table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
+    table |= {f"p_{r + 1}": probability[:, r] for r in range(n if every_rank else 1)}
+    frame = Table(table, index=pd.Index(labels, name="option"))
+    return frame.iloc[np.argsort(frame["rank"].to_numpy(), kind="stable")]
+
+
+# The weight that each option has alone --------------------------------------------------------------------------------
+
+
+def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The weight that each option has alone: its unique aspect, and every feature that no other option owns."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    columns = columns_of(tree)
+    weights = columns.unique_weights.copy()
+    alone = np.flatnonzero(columns.sizes == 1)
+    np.add.at(weights, (columns.draw[alone], columns.owners[columns.first_owner[alone]]), columns.weights[alone])
+    total = weights.sum(1, keepdims=True)
+    low, high = np.quantile(weights, TAILS, axis=0)
+    shares = np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0)
+    labels = pd.Index(tree["posterior"].to_dataset()["option"].values.tolist(), name="option")
+    table = {"weight": weights.mean(0), "weight_low": low, "weight_high": high, "share": shares.mean(0)}
+    return Table(table, index=labels)
+
+
+# How similar options are by what they share, and the tree that is nearest to their features ---------------------------
+
+
+MAX_OPTIONS = 1_000  # options of which there is a table
+
+
+def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """E[ sum_k w_k f_ik f_jk / ((U_i + U_j) / 2) ], 0 / 0 being 0, and 1 on the diagonal."""
+    from thali._tables import Table
+
+    labels = [str(label) for label in tree["posterior"].dataset["option"].values]
+    n = len(labels)
+    if n > MAX_OPTIONS:
+        raise ArgumentError(
+            f"The table of similarities would have {n:,} rows; it is made of {MAX_OPTIONS:,} options at most."
+        )
+    columns = columns_of(tree)
+    counts = ~ignored(tree, columns)
+    total = np.zeros((n, n))
+    step = max(1, BLOCK // max(1, n * n))
+    weighed = replace(columns, weights=np.where(counts, columns.weights, 0.0))
+    for start in range(0, columns.n_draws, step):
+        stop = min(start + step, columns.n_draws)
+        features, weights = weighed.dense(start, stop)
+        owned = features.astype(float)
+        shared = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
+        worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]
+        mean = 0.5 * (worth[:, :, None] + worth[:, None, :])
+        total += np.divide(shared, mean, out=np.zeros_like(shared), where=mean > 0.0).sum(axis=0)
+    found = total / columns.n_draws
+    np.fill_diagonal(found, 1.0)
+    return Table(found, index=labels, columns=labels)
+
+
+def ignored(tree: "xarray.DataTree", columns: Columns) -> np.ndarray:
+    """The columns that tell no options apart: those of all, and those of one owner where the data do not see them."""
+    sees_single = of_data(tree).sees_single(tree)
+    return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

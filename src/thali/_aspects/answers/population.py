@@ -1,0 +1,206 @@
+"""People of whom each has weights of their own about common ones: what the posterior says of the population."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import OF_GROUPS, PAIR_GROUPS
+from thali._inference.threads import rectangle
+from thali._posterior.store import tree_of
+from thali._posterior.view import Posterior
+
+from ..draws.columns import Columns, columns_of, flat
+from ..draws.probabilities import advantages, lapsing
+from ..draws.tree import pair_index, pair_names
+from .features import distinct_owners
+from .groups import _as_shares, _padded_weights, columns_of_group
+from .kind import of_kind
+from .options import shares_of, utility_draws
+from .slopes import Slopes, quantities_of_slopes, slopes_in
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..samplers.record import ChainDraws
+
+NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
+MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary
+_DESCRIPTIONS = {
+    "common_weights": "weight of a feature that those of everybody vary about, as a share; padded with 0",
+    "common_unique_weights": "weight of the aspect that an option has alone that those of everybody vary about",
+    "common_worth": "share of an option in the weight of all that options have, by the common weights",
+    "population_probability": "probability that the first of a pair is chosen, mean over new people; lapse included",
+}
+
+
+class Kappas(NamedTuple):
+    """How little each weight varies between people."""
+
+    weights: np.ndarray  # (columns of all draws,)
+    unique: np.ndarray  # (draws, options)
+
+
+class Population(NamedTuple):
+    """The common weights of every draw, and how alike people are."""
+
+    common: Columns
+    kappa: np.ndarray  # (draws,)
+    slopes: Slopes | None = None  # where weights depend on what is known of people
+    kappas: Columns | None = None  # where each weight has its own, in place of the weights
+
+    @property
+    def own_kappas(self) -> Kappas:
+        """The kappa of each weight."""
+        if self.kappas is not None:
+            return Kappas(self.kappas.weights, self.kappas.unique_weights)
+        return Kappas(self.kappa[self.common.draw], np.multiply.outer(self.kappa, np.ones(self.common.n_options)))
+
+    def taken(self, draws: np.ndarray) -> "Population":
+        """Some of the draws, each as often as it is named."""
+        slopes = None if self.slopes is None else self.slopes.taken(self.common, draws)
+        kappas = None if self.kappas is None else self.kappas.take(draws)
+        return Population(self.common.take(draws), self.kappa[draws], slopes, kappas)
+
+    def of(self, x: np.ndarray) -> "Population":
+        """Those of whom this is known."""
+        assert self.slopes is not None
+        return Population(self.slopes.lifted(self.common, x), self.kappa, kappas=self.kappas)
+
+
+def with_kappas(tree: "xarray.DataTree", chains: Sequence["ChainDraws"]) -> "xarray.DataTree":
+    """The tree with the kappa that each weight has for itself."""
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    kept = [chains[number] for number in numbers]
+    columns = columns_of_group(kept, draws, kept[0].weights.shape[1] - 1)
+    posterior = tree["posterior"].to_dataset()
+    posterior["feature_kappas"] = ("chain", "draw", "feature"), _padded_weights([columns], (len(kept), draws))[:, :, 0]
+    if Posterior(tree).unique is not None:
+        posterior["option_kappas"] = ("chain", "draw", "option"), columns.unique_weights.reshape(len(kept), draws, -1)
+    for name in {"feature_kappas", "option_kappas"} & set(map(str, posterior.data_vars)):
+        posterior[name].attrs["description"] = "how alike people are in this weight: Gamma(kappa, kappa / v) about v"
+    groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
+    return tree_of(groups | {"posterior": posterior}, tree.attrs)
+
+
+def kappas_in(tree: "xarray.DataTree") -> Columns | None:
+    """The columns with the kappa of each weight in its place; None where all have one."""
+    seen = Posterior(tree)
+    if seen.feature_kappas is None:
+        return None
+    columns = columns_of(tree)
+    unique = np.ones((columns.n_draws, columns.n_options))
+    if seen.option_kappas is not None:
+        unique = flat(seen.option_kappas.values)
+    return columns.reweighted(flat(seen.feature_kappas.values)[columns.draw, columns.slot], unique)
+
+
+def with_population(
+    tree: "xarray.DataTree", chains: Sequence["ChainDraws"], people: int, lapse: float
+) -> "xarray.DataTree":
+    """The tree with the common weights and worths, and of pairs the choice probabilities of new people."""
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    kept = [chains[number] for number in numbers]
+    common = columns_of_group(kept, draws, people)
+    if Posterior(tree).unique is None:  # what the chains hold for them counts nowhere
+        common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
+    posterior = tree["posterior"].to_dataset()
+    shape = len(kept), draws, -1
+    shares = _as_shares(common)
+    worth = shares_of(utility_draws(shares)).reshape(shape)
+    found: dict[str, Any] = {
+        "common_worth": (("chain", "draw", "option"), worth),
+        "common_weights": (("chain", "draw", "feature"), _padded_weights([shares], (len(kept), draws))[:, :, 0]),
+        "common_unique_weights": (("chain", "draw", "option"), shares.unique_weights.reshape(shape)),
+    }
+    coordinates: dict[Any, Any] = {}
+    if Posterior(tree).data_kind == PAIR_GROUPS and Posterior(tree).features is not None:
+        kappa = np.concatenate([chain.extra["kappa"][:draws] for chain in kept])
+        mean = mean_of_new(Population(common, kappa, slopes_in(tree), kappas_in(tree)), lapse)
+        found["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
+        coordinates = {} if "pair" in posterior.coords else pair_names(posterior["option"].values)
+    posterior = posterior.assign(found).assign_coords(coordinates)
+    for name in found:
+        posterior[name].attrs["description"] = _DESCRIPTIONS[name]
+    groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
+    return tree_of(groups | {"posterior": posterior}, tree.attrs)
+
+
+def mean_of_new(population: Population, lapse: float) -> np.ndarray:
+    r"""The probability that the first of each pair is chosen, mean over new people, draw by draw (draws, pairs).
+
+    Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin hypercube: every weight
+    takes each of as many equally probable values once, in an order that the draw itself decides, so that a longer fit
+    has the same numbers.
+    """
+    common = population.common
+    first, second = np.triu_indices(common.n_options, 1)
+    people = int(np.clip(AT_ONCE // len(first), LEAST, NEW_PEOPLE))
+    found = np.empty((common.n_draws, len(first)))
+    for draw in range(common.n_draws):
+        features, weights = common.dense(draw, draw + 1)
+        own = new_weights(population, draw, weights[0], people)
+        shared = weights.shape[1]
+        owned = np.broadcast_to(features, (people, *features.shape[1:]))
+        sides = advantages(owned, own[:, :shared], own[:, shared:], first, second)
+        found[draw] = lapsing(*sides, lapse).mean(axis=0)
+    return found
+
+
+def new_weights(population: Population, draw: int, weights: np.ndarray, people: int) -> np.ndarray:
+    """The weights of features, then unique ones, of so many new people of a draw (people, weights).
+
+    With slopes as much is known of them as of those who answered, of whom everybody is taken as often as another.
+    """
+    from scipy.special import gammaincinv
+
+    common, kappa, slopes, kappas = population
+    columns = slice(common.first_column[draw], common.first_column[draw + 1])
+    about = np.concatenate([weights, common.unique_weights[draw]])
+    rng = np.random.default_rng(np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64))
+    order = np.argsort(rng.random((people, about.size)), axis=0)
+    places = (np.arange(people) + 0.5) / people
+    if kappas is None:
+        own = about * (gammaincinv(kappa[draw], places) / kappa[draw])[order]
+    else:
+        each = np.concatenate([kappas.weights[columns], kappas.unique_weights[draw]])
+        own = about * np.take_along_axis(gammaincinv(each, places[:, None]) / each, order, axis=0)
+    if slopes is None:
+        return own
+    x = np.resize(rng.permutation(len(slopes.known)), people)
+    return own * slopes.factors(columns, draw, slopes.known[x])
+
+
+def quantities_of_population(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:
+    """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or `worth[a]`; where
+    nobody chooses, `weight[a, b, ...]`."""
+    seen = Posterior(tree)
+    labels, worth, p = seen.draws["option"].values, seen.common_worth, seen.population_probability
+    effects = quantities_of_slopes(tree, most)
+    if (kappas := seen.option_kappas) is not None and len(labels) <= most:
+        effects |= {f"kappa[{label}]": kappas.values[..., i] for i, label in enumerate(labels)}
+    if worth is None:
+        return common_weights_of_features(tree) | effects
+    if p is None or len(labels) > most:
+        return {f"worth[{label}]": worth.values[..., i] for i, label in enumerate(labels)} | effects
+    compared = np.unique(pair_index(seen.fixed["first"].values, seen.fixed["second"].values, len(labels)))
+    return {f"choice_probability[{p['pair'].values[pair]}]": p.values[..., pair] for pair in compared} | effects
+
+
+def common_weights_of_features(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """`weight[a, b, ...]` of probable features of several options: that which everybody's vary about, 0 if absent."""
+    columns, drawn = columns_of(tree), Posterior(tree).common_weights
+    assert drawn is not None
+    labels, shape = Posterior(tree).draws["option"].values, drawn.shape[:2]
+    weights = drawn.values.reshape(columns.n_draws, -1)[columns.draw, columns.slot]
+    patterns, pattern = distinct_owners(columns)
+    sizes = np.array([len(owners) for owners in patterns])
+    silent = of_kind(OF_GROUPS[Posterior(tree).data_kind]).is_silent(tree, sizes)
+    found = {}
+    for number in np.flatnonzero(~silent & (sizes > 1)):
+        owners, own = patterns[number], pattern == number
+        if len(np.unique(columns.draw[own])) >= MIN_PRESENT * columns.n_draws:
+            summed = np.bincount(columns.draw[own], weights[own], columns.n_draws)
+            found[f"weight[{', '.join(labels[owners])}]"] = summed.reshape(shape)
+    return found

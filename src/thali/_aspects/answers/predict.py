@@ -1,0 +1,291 @@
+"""Posterior mean choice probabilities of any sets."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.answers import first_answers
+from thali._data.choices import Choices
+from thali._data.pairs.parts import LeftPair
+from thali._data.triplets import Triplets
+from thali._data.triplets.rows import pairs_in
+from thali._inference.numerics.ranks import average_ranks
+from thali._labels import as_label, suggest
+from thali._posterior.interval import TAILS
+from thali.errors import ArgumentError, DataError
+
+from ..draws.columns import Columns, columns_of
+from ..draws.counts import outcomes
+from ..draws.covariates import Lift, beta_of, names_in, values_for
+from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
+from ..draws.similarities import similarity_draws
+from ..draws.tree import MAX_PAIRS, pair_coordinates
+from ..draws.triplets import pair_similarities, parts_of, triplet_blocks
+from .kind import of_choices, of_similarities, of_triplets
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._data.similarities import Similarities
+
+_SETS = 200  # whose draws are held at once
+
+
+def predicted_with_errors(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+    """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
+    from ..likelihoods.best_worst import rule_of
+
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
+    columns, rule, lift = columns_of(tree), rule_of(tree), lift_for(tree, sets, covariates)
+    found = predicted(columns, labels, sets, lapse, rule, lift)
+    if not return_se:
+        return found
+    return found, errors_of_predictions(columns, labels, sets, lapse, sizes["chain"], rule, lift)
+
+
+def predicted(
+    columns: Columns, labels: list[str], sets: Any, lapse: float, rule: str, lift: Lift | None = None
+) -> "np.ndarray | list[np.ndarray]":
+    """For pairs the probability of the first; otherwise, for each set, the probabilities of its members, or answers."""
+    places, paired = places_of(sets, labels)
+    if paired:
+        first, second = np.array(places, np.int64).reshape(-1, 2).T
+        return mean_probabilities(columns, first, second, lapse, lift)
+    from ..likelihoods.set_draws import mean_over_draws
+
+    draws_of, first = out_of_sets(columns, places, has_answers(sets), lapse, rule)
+    return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
+
+
+def has_answers(sets: Any) -> bool:
+    """Whether best and worst of the sets are wanted."""
+    return isinstance(sets, Choices) and sets.worst is not None
+
+
+def out_of_sets(
+    columns: Columns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
+) -> tuple[Any, np.ndarray]:
+    """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
+    from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
+
+    start, members = np.concatenate([[0], np.cumsum([len(each) for each in places])]), np.concatenate(places)
+    if not answers:
+        return partial(set_probability_draws, columns, start, members, lapse), start
+    return partial(answer_probability_draws, columns, start, members, lapse, rule), first_answers(start)
+
+
+def errors_of_predictions(
+    columns: Columns, labels: list[str], sets: Any, lapse: float, chains: int, rule: str, lift: Lift | None = None
+) -> "np.ndarray | list[np.ndarray]":
+    """Monte Carlo standard errors of what `predicted` gives, in the same form."""
+    from thali._posterior.summary import mean_errors
+
+    places, paired = places_of(sets, labels)
+    errors, sizes = [], []
+    for first in range(0, len(places), _SETS):
+        some = places[first : first + _SETS]
+        if paired:
+            first_option, second_option = np.array(some, np.int64).reshape(-1, 2).T
+            part = None if lift is None else Lift(lift.beta, lift.x[first : first + _SETS])
+            draws = probability_draws(columns, first_option, second_option, lapse, part)
+        else:
+            draws_of, begin = out_of_sets(columns, some, has_answers(sets), lapse, rule)
+            draws = draws_of(slice(0, columns.n_draws))
+            sizes += np.diff(begin).tolist()
+        errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
+    found = np.concatenate(errors) if errors else np.empty(0)
+    return found if paired else np.split(found, np.cumsum(sizes)[:-1])
+
+
+def lift_for(tree: "xarray.DataTree", sets: Any, covariates: Any) -> Lift | None:
+    """What covariates of a prediction do to its pairs; None if none are given."""
+    if covariates is None:
+        return None
+    posterior = tree["posterior"].dataset
+    places, paired = places_of(sets, [str(label) for label in posterior["option"].values])
+    if not paired:
+        raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
+    names, constant = names_in(tree), tree["constant_data"].dataset
+    options = constant["option_values"].values if names else np.zeros((1, 0))
+    x = values_for(covariates, names, options, len(places))
+    return Lift(beta_of(tree), x) if x.shape[1] else None
+
+
+def outcomes_table(tree: "xarray.DataTree", pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+    """A row a pair: a, b, p_a, p_tie, p_b."""
+    constant, posterior = tree["constant_data"].dataset, tree["posterior"].dataset
+    labels = [str(x) for x in posterior["option"].values]
+    first, second = tied_places(pairs, labels, bool(constant["has_ties"]))
+    total, tie = np.zeros((len(first), 3)), posterior["tie"].values.ravel()
+    columns, lapse = columns_of(tree), float(constant["lapse"])
+    for draws, p, q in probability_blocks(columns, first, second, lapse, lift_for(tree, pairs, covariates)):
+        total += outcomes(p, q, tie[draws, None]).sum(axis=0)
+    return table_of_outcomes(labels, first, second, total / columns.n_draws)
+
+
+def tied_places(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
+    """The positions of the labels of pairs, array (2, pairs), for a model that knows ties."""
+    if not has_ties:
+        raise ArgumentError(
+            "The model knows no ties: there were none in the data, or they were not modelled; predict_proba has the "
+            "probabilities of either option."
+        )
+    places, paired = places_of(pairs, labels)
+    if not paired:
+        raise ArgumentError("Give pairs of labels, [(a, b), ...]; there are no ties out of larger sets.")
+    return np.array(places, np.int64).reshape(-1, 2).T
+
+
+def table_of_outcomes(labels: list[str], first: Any, second: Any, found: np.ndarray) -> "pandas.DataFrame":
+    """A row a pair: a, b, and the probabilities (pairs, outcomes) as p_a, p_tie, p_b."""
+
+    from thali._tables import Table
+
+    named = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
+    return Table(named | dict(zip(("p_a", "p_tie", "p_b"), found.T, strict=True)))
+
+
+def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
+    """The positions of the labels of sets, and whether they were given as a list of pairs."""
+    if isinstance(sets, Choices):
+        return _positions(sets.sets, labels), False
+    places = _positions(sets, labels)
+    return places, all(len(each) == 2 for each in places)
+
+
+def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
+    where = {label: position for position, label in enumerate(labels)}
+    if not isinstance(sets, Iterable):
+        raise ArgumentError(f"Give pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}.")
+    found = []
+    for number, entry in enumerate(sets):
+        names = [as_label(each) for each in entry] if isinstance(entry, tuple | list | np.ndarray) else [str(entry)]
+        if len(names) < 2:
+            raise ArgumentError(f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets.")
+        for name in names:
+            if name not in where:
+                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
+                raise ArgumentError(
+                    f"Entry {number} names {name!r}, which is not an option of the data; options are {known}."
+                )
+        if len(set(names)) < len(names):
+            double = next(name for k, name in enumerate(names) if name in names[:k])
+            what = f"compares {double!r} with itself" if len(names) == 2 else f"names {double!r} twice"
+            raise ArgumentError(f"Entry {number} {what}; give different options.")
+        found.append(np.array([where[name] for name in names], np.int64))
+    return found
+
+
+def fitted_draws(tree: "xarray.DataTree", data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each measured similarity of these data, in every draw (chain, draw, pair)."""
+    posterior = of_similarities(tree, "a predicted similarity")["posterior"].dataset
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    constant, sigma = (posterior[name].values.reshape(-1) for name in ("constant", "sigma"))
+    mean = similarity_draws(columns_of(tree), constant, data.first, data.second)
+    deviation = sigma[:, None] / np.sqrt(data.judgements)
+    return mean.reshape(*shape, -1), deviation.reshape(*shape, -1)
+
+
+# Predictions for triplets: the most similar pair of any set, and how similar the pairs are ----------------------------
+
+
+Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
+
+
+def predicted_pairs(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
+    """Of each set the posterior mean probabilities of its pairs, and their Monte Carlo errors if wanted."""
+    from thali._posterior.summary import mean_errors
+
+    tree = of_triplets(tree, "predict_proba")
+    start, first, second = places_of_pairs(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    mean, errors = np.empty(len(first)), np.empty(len(first))
+    for places, draws in triplet_blocks(tree, start, first, second):
+        mean[places] = draws.mean(axis=0)
+        if return_se:
+            errors[places] = mean_errors(draws.T.reshape(draws.shape[1], tree["posterior"].sizes["chain"], -1))
+    found = np.split(mean, start[1:-1])
+    return (found, np.split(errors, start[1:-1])) if return_se else found
+
+
+def places_of_pairs(sets: Any, labels: list[str]) -> Places:
+    """The pairs of sets of labels, set after set."""
+    where = {label: k for k, label in enumerate(labels)}
+    if isinstance(sets, Triplets):
+        for label in sets.labels:
+            _known(label, where, "The data name")
+        at = np.array([where[label] for label in sets.labels])
+        return sets.start, *np.sort([at[sets.first], at[sets.second]], axis=0)
+    if isinstance(sets, str) or not hasattr(sets, "__iter__"):
+        raise ArgumentError(
+            f"Give a list of sets of objects, [(a, b, c), ...], or Triplets; got {type(sets).__name__}."
+        )
+    sizes, sides = [], []
+    for number, entry in enumerate(sets):
+        if isinstance(entry, str) or not hasattr(entry, "__iter__"):
+            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of three objects or more, (a, b, c).")
+        try:
+            pairs = pairs_in(number, entry)
+        except DataError as error:
+            raise ArgumentError(str(error)) from None
+        for pair in pairs:
+            for label in pair:
+                _known(label, where, f"Entry {number} names")
+        sizes.append(len(pairs))
+        sides += [sorted((where[a], where[b])) for a, b in pairs]
+    first, second = np.array(sides, np.int64).reshape(-1, 2).T
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), first, second
+
+
+def _known(label: str, where: dict[str, int], who: str) -> None:
+    """Refuse an object that the model does not know."""
+    if label not in where:
+        raise ArgumentError(f"{who} {label!r}, which is not an object of the fit.{suggest(label, list(where))}")
+
+
+def pair_ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """A row a pair, the most similar first."""
+    from thali._tables import Table
+
+    tree = of_triplets(tree, "pair_ranks")
+    labels = np.asarray(tree["posterior"].dataset["option"].values, dtype=str)
+    first, second = np.triu_indices(len(labels), k=1)
+    if len(first) > MAX_PAIRS:
+        raise ArgumentError(
+            f"{len(labels):,} objects have {len(first):,} pairs, of which no table of ranks is made; predict_proba "
+            "compares those that matter."
+        )
+    columns, constant, link, _ = parts_of(tree)
+    similarity = pair_similarities(columns, constant, first, second, link)
+    rank = average_ranks(-similarity)
+    sides = pair_coordinates("", labels, first, second)
+    found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
+    for name, draws in (("similarity", similarity), ("rank", rank)):
+        low, high = np.quantile(draws, TAILS, axis=0)
+        found |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+    return Table(found).sort_values("rank", kind="stable", ignore_index=True)
+
+
+# What draws predict for data that were left out of the fit ------------------------------------------------------------
+
+
+def predicted_left_out(tree: "xarray.DataTree", part: Any) -> Any:
+    """The outcomes of a pair, or the means and standard deviations of similarities, draw by draw."""
+    return outcome_draws(tree, part) if isinstance(part, LeftPair) else fitted_draws(tree, part)
+
+
+def outcome_draws(tree: "xarray.DataTree", part: LeftPair) -> np.ndarray:
+    """The probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
+    tree = of_choices(tree, "predict_left_out")
+    posterior, (count, n_outcomes) = tree["posterior"].dataset, part.counts.shape
+    labels = [str(label) for label in posterior["option"].values]
+    first, second = (np.full(count, labels.index(label)) for label in part.pair)
+    lift = lift_for(tree, [part.pair] * count, part.known(names_in(tree)))
+    draws = probability_draws(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]), lift)
+    p = draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"], count)
+    return (
+        np.stack([p, 1.0 - p], axis=-1) if n_outcomes == 2 else outcomes(p, 1.0 - p, posterior["tie"].values[..., None])
+    )

@@ -1,0 +1,174 @@
+"""Scores of options from 0 to 100, as studies of best and worst report them; of groups and segments of people, too."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._inference.seeds import streams
+from thali._labels import as_label, shorten
+from thali._people.individuals import blocks_of_people
+from thali._people.segments import Segments
+from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.view import Posterior
+from thali.errors import Argument, ArgumentError
+
+from ..draws.columns import columns_of
+from .groups import tree_of_group
+from .individuals import labels_of, no_individuals, place_of, shares_of_people
+from .kind import of_choices
+from .options import utility_draws
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+_FEW = 1e-300  # a worth of 0 has no logarithm
+_LARGEST = 700.0  # logarithm of a number that is finite
+
+
+class _Scale(NamedTuple):
+    """What scores are on."""
+
+    size: float  # options of a set
+    none: int | None = None  # the option that stands for none of the others
+
+    def scores(self, worth: np.ndarray) -> np.ndarray:
+        """Scores of options (last axis) from their worths: see `scaled` and `anchored`."""
+        return scaled(worth, self.size) if self.none is None else anchored(worth, self.size, self.none)
+
+    def above(self, worth: np.ndarray) -> np.ndarray:
+        """Whether each option is better than the one that stands for none; NaN without it."""
+        if self.none is None:
+            return np.full(worth.shape, np.nan)
+        return (worth > worth[..., [self.none]]).astype(float)
+
+
+class _Scores(NamedTuple):
+    """Of one group."""
+
+    mean: np.ndarray  # (options,)
+    draws: np.ndarray  # (draws, options)
+    above: np.ndarray  # (options,) the share who prefer each to the one that stands for none; NaN without it
+
+
+def scaled(worth: np.ndarray, size: float) -> np.ndarray:
+    r"""Scores of options (last axis) from their worths, which sum to 100; sets have so many options.
+
+    .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
+
+    with the log worths z less their mean.
+    """
+    logs = np.log(np.maximum(worth, _FEW))
+    p = _beside(logs - logs.mean(axis=-1, keepdims=True), size)
+    return 100.0 * p / p.sum(axis=-1, keepdims=True)
+
+
+def anchored(worth: np.ndarray, size: float, none: int) -> np.ndarray:
+    """The same with the log worths less that of the option which stands for none, whose score is 100: 100 a p."""
+    logs = np.log(np.maximum(worth, _FEW))
+    return 100.0 * size * _beside(logs - logs[..., [none]], size)
+
+
+def _beside(logs: np.ndarray, size: float) -> np.ndarray:
+    """The probability of choosing an option out of a set whose others have a log worth of 0."""
+    odds = np.exp(np.minimum(logs, _LARGEST))
+    return odds / (odds + size - 1.0)
+
+
+def size_of_sets(tree: "xarray.DataTree") -> float:
+    """How many options were shown at once, on average over the sets; 2 of comparisons."""
+    return Posterior(tree).shown_size or 2.0
+
+
+def scores_table(tree: "xarray.DataTree", by: Any, none: Any, random_seed: Any) -> "pandas.DataFrame":
+    """A row an option; of several groups, or of those `by` which people are grouped, a row a group and option."""
+    seen = Posterior(tree)
+    at = None if none is None else place_of(none, labels_of(tree))
+    scale = _Scale(size_of_sets(tree), at)
+    if seen.has_individuals:
+        return _of_people(tree, by, scale, random_seed)
+    if by is not None:
+        raise no_individuals("by")
+    if not seen.groups:
+        return _table({"": _of_one(of_choices(tree, "scores"), scale)}, tree, scale, None)
+    each = {name: _of_one(of_choices(tree_of_group(tree, name), "scores"), scale) for name in seen.groups}
+    return _table(each, tree, scale, "group")
+
+
+def _of_one(tree: "xarray.DataTree", scale: _Scale) -> _Scores:
+    """The scores of one group."""
+    worth = utility_draws(columns_of(tree))
+    draws = scale.scores(worth)
+    return _Scores(draws.mean(axis=0), draws, scale.above(worth).mean(axis=0))
+
+
+def _of_people(tree: "xarray.DataTree", by: Any, scale: _Scale, random_seed: Any) -> "pandas.DataFrame":
+    """Means over people; in every draw they have the weights of a Bayesian bootstrap."""
+    seen = Posterior(tree)
+    people, sizes = seen.groups, seen.draws.sizes
+    draws, n = sizes["chain"] * sizes["draw"], sizes["option"]
+    names, codes = _groups_of(by, people)
+    weights = streams(random_seed, 1)[0].standard_gamma(1.0, (draws, len(people)))
+    (means, above), drawn = np.zeros((2, len(names), n)), np.zeros((len(names), draws, n))
+    for some in blocks_of_people(len(people), draws * n):
+        shares = shares_of_people(tree, some)
+        scores, better = scale.scores(shares), scale.above(shares)
+        for code in np.unique(codes[some]):
+            own = codes[some] == code
+            means[code] += scores[:, own].mean(axis=0).sum(axis=0)
+            above[code] += better[:, own].mean(axis=0).sum(axis=0)
+            drawn[code] += np.einsum("dp,dpi->di", weights[:, some][:, own], scores[:, own])
+    for code in range(len(names)):
+        own = codes == code
+        means[code] /= own.sum()
+        above[code] /= own.sum()
+        drawn[code] /= weights[:, own].sum(axis=1, keepdims=True)
+    each = {name: _Scores(means[code], drawn[code], above[code]) for code, name in enumerate(names)}
+    return _table(each, tree, scale, None if by is None else "segment" if isinstance(by, Segments) else "group")
+
+
+def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
+    """The names of the groups, and of which everybody is."""
+    import pandas as pd
+
+    if by is None:
+        return [""], np.zeros(len(people), np.int64)
+    found = by.assignment["segment"] if isinstance(by, Segments) else by
+    if not isinstance(found, Mapping | pd.Series):
+        raise ArgumentError(
+            Argument("by"),
+            " must be the segments of the model, or say of every person, by name, which group it is of (a mapping or a "
+            f"pandas.Series); got {type(by).__name__}.",
+        )
+    told = {(as_label(person), group) for person, group in found.items()}
+    group_of = dict(told)
+    if len(group_of) < len(told):
+        raise ArgumentError(Argument("by"), " says two groups of one person; give one of each.")
+    if missing := [person for person in people if person not in group_of]:
+        raise ArgumentError(Argument("by"), f" does not say of which group {shorten(missing, 5)} is.")
+    codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)
+    if (codes < 0).any():
+        raise ArgumentError(Argument("by"), f" is missing for {people[int(np.flatnonzero(codes < 0)[0])]!r}.")
+    return list(names), codes
+
+
+def _table(each: Mapping[Any, _Scores], tree: "xarray.DataTree", scale: _Scale, of: str | None) -> "pandas.DataFrame":
+    """Means and intervals, a row an option, of each group."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    labels = labels_of(tree)
+    index = pd.Index(labels, name="option")
+    if of is not None:
+        index = pd.MultiIndex.from_product([list(each), labels], names=[of, "option"])
+    low, high = np.concatenate([np.quantile(found.draws, TAILS, axis=0) for found in each.values()], axis=1)
+    columns = {"score": np.concatenate([found.mean for found in each.values()]), "low": low, "high": high}
+    if scale.none is not None:
+        columns["above_none"] = np.concatenate([found.above for found in each.values()])
+    table = Table(columns, index)
+    table.attrs |= {"interval": INTERVAL, "set_size": scale.size}
+    if scale.none is not None:
+        table.attrs["none"] = labels[scale.none]
+    return table

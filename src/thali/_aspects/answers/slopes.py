@@ -1,0 +1,241 @@
+"""People whose weights depend on what is known of them: the slopes of log weights, and what follows for options."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import OF_GROUPS
+from thali._inference.threads import rectangle
+from thali._labels import shorten, suggest
+from thali._people.columns import Covariates
+from thali._posterior.interval import INTERVAL
+from thali._posterior.store import tree_of
+from thali._posterior.view import Posterior
+from thali.errors import Argument, ArgumentError, DataError
+
+from ..draws.columns import Columns, columns_of, flat
+from .features import distinct_owners
+from .groups import _padded_weights, columns_of_group, tree_of_common
+from .kind import of_kind
+from .options import utility_draws
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from ..samplers.record import ChainDraws
+
+MIN_PRESENT = 0.05  # probability of a feature whose slopes are given
+
+
+class Slopes(NamedTuple):
+    """How log weights depend on columns of people, in standard deviations of these."""
+
+    weights: np.ndarray  # (columns of all draws, columns of people)
+    unique: np.ndarray  # (draws, options, columns of people)
+    known: np.ndarray  # (people, columns of people) of those who answered
+
+    def factors(self, columns: slice, draw: int, x: np.ndarray) -> np.ndarray:
+        """What multiplies the weights of features, then unique ones, of people with these x (people, weights)."""
+        return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
+
+    def lifted(self, common: Columns, x: np.ndarray) -> Columns:
+        """What the weights of people with this x vary about, (columns of people,) or one of each draw before it."""
+        x = np.broadcast_to(x, (common.n_draws, x.shape[-1]))
+        weights = common.weights * np.exp((self.weights * x[common.draw]).sum(axis=1))
+        return common.reweighted(weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0]))
+
+    def taken(self, common: Columns, draws: np.ndarray) -> "Slopes":
+        """Those of some of the draws of the columns."""
+        each = [common.reweighted(of_column, common.unique_weights).take(draws) for of_column in self.weights.T]
+        return Slopes(np.stack([columns.weights for columns in each], axis=1), self.unique[draws], self.known)
+
+
+def with_slopes(tree: "xarray.DataTree", chains: Sequence["ChainDraws"], known: Covariates) -> "xarray.DataTree":
+    """The tree with the slopes, and what is known of people."""
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    kept = [chains[number] for number in numbers]
+    people, shape = len(known.matrix), (len(kept), draws)
+    each = [columns_of_group(kept, draws, people + 1 + j) for j in range(len(known.names))]
+    posterior, fixed = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    found: dict[str, Any] = {
+        "slopes": (("chain", "draw", "known", "feature"), _padded_weights(each, shape)),
+    }
+    if Posterior(tree).unique is not None:
+        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
+        found["unique_slopes"] = ("chain", "draw", "known", "option"), unique
+    posterior = posterior.assign(found).assign_coords(known=list(known.names))
+    described = {"slopes": "a feature", "unique_slopes": "the aspect that an option has alone"}
+    for name in found:
+        posterior[name].attrs["description"] = (
+            f"change of the logarithm of people's weight of {described[name]}, for a standard deviation of a column"
+        )
+    fixed = fixed.assign_coords(known=list(known.names)).assign(
+        known_of_people=(("group", "known"), known.matrix[:, 1:]),
+        known_mean=("known", known.mean),
+        known_sd=("known", known.sd),
+        known_first=("known", list(known.first)),
+        known_column=("known", list(known.columns)),
+    )
+    groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
+    return tree_of(groups | {"posterior": posterior, "constant_data": fixed}, tree.attrs)
+
+
+def slopes_in(tree: "xarray.DataTree") -> Slopes | None:
+    """Those of a posterior; None if the weights of people depend on nothing that is known of them."""
+    seen = Posterior(tree)
+    if seen.slopes is None:
+        return None
+    columns = columns_of(tree)
+    each = flat(seen.slopes.values)[columns.draw, :, columns.slot]
+    draws, names = columns.n_draws, seen.slopes.sizes["known"]
+    unique = np.zeros((draws, columns.n_options, names))
+    if seen.unique_slopes is not None:
+        unique = flat(seen.unique_slopes.values).swapaxes(1, 2)
+    return Slopes(each, unique, seen.fixed["known_of_people"].values)
+
+
+def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
+    """What is known of a new person, in the units of the slopes: numbers and labels by the names of the columns."""
+    import pandas as pd
+
+    if Posterior(tree).slopes is None:
+        raise without_columns()
+    wanted = columns_of_people(tree)
+    given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
+    if missing := [name for name in wanted if name not in given]:
+        raise ArgumentError(Argument("respondent"), f" must say {missing[0]!r} of the person; got {respondent!r}.")
+    if strange := [name for name in given if name not in wanted]:
+        known = f"weights depend on {shorten(wanted)}.{suggest(strange[0], wanted)}"
+        raise ArgumentError(Argument("respondent"), f" says {strange[0]!r}, and {known}")
+    covariates, person = covariates_in(tree), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
+    for column in covariates.strange(person):
+        label, labels = str(given[column]), covariates.labels()[column]
+        said = f" has {column} {label!r}; people have {shorten(labels)}.{suggest(label, labels)}"
+        raise ArgumentError(Argument("respondent"), said)
+    return covariates.of(person)[0, 1:]
+
+
+def without_columns() -> ArgumentError:
+    """What is said of a new person where weights depend on nothing that is known of people."""
+    return ArgumentError(
+        Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
+    )
+
+
+def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pandas.DataFrame":
+    """What a table says of everybody, in the units of the slopes; a row a person, NaN of whom nothing is known."""
+    import pandas as pd
+
+    columns = columns_of_people(tree)
+    missing = columns if table is None else [name for name in columns if name not in table.columns]
+    if table is None or missing:
+        name = missing[0]
+        raise DataError(f"The weights of people depend on {name!r}, and the data do not say it of those who answered.")
+    return pd.DataFrame(covariates_in(tree).of(table)[:, 1:], index=table.index)
+
+
+def columns_of_people(tree: "xarray.DataTree") -> list[str]:
+    """The columns of people on which weights depend."""
+    return list(dict.fromkeys(covariates_in(tree).columns))
+
+
+def covariates_in(tree: "xarray.DataTree") -> Covariates:
+    """Those on which weights depend, of the people who answered."""
+    fixed = Posterior(tree).fixed
+    names, first = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first"))
+    columns = tuple(map(str, fixed["known_column"].values))
+    known = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
+    return Covariates(names, known, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
+
+
+# What the weights depend on, in the terms of options and features -----------------------------------------------------
+
+
+def effect_draws(tree: "xarray.DataTree") -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    r"""By how much a unit of each column changes what people prefer, at its mean: by name (draws, columns of people).
+
+    Of choices the log of each option's share of all worths,
+
+    .. math:: \sum_k w_k f_{ik} b_k / U_i - \sum_j s_j \sum_k w_k f_{jk} b_k / U_j
+
+    with common weights w, slopes b, U the utility and s the shares. Then of features of several owners the log weight,
+    where they are present (NaN elsewhere); of choices less the mean over the shares of options, too.
+    """
+    seen, slopes = Posterior(tree), slopes_in(tree)
+    assert slopes is not None
+    sd, common = seen.fixed["known_sd"].values, columns_of(tree_of_common(tree))
+    labels = [str(label) for label in seen.draws["option"].values]
+    options, mean = {}, np.zeros((common.n_draws, len(sd)))
+    kind = of_kind(OF_GROUPS[seen.data_kind])
+    if kind.of_choices:
+        utility = utility_draws(common)
+        along = np.stack(
+            [
+                utility_draws(common.reweighted(common.weights * of, common.unique_weights * own))
+                for of, own in zip(slopes.weights.T, np.moveaxis(slopes.unique, 2, 0), strict=True)
+            ],
+            axis=2,
+        )  # (draws, options, columns of people)
+        share = utility / utility.sum(axis=1, keepdims=True)
+        effect = along / utility[:, :, None]
+        mean = (share[:, :, None] * effect).sum(axis=1)
+        options = {label: (effect[:, i] - mean) / sd for i, label in enumerate(labels)}
+    features = {}
+    patterns, pattern = distinct_owners(common)
+    for number, owners in enumerate(patterns):
+        own = np.flatnonzero(pattern == number)
+        present = np.bincount(common.draw[own], minlength=common.n_draws) > 0
+        if len(owners) < 2 or present.mean() < MIN_PRESENT or kind.is_silent(tree, np.array([len(owners)]))[0]:
+            continue
+        found = np.full((common.n_draws, len(sd)), np.nan)
+        weight = np.bincount(common.draw[own], common.weights[own], common.n_draws)
+        for j, of in enumerate(slopes.weights.T):
+            summed = np.bincount(common.draw[own], common.weights[own] * of[own], common.n_draws)
+            found[present, j] = (summed[present] / weight[present] - mean[present, j]) / sd[j]
+        features[", ".join(labels[i] for i in owners)] = found
+    return options, features
+
+
+def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.DataFrame":
+    """A row a column of people and option or feature: the effect of a unit, with its interval."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    if Posterior(tree).slopes is None:
+        raise ArgumentError("respondent_effects is of models with ", Argument("by"), ", columns of respondents.")
+    options, features = effect_draws(tree)
+    names = [str(name) for name in Posterior(tree).fixed["known"].values]
+    tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
+    rows, index = [], []
+    for j, name in enumerate(names):
+        for of, drawn in [*options.items(), *features.items()]:
+            values = drawn[:, j][~np.isnan(drawn[:, j])]
+            low, high = np.quantile(values, tails)
+            present = len(values) / len(drawn)
+            rows.append((values.mean(), values.std(), low, high, (values > 0.0).mean(), np.exp(values.mean()), present))
+            index.append((name, of))
+    columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
+    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "of"]), columns)
+    table.attrs["interval"] = ci
+    return table
+
+
+def quantities_of_slopes(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:
+    """`respondent_effect[column, of]` draw by draw: of choices of each option, up to so many; of other data of features
+    of several owners, 0 where absent."""
+    if Posterior(tree).slopes is None:
+        return {}
+    options, features = effect_draws(tree)
+    shape = tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]
+    names = [str(name) for name in Posterior(tree).fixed["known"].values]
+    drawn = options if len(options) <= most else {}
+    if not options:
+        drawn = {of: np.nan_to_num(values) for of, values in features.items() if np.isfinite(values).mean() >= 0.2}
+    return {
+        f"respondent_effect[{name}, {of}]": values[:, j].reshape(shape)
+        for j, name in enumerate(names)
+        for of, values in drawn.items()
+    }

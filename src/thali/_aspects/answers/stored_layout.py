@@ -1,0 +1,61 @@
+"""The variables of a saved posterior that answers are computed from, and their dimensions."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._posterior.view import Posterior
+from thali.errors import DataError
+
+from ..draws.columns import columns_of
+from .kind import KNOWN
+
+if TYPE_CHECKING:
+    import xarray
+
+TEMPERED_LATER = "started_anew"  # attribute: 1 if the run started without tempering and began again with it
+APPROXIMATE = "approximate"  # attribute: 1 if the draws are those of Laplace's approximation
+POINT = "point"  # attribute: 1 if the only draw is the best answer that was found
+RESTARTS, REACHED = (
+    "restarts",
+    "reached",
+)  # attributes of such: how many runs sought it, and how many found as good a one
+
+_EACH = ("chain", "draw")
+_ALWAYS = {
+    "n_features": _EACH,
+    "alpha": _EACH,
+    "log_likelihood": _EACH,
+    "weights": (*_EACH, "feature"),
+    "option": ("option",),
+}
+_DENSE = {"features": (*_EACH, "feature", "option")}
+_LISTED = {"feature_size": (*_EACH, "feature"), "owners": (*_EACH, "owner")}
+_UNIQUE = {"unique_weights": (*_EACH, "option")}
+_GROUPS = ("posterior", "observed_data", "constant_data", "sample_stats")
+
+
+def check_layout(tree: "xarray.DataTree", path: object) -> None:
+    """Refuse a tree that `to_datatree` cannot have made."""
+    for name in _GROUPS:
+        if name not in tree.children:
+            raise DataError(f"'{path}' is not a posterior of this model: it has no group {name}")
+    if (kind := str(tree["constant_data"].dataset.get("kind", np.array("")).item())) not in KNOWN:
+        version = tree.attrs.get("creation_library_version", "?")
+        raise DataError(
+            f"'{path}', written by thali {version}, is of data of the kind {kind!r}, which this version does not know; "
+            "fit the model again"
+        )
+    posterior = tree["posterior"].to_dataset()
+    wanted = _ALWAYS | (_LISTED if Posterior(tree).features is None else _DENSE)
+    wanted |= {} if Posterior(tree).unique is None else _UNIQUE
+    for name, dimensions in wanted.items():
+        found = posterior[name].dims if name in posterior.variables else None
+        if found != dimensions:
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; found {found}")
+        if name != "option" and posterior[name].dtype.kind not in "biuf":
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must hold numbers")
+    columns = columns_of(tree)
+    owners, options = columns.owners, posterior.sizes["option"]
+    if columns.sizes.sum() != len(owners) or (len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options):
+        raise DataError(f"'{path}' is not a posterior of this model: its features do not belong to its options")

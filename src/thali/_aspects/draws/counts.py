@@ -1,0 +1,60 @@
+"""Counts of outcomes: binomial and multinomial distributions and their coefficients, natural logarithms; ties."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from thali._data.choices import Choices
+    from thali._data.judged import Tally
+    from thali._data.triplets import Triplets
+
+
+def log_coefficient(wins: Any, losses: Any) -> Any:
+    """ln C(wins + losses, wins), elementwise, by the gamma function: declared weights may be fractional."""
+    from scipy.special import gammaln
+
+    return gammaln(wins + losses + 1.0) - gammaln(wins + 1.0) - gammaln(losses + 1.0)
+
+
+def log_binomial(wins: Any, losses: Any, p: Any) -> Any:
+    """ln Binomial(wins | wins + losses, p), elementwise."""
+    from scipy.special import xlog1py, xlogy
+
+    return log_coefficient(wins, losses) + xlogy(wins, p) + xlog1py(losses, -p)
+
+
+# Davidson's model of ties: the three outcomes of a comparison ---------------------------------------------------------
+
+
+def outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
+    """Probabilities of the first option, of a tie and of the second, along a new last axis.
+
+    r = nu sqrt(p q), where q = 1 - p; p, r and q over 1 + r
+    """
+    r = tie * np.sqrt(p * q)
+    return np.stack(np.broadcast_arrays(p, r, q), axis=-1) / (1.0 + r)[..., None]
+
+
+def log_outcome_coefficient(wins: Any, tied: Any, losses: Any) -> Any:
+    """ln of the number of orders of the outcomes of a pair, elementwise."""
+    from scipy.special import gammaln
+
+    total = gammaln(wins + tied + losses + 1.0)
+    return total - gammaln(wins + 1.0) - gammaln(tied + 1.0) - gammaln(losses + 1.0)
+
+
+def log_multinomial(wins: Any, tied: Any, losses: Any, probabilities: np.ndarray) -> Any:
+    """ln Multinomial(wins, tied, losses | probabilities), elementwise."""
+    from scipy.special import xlogy
+
+    counts = np.stack(np.broadcast_arrays(wins, tied, losses), axis=-1)
+    return log_outcome_coefficient(wins, tied, losses) + xlogy(counts, probabilities).sum(axis=-1)
+
+
+def log_coefficients(data: "Choices | Triplets | Tally") -> np.ndarray:
+    """The logarithm of the multinomial coefficient of each set."""
+    from scipy.special import gammaln
+
+    first = data.start[:-1]
+    return gammaln(np.add.reduceat(data.counts, first) + 1.0) - np.add.reduceat(gammaln(data.counts + 1.0), first)

@@ -1,0 +1,154 @@
+"""What covariates of comparisons and of options do to choice probabilities, draw by draw."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import shorten, suggest
+from thali.errors import ArgumentError
+
+from .columns import Columns, columns_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._data.pairs.covariates import Covariates
+
+DIMENSION = "covariate_name"
+FARTHEST = 300.0  # x'beta beyond it counts as much, as in the samplers
+
+
+class Lift(NamedTuple):
+    """What covariates add to the log odds of the first of each pair, or cell, in every draw: beta'x."""
+
+    beta: np.ndarray  # (draws, covariates)
+    x: np.ndarray  # (cells, covariates)
+
+    def of(self, draws: slice, cells: slice = slice(None)) -> np.ndarray:
+        """Of some draws and cells."""
+        return self.beta[draws] @ self.x[cells].T
+
+
+def parameter(name: str) -> str:
+    """The name of a coefficient among the parameters of the likelihood, and in a summary."""
+    return f"covariate[{name}]"
+
+
+def coefficients(own: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
+    """beta (draws, covariates), of parameters by their names."""
+    return np.stack([np.atleast_1d(own[parameter(name)]) for name in names], axis=-1)
+
+
+def with_worths(columns: Columns, options: np.ndarray, beta: np.ndarray) -> Columns:
+    """The columns with unique weights times exp(x'beta) of the options; a common factor does not matter."""
+    if not options.any():
+        return columns
+    centred = options - options.mean(axis=0)
+    factor = np.exp(np.clip(beta @ centred.T, -FARTHEST, FARTHEST))
+    return replace(columns, unique_weights=columns.unique_weights * factor)
+
+
+def as_drawn(tree: "xarray.DataTree") -> Columns:
+    """The columns of a posterior with the own weights that were drawn, without what covariates of options do."""
+    columns = columns_of(tree)
+    if not names_in(tree):
+        return columns
+    return with_worths(columns, tree["constant_data"].dataset["option_values"].values, -beta_of(tree))
+
+
+def own_draws(tree: "xarray.DataTree", names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The draws of a likelihood's own parameters by their names, chain after chain."""
+    known = names_in(tree)
+    of_covariates = dict(zip(map(parameter, known), beta_of(tree).T if known else (), strict=True))
+    posterior = tree["posterior"].dataset
+    return {name: of_covariates[name] if name in of_covariates else posterior[name].values.ravel() for name in names}
+
+
+def lifted(ij: np.ndarray, ji: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two advantages, the first times exp(eta); where neither option has one, both have the same."""
+    empty = ij + ji == 0.0
+    ij, ji = np.where(empty, 1.0, ij), np.where(empty, 1.0, ji)
+    return ij * np.exp(np.clip(eta, -FARTHEST, FARTHEST)), ji
+
+
+def parts_of(covariates: "Covariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Variables and coordinates of the group constant_data: the cells with their counts, and who they are of."""
+    names = np.asarray(covariates.names, dtype=str)
+    variables = {
+        "cell_pair": ("cell", covariates.pair),
+        "covariate_values": (("cell", DIMENSION), covariates.values),
+        "option_values": (("option", DIMENSION), covariates.options),
+        "cell_wins": ("cell", covariates.wins),
+        "cell_losses": ("cell", covariates.losses),
+        "cell_ties": ("cell", covariates.tied),
+    }
+    return variables, {DIMENSION: names}
+
+
+def names_in(tree: "xarray.DataTree") -> tuple[str, ...]:
+    """The covariates of a posterior."""
+    constant = tree["constant_data"].dataset
+    return tuple(map(str, constant[DIMENSION].values)) if DIMENSION in constant.coords else ()
+
+
+def beta_of(tree: "xarray.DataTree") -> np.ndarray:
+    """Their coefficients (draws, covariates)."""
+    draws = tree["posterior"].dataset["covariate"].values
+    return draws.reshape(-1, draws.shape[-1])
+
+
+def cells_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """Of each cell the place of its pair, counts by outcome and covariates; a pair is one cell if there are none."""
+    constant, observed = tree["constant_data"].dataset, tree["observed_data"].dataset
+    if names_in(tree):
+        names = {"pair": "cell_pair", "wins": "cell_wins", "losses": "cell_losses", "ties": "cell_ties"}
+        return {key: constant[name].values for key, name in names.items()} | {"x": constant["covariate_values"].values}
+    wins, losses = observed["wins"].values, constant["losses"].values
+    ties = observed["ties"].values if constant["has_ties"] else 0.0 * wins
+    return {"pair": np.arange(len(wins)), "wins": wins, "losses": losses, "ties": ties, "x": np.zeros((len(wins), 0))}
+
+
+def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int) -> np.ndarray:
+    """x (pairs, covariates) of predictions: numbers given by name, else 0; `options`: the covariates of options."""
+    x = np.zeros((count, len(names)))
+    if given is None:
+        return x
+    if not isinstance(given, Mapping) and not hasattr(given, "columns"):
+        raise ArgumentError(
+            f"covariates must be a mapping from names to numbers, such as {{'order': 1}}; got {given!r}."
+        )
+    for name in given.keys():
+        if name not in names:
+            known = f"known are {shorten(names, 12)}" if names else "the model was fitted without any"
+            raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
+        if options[:, names.index(name)].any():
+            raise ArgumentError(f"The covariate {name!r} is one of options, and known already; leave it out.")
+        try:
+            x[:, names.index(name)] = np.asarray(given[name], float)
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"The covariate {name!r} must be a number, or one for each of the {count} pairs; got {given[name]!r}."
+            ) from None
+    if not np.isfinite(x).all():
+        raise ArgumentError("The covariates of a prediction must be finite numbers.")
+    return x
+
+
+def effects_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """A row a covariate: mean, sd, low, high, above_0, odds."""
+    import pandas as pd
+
+    from thali._posterior.interval import INTERVAL, TAILS
+    from thali._tables import Table
+
+    names = names_in(tree)
+    beta = beta_of(tree) if names else np.zeros((1, 0))
+    low, high = np.quantile(beta, TAILS, axis=0)
+    mean = beta.mean(axis=0)
+    columns = {"mean": mean, "sd": beta.std(axis=0), "low": low, "high": high, "above_0": (beta > 0.0).mean(axis=0)}
+    table = Table(columns | {"odds": np.exp(mean)}, index=pd.Index(names, name="covariate", dtype=object))
+    table.attrs["interval"] = INTERVAL
+    return table

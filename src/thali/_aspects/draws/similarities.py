@@ -1,0 +1,107 @@
+"""What draws say about similarities: the fitted similarity of every pair, and the likelihood of the measured ones."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import SIMILARITIES
+from thali._posterior.view import Posterior
+
+from .columns import Columns
+from .probabilities import BLOCK
+from .tree import DataPart, pair_coordinates, pair_index, pair_names
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._data.similarities import Similarities
+
+
+def similarities_part(
+    columns: Columns,
+    extra: dict[str, np.ndarray],
+    data: "Similarities",
+    shape: tuple[int, int],
+    dense: bool,
+    *,
+    log_constant: float,
+    has_constant: bool,
+    learned_sigma: bool,
+) -> DataPart:
+    """The part of a posterior about similarities."""
+    labels = np.asarray(data.labels, dtype=str)
+    draw = columns.draw[columns.sizes > 1]
+    variables: dict[Any, Any] = {
+        "n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))
+    }
+    coordinates, pointwise = {}, {}
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        fitted = similarity_draws(columns, extra["constant"], i, j)
+        variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*shape, -1))
+        coordinates = pair_names(labels)
+        measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
+        sigma = extra["sigma"][:, None] / np.sqrt(data.judgements)
+        terms = -0.5 * ((data.values - measured) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2.0 * np.pi)
+        pointwise = {"similarity": (("chain", "draw", "measured_pair"), terms.reshape(*shape, -1))}
+    return DataPart(
+        kind=SIMILARITIES,
+        log_constant=log_constant,
+        descriptions={
+            "constant": "additive constant, part of every similarity",
+            "sigma": "standard deviation of a similarity about its mean, for one judgement (constant_data.judgements)",
+            "n_shared_features": "columns with two owners or more",
+            "similarity": "fitted similarity of a pair: constant and shared weights",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        observed={"similarity": ("measured_pair", data.values)},
+        constants={
+            "first": ("measured_pair", data.first),
+            "second": ("measured_pair", data.second),
+            "judgements": ("measured_pair", data.judgements),
+            "unique": False,
+            "has_constant": bool(has_constant),
+            "learned_sigma": bool(learned_sigma),
+        },
+        pointwise=pointwise,
+        observed_coordinates=pair_coordinates("measured_pair", labels, data.first, data.second),
+        rows=("measured_pair",),
+    )
+
+
+def similarity_draws(columns: Columns, constant: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The fitted similarity of each pair in each draw: the weights of the features that both have, and the constant.
+
+    mu_ij = w_0 + sum_k w_k f_ik f_jk
+    """
+    options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    first, second = np.split(place, 2)
+    similarity = np.empty((columns.n_draws, len(first)))
+    m = len(options)
+    step = max(1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(first)))
+    for start in range(0, columns.n_draws, step):
+        stop = min(start + step, columns.n_draws)
+        features, weights = columns.dense(start, stop, options)
+        owned = features.astype(float)
+        everything = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
+        similarity[start:stop] = everything[:, first, second]
+    return similarity + np.reshape(constant, (-1, 1))
+
+
+def measured_similarities(tree: "xarray.DataTree") -> "Similarities":
+    """The similarities that a model was fitted to, from its posterior tree."""
+    from thali._data.similarities import Similarities
+
+    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
+    labels = [str(label) for label in posterior["option"].values]
+    matrix, judgements = np.full((2, len(labels), len(labels)), np.nan)
+    first, second = constant["first"].values, constant["second"].values
+    matrix[first, second] = matrix[second, first] = tree["observed_data"].dataset["similarity"].values
+    judgements[first, second] = judgements[second, first] = judgements_of(tree)
+    return Similarities(matrix, labels, judgements=judgements)
+
+
+def judgements_of(tree: "xarray.DataTree") -> np.ndarray:
+    """Return the number of judgements that each measured similarity is the mean of."""
+    return Posterior(tree).judgements

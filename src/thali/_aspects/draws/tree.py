@@ -1,0 +1,209 @@
+"""Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior densities."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.threads import rectangle
+from thali._posterior.densities import add_log_prior
+from thali._posterior.store import origin, tree_of
+from thali.errors import DataError
+
+from .columns import Columns, columns_of_chains
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+    from thali._data.similarities import Similarities
+
+    from ..samplers.chains import Task
+    from ..samplers.record import ChainDraws
+
+
+# With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
+MAX_PAIRS = 2_000
+_DESCRIPTIONS = {
+    "n_features": "columns with at least one owner; the fixed unique ones are not counted",
+    "alpha": "concentration of the prior over features",
+    "log_likelihood": "whole data set, natural logarithm, no constant left out (binomial coefficients included)",
+    "features": "1 if an option owns a feature, else 0; padded with 0",
+    "feature_size": "owners of a feature; padded with 0",
+    "owners": "option indices, feature after feature, feature_size of them each; padded with -1",
+    "weights": "weight of a feature; padded with 0; those of elimination are comparable within a fit only",
+    "unique_weights": "weight of the aspect that an option has alone; 0 where the model has none",
+}
+
+
+@dataclass(frozen=True)
+class DataPart:
+    """The part of a posterior about data of one kind, as a likelihood's `posterior_part` returns it.
+
+    The datasets of the groups are given as `xarray.Dataset` takes them: variables, coordinates.
+    """
+
+    kind: str  # of the data, of `thali._data.kinds`
+    log_constant: float  # what the samplers leave out of the log-likelihood of the whole data
+    descriptions: dict[str, str]  # of the variables
+    variables: dict[Any, Any] = field(
+        default_factory=dict
+    )  # further ones of the group posterior, and their coordinates
+    coordinates: dict[Any, Any] = field(default_factory=dict)
+    observed: dict[Any, Any] = field(default_factory=dict)  # group observed_data
+    constants: dict[Any, Any] = field(default_factory=dict)  # group constant_data
+    pointwise: dict[Any, Any] = field(default_factory=dict)  # group log_likelihood; empty above 2,000 pairs
+    observed_coordinates: dict[Any, Any] = field(default_factory=dict)  # of these three groups
+    rows: tuple[str, ...] = ()  # the dimensions along which data stand, of which each group of people has its own
+    scale: np.ndarray | None = None  # (draws,) of weights and constant, where only their ratios count
+    common: tuple[str, ...] = ()  # variables of parameters that groups of people have in common
+
+
+def to_datatree(
+    chains: Sequence["ChainDraws"],
+    data: "PairedComparisons | Choices | Similarities",
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    attrs: Mapping[str, object] | None = None,
+    task: "Task | None" = None,
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree in the ArviZ schema, with log prior densities if the task is given."""
+    import xarray as xr
+
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    kept = [chains[number] for number in numbers]
+    columns = columns_of_chains(kept, draws)
+    shape = (len(kept), draws)
+    labels = np.asarray(data.labels, dtype=str)
+    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
+    sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws)}
+
+    def over_draws(values: Any) -> Any:
+        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+
+    extra = {name: over_draws([chain.extra[name] for chain in kept]) for name in kept[0].extra}
+    flat = {name: values.ravel() for name, (_, values) in extra.items()}
+    part = likelihood.posterior_part(columns, flat, data, shape, dense)
+    variables = {
+        "n_features": over_draws([chain.n_features for chain in kept]),
+        "alpha": over_draws([chain.alpha for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + part.log_constant for chain in kept]),
+        **{name: draws for name, draws in extra.items() if name in part.descriptions},  # others stand in the part
+        **(_dense_features(columns, shape) if dense else _listed_features(columns, shape)),
+        **part.variables,
+    }
+    posterior = xr.Dataset(variables, {**sampled, "option": labels, **part.coordinates})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions)[str(name)]
+    groups = {"posterior": posterior}
+    if part.pointwise:
+        # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
+        groups["log_likelihood"] = xr.Dataset(part.pointwise, {**sampled, **part.observed_coordinates})
+    groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
+    groups["constant_data"] = xr.Dataset(
+        {"kind": part.kind, **part.constants, "learned_alpha": bool(learned_alpha)},
+        {**part.observed_coordinates, "option": labels},
+    )
+    groups["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
+    if task is not None:
+        found = log_prior_of(task, likelihood, data, columns, variables["alpha"][1].ravel(), flat)
+        add_log_prior(groups, {name: values.reshape(shape) for name, values in found.items()}, NOTES)
+    return tree_of(groups, {**origin(), **(attrs or {})})
+
+
+def _stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
+    """Statistics of whole chains; arrays, which may differ in length, are padded with NaN along a dimension `level`."""
+    variables = {}
+    for name in stats[0]:
+        values = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
+        if values[0].ndim == 0:
+            variables[name] = ("chain", values)
+        else:
+            levels = max(chain["temperature"].size for chain in stats)
+            padded = np.full((len(values), levels), np.nan)
+            for row, value in zip(padded, values, strict=True):
+                row[: value.size] = value
+            variables[name] = (("chain", "level"), padded)
+    return variables
+
+
+def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict[Any, Any]:
+    features, weights = columns.dense(0, columns.n_draws)
+    return {
+        "features": (("chain", "draw", "feature", "option"), features.reshape(*shape, *features.shape[1:])),
+        "weights": (("chain", "draw", "feature"), weights.reshape(*shape, -1)),
+    }
+
+
+def _listed_features(columns: Columns, shape: tuple[int, int]) -> dict[Any, Any]:
+    owners_per_draw = np.diff(columns.first_owner[columns.first_column])
+
+    def padded(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
+        array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
+        array[np.arange(array.shape[1]) < counts[:, None]] = values
+        return array.reshape(*shape, -1)
+
+    by_feature, by_owner = ("chain", "draw", "feature"), ("chain", "draw", "owner")
+    return {
+        "weights": (by_feature, padded(columns.weights, columns.n_features, 0.0, float)),
+        "feature_size": (by_feature, padded(columns.sizes, columns.n_features, 0, np.int32)),
+        "owners": (by_owner, padded(columns.owners, owners_per_draw, -1, np.int32)),
+    }
+
+
+# Numbers and coordinates of the pairs of options ----------------------------------------------------------------------
+
+
+def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
+    """Position of each pair first < second among all pairs in row-major order."""
+    first, second = np.asarray(first), np.asarray(second)
+    return first * (2 * n_options - first - 1) // 2 + second - first - 1
+
+
+def pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[Any, Any]:
+    """The labels of both options of each pair along a dimension."""
+    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
+
+
+def pair_names(labels: np.ndarray) -> dict[Any, Any]:
+    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the two options."""
+    # ArviZ labels rows by `pair` and fails at any other coordinate along the dimensions of a variable: the options
+    # have a separate dimension, of the same length and order.
+    first, second = np.triu_indices(len(labels), k=1)
+    names = np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)
+    return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
+
+
+# The log prior density of recorded draws, part by part ----------------------------------------------------------------
+
+
+NOTES = {
+    "alpha": "the concentration",
+    "features": "the owners of all columns: an unordered Poisson process under an infinite prior, else the matrix",
+    "weights": "the weights of all columns",
+    "unique_weights": "the weights of the unique aspects",
+    "constant": "the additive constant",
+    "sigma": "sigma",
+    "tie": "the parameter of ties",
+    "covariate": "the coefficients of covariates",
+}
+
+
+def log_prior_of(
+    task: "Task", likelihood: Any, data: Any, columns: Columns, alpha: np.ndarray, own: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Log prior densities of what was drawn, arrays (draws,) by the names of the variables; a fixed alpha has none."""
+    weights = task.model.weights
+    found = {}
+    if task.model.learn_alpha:
+        found["alpha"] = -alpha  # Gamma(1, 1)
+    found["features"] = task.prior.log_prob_of_draws(columns, alpha)
+    found["weights"] = columns.summed(weights.log_density(columns.weights))
+    if likelihood.unique:
+        found["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
+    return found | likelihood.log_prior_of_parameters(own, data, weights)

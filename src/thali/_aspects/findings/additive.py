@@ -1,0 +1,444 @@
+"""What additive clustering finds out, of similarities or of triplets."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
+from thali._labels import plural
+from thali._model.common_findings import asked, check_of, data, describes, methods, summary, verdict
+from thali._model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.references import Cite
+from thali._model.settings import Settings
+from thali._model.wording import estimate as in_words
+from thali._model.wording import number, phrase
+from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.view import Posterior
+from thali._trees.tree import Tree
+from thali.errors import Argument, ArgumentError, DataWarning, Setting
+
+from ..answers.check import check_sentence
+from ..answers.fit_quality import swap_sentence
+from ..answers.kind import of_similarities
+from ..answers.matched_features import similar_for
+from ..draws.columns import columns_of
+from ..draws.similarities import judgements_of, similarity_draws
+from ..draws.tree import MAX_PAIRS, pair_index
+from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
+from . import groups, people
+from .english import ENGLISH
+from .features import (
+    by_member,
+    check,
+    features_finding,
+    labels_of,
+    membership_finding,
+    number_finding,
+    number_of_features,
+    of_variance,
+    place_sentence,
+    row_in_words,
+    to_read,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..models.additive import AdditiveClustering
+
+
+# Observed similarities beside fitted ones -----------------------------------------------------------------------------
+
+
+_ENDS = ("option_a", "option_b")
+
+
+def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
+    """One row a measured pair (a, b), of 2,000 at most: observed, fitted (posterior mean), its interval."""
+    from thali._tables import Table
+
+    from ..models.additive import AdditiveClustering
+
+    tree = model.posterior_
+    posterior = of_similarities(tree, where)["posterior"].to_dataset()
+    if not isinstance(model, AdditiveClustering):
+        raise ArgumentError(f"{where} needs an AdditiveClustering; got {type(model).__name__}.")
+    data = tree["observed_data"].to_dataset()["similarity"]
+    labels = posterior["option"].values.tolist()
+    row_of = {label: row for row, label in enumerate(labels)}
+    shown = np.unique(np.linspace(0, data.size - 1, min(data.size, MAX_PAIRS)).astype(int))
+    first, second = (np.array([row_of[label] for label in data[name].values[shown]]) for name in _ENDS)
+    seen = Posterior(tree)
+    if seen.similarity is not None:
+        draws = seen.similarity.isel(pair=pair_index(first, second, len(labels))).values
+    else:
+        constant = 0.0 if seen.constant is None else seen.constant
+        draws = similarity_draws(columns_of(tree), constant, first, second)
+    draws = draws.reshape(-1, len(shown))
+    low, high = np.quantile(draws, TAILS, axis=0)
+    named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
+    numbers = {"observed": data.values[shown], "fitted": draws.mean(axis=0), "low": low, "high": high}
+    table = Table(named | numbers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        explained = float(model.estimate("expectation").variance_accounted_for())
+    table.attrs |= {"interval": INTERVAL, "of": int(data.size), "explained": explained}
+    return table
+
+
+CONSTANT = "additive constant"
+# Columns of a table of features that say nothing of a single set of them.
+_POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "converged", "probability"]
+
+
+def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
+    if model._engine.is_point:
+        return OF_A_POINT
+    if Posterior(model.posterior_).has_individuals:
+        return (*_FIRST_OF_PEOPLE, _of(model).check, summary, data, *LAST)
+    if model.groups_:
+        return (*groups.makers_of("feature", _of(model).check), *LAST)
+    owners = picture_of_membership if _similar(model, settings) is None else membership
+    return (*_of(model).makers, owners, *LAST)
+
+
+def _of(model: "AdditiveClustering") -> "_OfData":
+    """Facts of the data of the fit, or of each of its groups."""
+    kind = Posterior(model.posterior_).data_kind
+    return _OF_DATA[OF_GROUPS.get(kind, kind)]
+
+
+def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
+    """From which Jaccard index on features of different draws are taken for one."""
+    return similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
+
+
+@finding("features", "Which features do the objects share?")
+def features(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The features that objects share, with their probabilities and weights."""
+    notes: tuple[Text, ...] = ()
+    table = model.features(similar=_similar(model, settings))
+    if len(table) and "place" in table:
+        notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
+    seen = Posterior(model.posterior_)
+    shared = seen.n_shared_features
+    if seen.sigma is not None and shared is not None and bool((seen.draws["n_features"] > shared).any()):
+        notes += (ENGLISH["additive.silent"],)
+    return features_finding(model, table, "feature", notes)
+
+
+@finding("membership", "Who has the matched features?", FULL)
+def membership(model: "AdditiveClustering", settings: Settings) -> Finding | None:
+    """The table of memberships where features were matched."""
+    similar = _similar(model, settings)
+    return None if similar is None else membership_finding(model, similar)
+
+
+@finding("membership", "Who has features with similar owners?", FILE)
+def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The picture of features whose owners are similar, for whoever wants to match them."""
+    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
+
+
+@finding("n_features", "How many features are there?")
+def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The number of features that the data depend on, and of all."""
+    posterior = model.posterior_["posterior"]
+    shared, every = (posterior[name].to_numpy() for name in ("n_shared_features", "n_features"))
+    found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted])
+    if np.array_equal(shared, every):
+        return found
+    return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
+
+
+@finding("estimate", "Which set of features describes the similarities?")
+def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """One estimate of the features with the constant, and how much it explains."""
+    found = model.estimate(settings.kind)
+    whose = ENGLISH[f"additive.of.{found.kind}"]
+    sentence = of_variance(found.variance_accounted_for(), "additive.explained", whose=whose)
+    title = ENGLISH[f"additive.estimate.{found.kind}"]
+    if found.learned_sigma and found.kind != "expectation":
+        title += str(phrase(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
+    return Finding(
+        sentence,
+        title=title,
+        table=_with_constant(found, model.constant),
+        shown=_to_read(found, model),
+    )
+
+
+def _with_constant(found: Any, has_constant: bool) -> "pandas.DataFrame":
+    """The features of an estimate and, as the last row, the additive constant."""
+    import pandas as pd
+
+    table = by_member(found.features, found.similarity.index.tolist())
+    table.insert(0, "term", "feature")
+    if has_constant:
+        last = {"term": "constant", "members": CONSTANT, "probability": 1.0, "weight": float(found.constant)}
+        missing = dict.fromkeys(found.features.columns, float("nan"))
+        row = {column: (missing | last).get(str(column), 1) for column in table.columns}
+        table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
+    return table
+
+
+def _to_read(found: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
+    """The same as people read it."""
+    import pandas as pd
+
+    shown = to_read(found.features, model, "feature")
+    last = [{"members": CONSTANT, "weight": float(found.constant)}] * bool(found.has_constant)
+    return pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True) if last else shown
+
+
+@finding("similarity", "Which similarities does it predict?", FULL)
+def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The similarities of the estimate beside those of the data."""
+    found = model.estimate(settings.kind)
+    caption = ENGLISH["additive.similarity"]
+    return Finding(
+        title=ENGLISH[f"additive.of.{found.kind}"],
+        table=found.similarity.rename_axis("object"),
+        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity"),)),
+    )
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """Which observed similarities the model misses."""
+    table = model.check(settings.random_seed)
+    drawn = Picture("check", ENGLISH["additive.check"], (table,))
+    return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
+
+
+@finding("pairs", "Which pairs are most similar?")
+def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
+    """The pairs of objects in the order of their similarity, where there are not too many."""
+    n = len(labels_of(model))
+    if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
+        return None
+    table = model.pair_ranks()
+    named = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
+    if len(named) < 7:
+        sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(named))
+    else:
+        sentence = phrase(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
+    return Finding(sentence, title=ENGLISH["additive.pairs.title"], table=table, rows=0)
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The concentration, the error or the rule, the prior of weights, and the likelihood."""
+    rows = model.summary()
+    notes = [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
+    if not notes and model.alpha is not None:
+        notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
+    density = phrase(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
+    return Finding(notes=(*notes, *_of(model).assumed(model, rows), density))
+
+
+def _assumed_of_answers(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
+    """How answers depend on what is shared, and how often they are blind."""
+    link = phrase(
+        ENGLISH, "additive.link", link=ENGLISH[f"additive.link.{model.link}"], setting=Setting("link", model.link)
+    )
+    return [link, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
+
+
+def _assumed_of_similarities(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
+    """The error of a similarity, and the prior of the weights."""
+    return [deviation(model, rows), _weight_prior(model)]
+
+
+def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
+    """The standard deviation of the similarities, and where it is from."""
+    several = bool((judgements_of(model.posterior_) != 1).any())
+    of = ENGLISH["additive.sigma.judgement" if several else "additive.sigma.similarity"]
+    if "sigma" in rows.index:
+        more = ENGLISH["additive.sigma.several"] if several else ""
+        prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": more}
+        return phrase(ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior)
+    if "sigma_scores_" in vars(model):
+        how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
+        others = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
+        return phrase(ENGLISH, "additive.sigma.chosen", of=of, **how, **others)
+    if model.sigma is not None:
+        return phrase(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
+    return phrase(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")
+
+
+def _first(model: "AdditiveClustering", name: str) -> float:
+    return float(model.posterior_["posterior"].dataset[name][0, 0])
+
+
+def _weight_prior(model: "AdditiveClustering") -> Text:
+    shape, rate = model.weight_prior_
+    whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
+    numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
+    return phrase(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
+
+
+@finding("tempering", "Do the chains change between families of features?", chapter=STATISTICS)
+def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The temperatures, and how often neighbours swapped."""
+    stats = model.posterior_["sample_stats"].to_dataset()
+    if "temperature" not in stats:
+        return Finding(ENGLISH["tempering.none"])
+    temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    levels = np.isfinite(temperature).sum(axis=1)
+    counted = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
+    numbers = {"number": counted, "highest": f"{np.nanmax(temperature):g}"}
+    if not np.isfinite(rates).any():
+        return Finding(phrase(ENGLISH, "tempering.short", **numbers))
+    sentence = phrase(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
+    wrong = swap_sentence(model.posterior_)
+    if wrong is None:
+        return Finding(sentence)
+    return Finding(wrong, notes=(sentence,), verdict=False, headline=ENGLISH["tempering.seldom"])
+
+
+# a single set of features -------------------------------------------------------------------------------------
+
+
+@finding("features", "Which features do the objects share?")
+def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The most probable set of features alone, which has no intervals and nothing to check."""
+    found = model.features()
+    table = found.drop(columns=_POINTLESS, errors="ignore")
+    sentence = str(phrase(ENGLISH, "additive.point", number=plural(len(table), "feature")))
+    return Finding(
+        sentence,
+        title=ENGLISH["additive.point.title"],
+        table=by_member(table, labels_of(model)),
+        shown=to_read(table, model, "feature"),
+        rows=None,
+        picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
+    )
+
+
+@finding("parameters", "What else was found?", chapter=STATISTICS)
+def point(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The constant, what is explained, and the likelihood at the point."""
+    likelihood = f"{_first(model, 'log_likelihood'):.3f}"
+    return Finding(notes=(*_of(model).explained(model), phrase(ENGLISH, "additive.point.likelihood", value=likelihood)))
+
+
+def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
+    """The constant, the share of the variance, and the error."""
+    notes: list[Text] = []
+    if model.constant:
+        notes.append(phrase(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
+    return [
+        *notes,
+        of_variance(model.estimate().variance_accounted_for(), "additive.variance"),
+        deviation(model, model.summary()),
+    ]
+
+
+# how a paper says what was done -------------------------------------------------------------------------------
+
+
+def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
+    """How the similarities, or the answers, were modelled."""
+    rule, fixed = _of(model).modelled(model)
+    sentences: list[Text] = [rule]
+    given = model.get_params()["features"]
+    if isinstance(given, str):
+        sentences.append(phrase(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
+    elif isinstance(given, Tree):
+        sentences.append(phrase(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
+    shape, rate = model.weight_prior_
+    prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
+    shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
+    return (*sentences, prior, fixed, *shared, *people.known_of_people(model), *people.modelled_people(model))
+
+
+def _of_answers(model: "AdditiveClustering") -> tuple[Text, Text]:
+    """How triplets were modelled, and what was fixed."""
+    rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
+    return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
+
+
+def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
+    """How similarities were modelled, and their error."""
+    key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
+    rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
+    sigma = model.posterior_["posterior"]["sigma"].to_numpy()
+    if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
+        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma))
+    chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
+    return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
+
+
+LAST = (methods(modelled), people.independence, verdict)
+_ASKED = asked(lambda model: ENGLISH["additive.asked"])
+_FIRST_OF_PEOPLE = (
+    _ASKED,
+    features,
+    n_features,
+    people.respondent_effects,
+    people.feature_weights,
+    people.parameters,
+)
+OF_SIMILARITIES = (
+    _ASKED,
+    features,
+    n_features,
+    estimate,
+    similarity,
+    parameters,
+    check_of_similarities,
+    tempering,
+    summary,
+    data,
+)
+OF_TRIPLETS = (
+    _ASKED,
+    features,
+    n_features,
+    pairs,
+    parameters,
+    check,
+    tempering,
+    summary,
+    data,
+)
+
+
+class _OfData(NamedTuple):
+    """Facts of data of one kind."""
+
+    makers: tuple[Maker, ...]
+    check: Maker
+    counted: str  # keys of sentences
+    density: str
+    assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
+    explained: Callable[[Any], list[Text]]  # of a point
+    modelled: Callable[[Any], tuple[Text, Text]]
+
+
+_OF_DATA = {
+    SIMILARITIES: _OfData(
+        OF_SIMILARITIES,
+        check_of_similarities,
+        "additive.counted",
+        "additive.density",
+        _assumed_of_similarities,
+        _explained_of_similarities,
+        _of_similarities,
+    ),
+    TRIPLETS: _OfData(
+        OF_TRIPLETS,
+        check,
+        "additive.counted.triplets",
+        "additive.answers",
+        _assumed_of_answers,
+        lambda model: [],
+        _of_answers,
+    ),
+}
+OF_A_POINT = (_ASKED, best_features, point, data, *LAST)

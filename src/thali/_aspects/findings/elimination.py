@@ -1,0 +1,289 @@
+"""What elimination by aspects finds out."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.references import Cite
+from thali._model.settings import Settings
+from thali._model.wording import factor, listed, number, phrase, probability
+from thali._people.populations import LatentClasses
+from thali._posterior.view import GROUPS, KINDS, ONE, Posterior
+from thali._trees.tree import Tree
+
+from ..answers.data_answers import answers_of
+from ..answers.kind import of_choices
+from ..likelihoods.best_worst import RANKING, REVERSED
+from . import groups, kinds, people
+from .english import ENGLISH
+from .features import (
+    check,
+    features_finding,
+    membership,
+    number_finding,
+    of_options_alone,
+    place_sentence,
+    row_in_words,
+)
+from .people import independence, modelled_people
+from .scores import option_scores
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..models.elimination import EliminationByAspects
+
+_NAMED, _MIN_RANKED = 3, 3
+_SURE = 0.95  # probability from which on an option is called the best
+
+
+def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
+    seen = Posterior(model.posterior_)
+    if seen.has_individuals:
+        return (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
+    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[seen.population]
+
+
+def is_plain(model: "EliminationByAspects") -> bool:
+    """Whether each option has its own aspect and no other."""
+    posterior = model.posterior_["posterior"]
+    return posterior.sizes["feature"] == 0 or bool((posterior["n_features"] == 0).all())
+
+
+def _asked(model: "EliminationByAspects") -> Text:
+    """What is asked of a model with these aspects."""
+    if is_plain(model):
+        return ENGLISH["elimination.asked.plain"]
+    if isinstance(model.aspects, Tree):
+        return ENGLISH["elimination.asked.tree"]
+    return ENGLISH["elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"]
+
+
+@finding("features", "By which aspects do people choose?")
+def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """The aspects, with their probabilities and weights, and who has them."""
+    if of_options_alone(model):
+        return None
+    table: Any = model.features(similar=settings.similar)
+    notes: tuple[str, ...] = ()
+    if len(table) and "place" in table:
+        notes += (place_sentence(model, model.aspects, "aspect", "options"),)
+    if len(table) and table["members"].map(len).isin([1, model.posterior_["posterior"].sizes["option"]]).any():
+        notes += (ENGLISH["elimination.silent"],)
+    return features_finding(model, table, "aspect", notes)
+
+
+@finding("n_features", "How many aspects are there?")
+def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """The number of latent aspects, where there may be any."""
+    if of_options_alone(model):
+        return None
+    what = "latent aspects" + (" besides each option's own" if model.unique else "")
+    return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", what)
+
+
+@finding("ranks", "Which options do people prefer?")
+def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The ranks of the options by utility."""
+    table = model.ranks(every_rank=True)
+    (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
+    caption = str(phrase(ENGLISH, "ranks.caption", best=best, first=first, worst=worst, last=last))
+    return Finding(
+        best_sentence(table),
+        title=ENGLISH["ranks.title"],
+        table=table,
+        shown=table[["rank", "rank_low", "rank_high", "p_1"]],
+        picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
+    )
+
+
+@finding("ranks", "Which options do people prefer?")
+def ranks_of_people(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """The ranks of the options by the weights that are common to everybody."""
+    found = ranks(model, settings)
+    return None if found is None else replace(found, notes=(*found.notes, ENGLISH["ranks.common"]))
+
+
+def best_sentence(table: Any) -> str:
+    """Which option is the best, if that is known."""
+    likely = table["p_1"].sort_values(ascending=False, kind="stable")
+    if likely.iloc[0] >= _SURE:
+        sure = probability(likely.iloc[0])
+        return str(phrase(ENGLISH, "ranks.sure", option=likely.index[0], probability=sure))
+    named = listed([f"{name} ({probability(p)})" for name, p in likely.head(_NAMED).items()])
+    return str(phrase(ENGLISH, "ranks.open", named=named))
+
+
+@finding("unique_weights", "How much does each option have alone?")
+def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The weight of what each option has alone."""
+    table = model.unique_weights()
+    shown = table.sort_values("weight", ascending=False, kind="stable")
+    return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown)
+
+
+@finding("covariates", "What else decides a choice?")
+def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """The effects of covariates."""
+    if not model.covariates_:
+        return None
+    table = model.covariate_effects()
+    return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+
+
+def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
+    """The effects of covariates in a sentence and a table."""
+    factors = listed([f"{name} ({factor(float(np.exp(value)))})" for name, value in effects.items()])
+    sentence = phrase(ENGLISH, "covariates", factors=factors)
+    return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes)
+
+
+@finding("choice_probabilities", "How often is each option chosen?", FULL)
+def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """Observed proportions beside predicted probabilities."""
+    tree = of_choices(model.posterior_, "The prediction")
+    return predictions_finding(answers_of(tree).predictions(tree))
+
+
+def predictions_finding(table: "pandas.DataFrame") -> Finding:
+    """Observed proportions beside predicted probabilities, of a table of them."""
+    picture = Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (table,))
+    return Finding(title=ENGLISH["choice_probabilities.title"], table=table, picture=picture)
+
+
+@finding("option_similarity", "Which options are alike?", FULL)
+def option_similarity(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """How much of what options have they share."""
+    n = model.posterior_["posterior"].sizes["option"]
+    if is_plain(model) or not _MIN_RANKED <= n <= groups.MAX_RANKED:
+        return None
+    table = model.option_similarity()
+    rows, columns = np.triu_indices(n, 1)
+    most = table.to_numpy()[rows, columns].argmax()
+    a, b = (str(table.index[at[most]]) for at in (rows, columns))
+    share = probability(float(table.loc[a, b]))
+    return Finding(
+        phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
+        title=ENGLISH["option_similarity.title"],
+        table=table.rename_axis("option"),
+    )
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The parameters of the model that are not of single options."""
+    rows = model.summary()
+    notes = [
+        phrase(ENGLISH, f"parameters.{name}", value=row_in_words(rows, name))
+        for name in ("alpha", "tie", "log_likelihood")
+        if name in rows.index
+    ]
+    return Finding(notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}")))
+
+
+# how a paper says what was done -------------------------------------------------------------------------------
+
+
+def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
+    """How the choices of one person or group were modelled."""
+    lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}")
+    ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
+    if is_plain(model):
+        source = Cite("bradley1952", "luce1959", inside=True)
+        rule = () if Posterior(model.posterior_).best_worst is None else (best_worst_sentence(model.best_worst),)
+        return (phrase(ENGLISH, "methods.luce", source=source), *rule, *ends)
+    sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
+    if isinstance(model.aspects, Tree):
+        sentences.append(phrase(ENGLISH, "methods.tree", source=Cite("miller2008")))
+    elif isinstance(model.aspects, str):
+        sentences.append(phrase(ENGLISH, "methods.ibp", source=Cite("gorur2006")))
+    elif isinstance(model.aspects, int):
+        sentences.append(phrase(ENGLISH, "methods.finite", number=model.aspects))
+    else:
+        sentences.append(ENGLISH["methods.given"])
+    if isinstance(model.aspects, str | Tree):
+        how = ENGLISH["methods.alpha.learned"]
+        if model.alpha is not None:
+            how = phrase(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
+        sentences.append(phrase(ENGLISH, "methods.alpha", how=how))
+    return (*sentences, ENGLISH["methods.own" if model.unique else "methods.no_own"], *ends)
+
+
+def best_worst_sentence(rule: str) -> Text:
+    """By which rule best and worst were modelled."""
+    key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
+    return phrase(ENGLISH, key, source=Cite("marley2005"))
+
+
+def ties_sentence(prior: str = "") -> Text:
+    """By which rule ties were modelled."""
+    return phrase(ENGLISH, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
+
+
+def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
+    has_none = Posterior(model.posterior_).tie is None
+    return () if has_none else (ties_sentence(ENGLISH["methods.ties.prior"]),)
+
+
+def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
+    names = model.covariates_
+    if not names:
+        return ()
+    several = "groups" if model.groups_ else "kinds" if isinstance(model.people, LatentClasses) else ""
+    common = (ENGLISH[f"{several}.methods.covariates"],) if several else ()
+    return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common
+
+
+OF_GROUPS = (
+    *groups.makers_of("aspect", check, option_scores, covariates),
+    methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
+    independence,
+    verdict,
+)
+_FIRST_OF_PEOPLE = (
+    asked(lambda model: ENGLISH["independence.asked"]),
+    aspects,
+    n_features,
+    ranks_of_people,
+    option_scores,
+    people.respondent_effects,
+    people.individuals,
+    people.reach,
+)
+_LAST_OF_PEOPLE = (
+    people.parameters,
+    people.check_of_people,
+    summary,
+    data,
+    methods(lambda model: (*modelled(model), *people.modelled(model))),
+    independence,
+    verdict,
+)
+OF_KINDS = (
+    *kinds.makers_of(check, covariates),
+    methods(lambda model: (*modelled(model), *kinds.modelled(model))),
+    verdict,
+)
+MAKERS = (
+    asked(_asked),
+    aspects,
+    n_features,
+    ranks,
+    option_scores,
+    unique_weights,
+    covariates,
+    option_similarity,
+    choice_probabilities,
+    parameters,
+    check,
+    summary,
+    data,
+    membership,
+    methods(modelled),
+    independence,
+    verdict,
+)

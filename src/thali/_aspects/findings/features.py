@@ -1,0 +1,180 @@
+"""Findings about features, for every latent-feature model: which there are, how many, and what was checked."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import plural
+from thali._model.common_findings import check_of, describes
+from thali._model.finding import FULL, MISSES, Finding, Picture, finding
+from thali._model.settings import Settings
+from thali._model.wording import estimate, listed, number, phrase, probability
+from thali._posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
+from thali._trees.tree import Tree
+from thali.errors import DataError, Message
+
+from ..answers.check import check_sentence
+from ..answers.features import features_table, place_in_tree
+from ..answers.matched_features import members_in_words
+from .english import ENGLISH
+
+if TYPE_CHECKING:
+    import pandas
+
+_WORTH_NAMING = 0.2  # probability of a feature that a sentence names
+_NAMED = 3
+_RATHER_THERE = 0.5  # probability from which on features that are not named are counted
+_READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")  # columns that people read
+
+
+def labels_of(model: Any) -> list[str]:
+    """The options or objects of a fit."""
+    return model.posterior_["posterior"]["option"].values.tolist()
+
+
+def of_variance(share: float, key: str, **named: Any) -> str | Message:
+    """How much of the variance is accounted for, in the words of the key; where no two numbers differ, that."""
+    if math.isnan(share):
+        return phrase(ENGLISH, "additive.no variance")
+    return phrase(ENGLISH, key, share=f"{100.0 * share:.1f}", **named)
+
+
+def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
+    """Which features there are, of a table as `features()` of a model returns it."""
+    if not len(features):
+        return Finding(phrase(ENGLISH, "features.none", word=word), table=by_member(features, labels_of(model)), rows=0)
+    if "stability" in features:
+        notes = (ENGLISH["features.matched"], *notes)
+    if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
+        named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
+        notes += (phrase(ENGLISH, "features.not_agreed", members="; ".join(named)),)
+    caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
+    found = most_probable(features, word)
+    return Finding(
+        found or str(phrase(ENGLISH, "features.none", word=word)),
+        title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
+        table=by_member(features, labels_of(model)),
+        shown=to_read(features, model, word),
+        picture=Picture("features", str(caption), (features,)),
+        notes=notes,
+        leads=None if found else False,
+    )
+
+
+def most_probable(features: Any, word: str) -> str:
+    """A sentence about the features that several share; "" if none is worth naming."""
+    shared = features[features["members"].map(len) > 1]
+    shared = shared[shared["probability"] >= _WORTH_NAMING] if len(shared) else shared
+    if not len(shared):
+        return ""
+    unnamed = int((shared["probability"].iloc[_NAMED:] >= _RATHER_THERE).sum())
+    more = phrase(ENGLISH, "features.more", more=plural(unnamed, "other")) if unnamed else ""
+    named = "; ".join(
+        str(
+            phrase(
+                ENGLISH,
+                "features.one",
+                members=listed(row["members"]),
+                probability=probability(row["probability"]),
+                weight=number(row["weight"]),
+            )
+        )
+        for row in shared.head(_NAMED).to_dict("records")
+    )
+    return str(phrase(ENGLISH, "features", word=word, named=f"{named}{more}"))
+
+
+def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
+    """The columns of a table of features that people read; the members in words, last."""
+    labels = labels_of(model)
+    of_chains = [name for name in features if name.startswith("chain ")]
+    read = ("probability", *of_chains, "place") if of_chains else _READ
+    names = [name for name in (word, *read) if name in features]
+    shown = features[names].assign(members=[members_in_words(each, labels) for each in features["members"]])
+    shown.attrs = features.attrs
+    return shown
+
+
+def by_member(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.DataFrame":
+    """A table of features as it is written: members in one column, and a column of 0 and 1 for each of these labels."""
+    import pandas as pd
+
+    taken = set(features.columns)
+    has = {
+        f"{label} (member)" if label in taken else label: [int(label in members) for members in features["members"]]
+        for label in labels
+    }
+    joined = features.assign(members=features["members"].map("; ".join))
+    return pd.concat([joined, pd.DataFrame(has, index=features.index)], axis=1)
+
+
+def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
+    """How many of the features that some but not all share keep to the tree."""
+    table = features_table(model.posterior_, 0.0)
+    place = np.array(place_in_tree(table["members"], tree), dtype=object)
+    copies = table["copies"].to_numpy()
+    total, across = copies[(place != "leaf") & (place != "root")].sum(), copies[place == "across"].sum()
+    if total == 0.0:
+        return str(phrase(ENGLISH, "features.no_place", word=word, of=of))
+    parts = {"total": f"{total:.2f}", "clade": f"{total - across:.2f}", "across": f"{across:.2f}"}
+    return str(phrase(ENGLISH, "features.place", word=word, of=of, **parts))
+
+
+def of_options_alone(model: Any) -> bool:
+    """Whether each option has its own aspect and none can be shared."""
+    return model.get_params().get("aspects") == "unique"
+
+
+def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Finding:
+    """How many features there are: a sentence, the probability of each number, a picture."""
+    import pandas as pd
+
+    sentence = number_of_features(draws, what)
+    if (draws == draws.flat[0]).all():
+        return Finding(sentence)
+    values, counts = np.unique(draws, return_counts=True)
+    index = pd.Index(values, name="number")
+    table = pd.DataFrame({"probability": counts / draws.size}, index=index)
+    table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
+    title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
+    return Finding(sentence, title=title, table=table, picture=Picture("n_features", caption, (model,)), leads=False)
+
+
+def number_of_features(draws: np.ndarray, what: str) -> str:
+    """A sentence about how many there are."""
+    if (draws == draws.flat[0]).all():
+        return str(phrase(ENGLISH, "number.fixed", what=what, number=f"{draws.flat[0]:g}"))
+    return str(phrase(ENGLISH, "number", what=what, estimate=estimate(draws)))
+
+
+@finding("membership", "Who has the matched features?", FULL)
+def membership(model: Any, settings: Settings) -> Finding | None:
+    """The table of memberships where features were matched."""
+    return None if settings.similar is None else membership_finding(model, settings.similar)
+
+
+def membership_finding(model: Any, similar: float) -> Finding:
+    """Who has the features that were matched from that Jaccard index on."""
+    title = ENGLISH["features.membership"]
+    table = model.membership(similar=similar)
+    return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def check(model: Any, settings: Settings) -> Finding:
+    """Which observed proportions the model misses."""
+    try:
+        table = model.check(settings.random_seed)
+    except DataError as error:  # of fractional counts, of which no replicates can be drawn
+        return Finding(Message(*error.args))
+    sentence = check_sentence(table)
+    # else every interval is as wide as the picture
+    drawn = None if math.isnan(table.attrs["p_value"]) else Picture("check", ENGLISH["check.caption"], (table,))
+    return check_of(table, sentence, describes(table), ENGLISH["check.title"], drawn)
+
+
+def row_in_words(summary: "pandas.DataFrame", name: str) -> str:
+    """Mean and interval of a row of a summary."""
+    mean, low, high = (round(float(summary.loc[name, each]), 3) for each in ("mean", *INTERVAL_COLUMNS))
+    return f"{mean:g} ({interval_name()} {low:g} to {high:g})"

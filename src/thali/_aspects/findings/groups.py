@@ -1,0 +1,166 @@
+"""What a fit to several groups of people finds out, of choices or of similarities."""
+
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+from thali._labels import plural
+from thali._model.common_findings import asked, data, summary
+from thali._model.finding import STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.settings import Settings
+from thali._model.wording import estimate, listed, phrase, probability
+from thali._posterior.view import Posterior
+
+from ..answers.matched_features import members_in_words
+from ..answers.options import rank_draws
+from .english import ENGLISH
+from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
+
+if TYPE_CHECKING:
+    import pandas
+
+MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distinguished
+MAX_RANKED = 60  # options, above which ranks are left to the table
+_SURE = 0.95  # probability from which on a difference is named
+_NAMED = 3
+
+
+def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
+    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data;
+    `besides`: answers that are of all groups together."""
+
+    @finding("features", f"Do the groups attend to the same {word}s?")
+    def features(model: Any, settings: Settings) -> Finding | None:
+        if of_options_alone(model):
+            return None
+        return _features(model, settings, word)
+
+    @finding("n_features", f"How many {word}s are there?")
+    def n_features(model: Any, settings: Settings) -> Finding | None:
+        if of_options_alone(model):
+            return None
+        seen = Posterior(model.posterior_)
+        number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
+        return number_finding(model, number.to_numpy(), word, f"{word}s")
+
+    question = asked(lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
+    own = (ranks,) * (word == "aspect")
+    return (question, features, n_features, *own, *besides, parameters, check, summary, data)
+
+
+@finding("ranks", "Which options does each group prefer?")
+def ranks(model: Any, settings: Settings) -> Finding:
+    """The ranks of the options for each group, one group after the other."""
+    found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
+    likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
+    first = [
+        str(phrase(ENGLISH, "groups.first", name=name, option=p.index[0], probability=probability(p.iloc[0])))
+        for name, p in likely.items()
+    ]
+    sentence = phrase(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
+    if 1 < len(found) <= MAX_GROUPS:
+        sentence = f"{sentence} {_most_different(model)}"
+    return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]), leads=True)
+
+
+def _most_different(model: Any) -> Text:
+    """Which options rank higher for one group than for another, as far as that is sure."""
+    of_group = {name: rank_draws(model.of_group(name).posterior_) for name in model.groups_}
+    found = [
+        (float(p), option, more, less)
+        for more, less in permutations(of_group, 2)
+        for option, p in zip(labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True)
+    ]
+    found.sort(key=lambda each: -each[0])
+    named = [
+        {"option": option, "more": more, "less": less, "probability": probability(p)} for p, option, more, less in found
+    ]
+    sure = sum(each[0] >= _SURE for each in found)
+    if not sure:
+        return phrase(ENGLISH, "groups.alike", **named[0])
+    each = "; ".join(str(phrase(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)])
+    more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
+    return phrase(ENGLISH, "groups.differ", each=each, more=more)
+
+
+def ranks_finding(
+    column: str, found: "dict[Any, pandas.DataFrame]", sentence: Text, title: str, leads: bool | None = None
+) -> Finding:
+    """The tables of ranks of groups or kinds of people, joined."""
+    import pandas as pd
+
+    each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]
+    joined = pd.concat(each, ignore_index=True)
+    joined.insert(0, column, joined.pop(column))
+    joined = joined.set_index([column, "option"])
+    shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
+    return Finding(sentence, title=title, table=table, shown=shown, leads=leads)
+
+
+def _features(model: Any, settings: Settings, word: str) -> Finding:
+    """The features that some but not all share, with their weight in each group."""
+    table = model.features(similar=settings.similar)
+    labels = labels_of(model)
+    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
+    written = by_member(table, labels)
+    if not len(shared):
+        return Finding(phrase(ENGLISH, "groups.none", word=word), table=written, rows=0)
+    sentence = differences(shared, word)
+    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
+    shown = shared[_read(shared, model.groups_)]
+    shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    more = plural(len(model.groups_) - MAX_GROUPS, "more group")
+    few = len(model.groups_) <= MAX_GROUPS
+    return Finding(
+        sentence,
+        title=str(phrase(ENGLISH, "groups.title", Word=word.capitalize())),
+        table=written,
+        shown=shown,
+        picture=picture if few else None,
+        notes=() if few else (phrase(ENGLISH, "groups.others", word=word, more=more),),
+    )
+
+
+def _read(shared: "pandas.DataFrame", groups: tuple[str, ...]) -> list[str]:
+    """The columns that people read: the probability, the weight in each group, and which weight is the larger."""
+    compared = [name for name in map(str, shared.columns) if name.startswith("P(")]
+    return ["probability", "mcse", *(f"weight[{name}]" for name in groups[:MAX_GROUPS]), *compared]
+
+
+def differences(shared: "pandas.DataFrame", word: str) -> str:
+    """Which features certainly weigh more in one group than in another."""
+    found = []
+    for row in shared.to_dict("records"):
+        for name, sure in row.items():
+            if str(name).startswith("P(") and not 1 - _SURE < sure < _SURE:
+                a, b = str(name)[2:-1].split(" > ")
+                more, less = (a, b) if sure > 0.5 else (b, a)
+                how = {"sure": probability(max(sure, 1 - sure)), "probability": probability(row["probability"])}
+                members = listed(row["members"])
+                found.append(
+                    str(phrase(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how))
+                )
+    return "; ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters that are not of single features."""
+    return Finding(notes=parameter_notes(model, model.summary(), "groups"))
+
+
+def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple[Text, ...]:
+    """The parameters in words, from the rows of the summary; `several`: "groups" or "kinds" of people."""
+    kappa = Posterior(model.posterior_).kappa
+    notes: list[Text] = []
+    if "alpha" in rows.index:
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
+    if kappa is not None:
+        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa.to_numpy())))
+    notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
+    return tuple(notes)
+
+
+def modelled(model: Any, word: str) -> Text:
+    """How the groups were modelled."""
+    how = ENGLISH["groups.methods.free" if Posterior(model.posterior_).kappa is None else "groups.methods.similar"]
+    return phrase(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)

@@ -1,0 +1,128 @@
+"""What a fit of latent classes finds out."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali._model.common_findings import asked, data, summary
+from thali._model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.references import Cite
+from thali._model.settings import Settings
+from thali._model.wording import listed, number, phrase, probability
+from thali._people.populations import SIMILAR
+from thali._posterior.interval import interval_name
+from thali._posterior.view import Posterior
+
+from ..answers.matched_features import members_in_words
+from .english import ENGLISH
+from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
+from .groups import MAX_GROUPS, parameter_notes, ranks_finding
+
+if TYPE_CHECKING:
+    from ..models.elimination import EliminationByAspects
+
+_LIKED = 3
+
+
+def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
+    """The makers of the findings but for the paragraph of a paper; `check`: of the data; `more`: further answers."""
+    question = asked(lambda model: ENGLISH["kinds.asked"])
+    own = question, kinds, features, n_features, ranks, *more
+    return (*own, parameters, check, summary, data, assignment, same_class)
+
+
+@finding("latent_classes", "Which latent classes are there?")
+def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """Return the latent classes, their sizes, and what they prefer."""
+    sizes: Any = model.class_sizes()
+    numbers = sizes.attrs["n_classes"]
+    likeliest = max(numbers, key=numbers.get)
+    how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
+    notes: list[Text] = []
+    for kind, row in sizes.iterrows():
+        low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
+        shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
+        ends = {"interval": interval_name(), "low": low, "high": high}
+        prefer = _preferred(model.of_class(kind))
+        notes.append(phrase(ENGLISH, "kinds.each", kind=kind, prefers=prefer, **shares, **ends))
+    if len(sizes) > 1:
+        notes.append(ENGLISH["kinds.shares"])
+    return Finding(
+        phrase(ENGLISH, "kinds", **how),
+        title=ENGLISH["kinds.title"],
+        table=sizes.assign(people=sizes["people"].map("; ".join)),
+        shown=sizes.assign(people=sizes["people"].map(len)),
+        notes=tuple(notes),
+    )
+
+
+def _preferred(model: Any) -> Text:
+    """The options of the best mean ranks."""
+    liked = listed([str(option) for option in model.ranks().index[:_LIKED]])
+    return phrase(ENGLISH, "kinds.liked", liked=liked)
+
+
+@finding("features", "How much does each aspect weigh in each class?")
+def features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """Return the aspects with their weight in each class."""
+    if of_options_alone(model):
+        return None
+    table: Any = model.features(similar=settings.similar)
+    labels = labels_of(model)
+    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
+    written, several = by_member(table, labels), len(model.class_sizes())
+    if not len(shared):
+        return Finding(phrase(ENGLISH, "groups.none", word="aspect"), table=written, rows=0)
+    kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
+    return Finding(
+        title=ENGLISH["kinds.features"],
+        table=written,
+        shown=shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]]),
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
+    )
+
+
+@finding("n_features", "How many aspects are there?")
+def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """How many aspects there are."""
+    if of_options_alone(model):
+        return None
+    seen = Posterior(model.posterior_)
+    number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
+    return number_finding(model, number.to_numpy(), "aspect", "aspects")
+
+
+@finding("ranks", "Which options does each class prefer?")
+def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """Return the ranks of the options in each class."""
+    numbers = range(1, len(model.class_sizes()) + 1)
+    found = {kind: model.of_class(kind).ranks(every_rank=True) for kind in numbers}
+    return ranks_finding("class", found, "", str(ENGLISH["kinds.ranks"]))
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The parameters that are not of single aspects."""
+    rows = model.summary()
+    of_kinds: tuple[Text, ...] = ()
+    if "n_classes" in rows.index:
+        number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_classes"))
+        of_kinds = number_of_kinds, phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "class_agreement"))
+    return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
+
+
+@finding("assignment", "In which class is each respondent?", FILE)
+def assignment(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """Return the class of each respondent."""
+    return Finding(table=model.assignment())
+
+
+@finding("same_class", "Who is in the same class?", FILE)
+def same_class(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """Return the probability that two respondents are in the same class."""
+    return Finding(table=model.same_class())
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """Return the methods text of latent classes."""
+    how = ENGLISH["kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"]
+    matched = phrase(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
+    return (phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=how), matched)

@@ -1,0 +1,156 @@
+"""What elimination by aspects finds out by maximum likelihood."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali._inference.numerics.ranks import descending
+from thali._model.common_findings import asked, data, methods, verdict
+from thali._model.finding import FULL, MAX_ROWS, MISSES, Finding, Maker, Picture, Text, finding
+from thali._model.references import Cite
+from thali._model.settings import Settings
+from thali._model.wording import listed, number, phrase
+from thali._posterior.interval import interval_name
+
+from ..maximum_likelihood.set_problems import BestWorstProblem
+from ..maximum_likelihood.tables import branch_table, estimated_predictions, named_row, utility_table
+from .elimination import (
+    best_worst_sentence,
+    covariates_finding,
+    predictions_finding,
+    ties_sentence,
+)
+from .english import ENGLISH
+
+if TYPE_CHECKING:
+    from ..models.elimination import EliminationByAspects
+
+_BEST, _WORST = 3, 3
+
+
+def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    return MAKERS
+
+
+@finding("weights", "How much does each aspect weigh?")
+def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The weights of the aspects; some may be at the boundary."""
+    table = model.summary(settings.ci)
+    table.attrs |= {"interval": settings.ci}
+    zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
+    notes = [str(phrase(ENGLISH, "ml.zero", names=listed(zero)))] if zero else []
+    notes += [model.estimates_.error_source] if model.estimates_.error_source else []
+    known = model.estimates_.known
+    is_tree = known.shared.any() and known.crossing is None
+    branches = branch_table(known, model.estimates_.weights) if is_tree else None
+    return Finding(
+        title=ENGLISH["ml.weights"],
+        table=table.rename_axis(table.index.name or "aspect"),
+        shown=_by_size(table.rename_axis(table.index.name or "aspect").dropna(axis="columns", how="all"), "weight"),
+        picture=Picture("preference_tree", ENGLISH["ml.tree"], (branches,)) if is_tree else None,
+        notes=tuple(notes),
+    )
+
+
+def _by_size(table: Any, column: str) -> Any:
+    """The table as it is, or the largest first where a terminal shows a part of it alone."""
+    return table if len(table) <= 2 * MAX_ROWS else table.iloc[descending(table[column].to_numpy())]
+
+
+@finding("utility_scale", "Which options do people prefer?")
+def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The utility of each option, the sum of the weights of its aspects."""
+    table = utility_table(model.estimates_, settings.ci)
+    scale = model.utility_scale_.iloc[descending(model.utility_scale_.to_numpy())]
+    best = listed([f"{name} ({number(value)})" for name, value in scale.head(_BEST).items()])
+    sentence = str(phrase(ENGLISH, "ml.best", best=best))
+    caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
+    return Finding(
+        sentence,
+        title=ENGLISH["ml.utility"],
+        table=table,
+        shown=_by_size(table, "utility"),
+        picture=Picture("utility_scale", caption, (table,)),
+    )
+
+
+@finding("covariates", "What else decides a choice?")
+def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+    """The effects of covariates."""
+    if not model.covariates_:
+        return None
+    table = model.covariate_effects(settings.ci)
+    return covariates_finding(table, table["estimate"])
+
+
+@finding("choice_probabilities", "How often is each option chosen?", FULL)
+def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """Observed proportions beside predicted probabilities."""
+    return predictions_finding(estimated_predictions(model.estimates_))
+
+
+@finding("fit", "Does the model describe the data?", chapter=MISSES)
+def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The test of fit, the likelihood and what is derived from it."""
+    import pandas as pd
+
+    found, test = model.summary().attrs, model.estimates_.usual_test
+    sentence = f"Test of fit: {test}".rstrip(".") + "."
+    notes: list[Text] = []
+    if test.kind != "none":
+        pearson = f"{found['pearson']:.4f}"
+        notes.append(phrase(ENGLISH, "ml.pearson", unit=model.estimates_.unit, pearson=pearson))
+    if "tie" in found:
+        notes.append(phrase(ENGLISH, "ml.ties", nu=f"{found['tie']:.4f}", error=f"{found['tie_std_error']:.4f}"))
+    numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
+    notes.append(phrase(ENGLISH, "ml.likelihood", what=model.estimates_.coefficients, **numbers))
+    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
+    table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
+    return Finding(sentence, title=ENGLISH["ml.fit"], table=table, rows=0, notes=tuple(notes))
+
+
+@finding("residuals", "What does it predict worst?", chapter=MISSES)
+def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
+    """The residual of each pair or choice, the largest first."""
+    table: Any = model.residuals()
+    shown = table.iloc[descending(table["residual"].abs().to_numpy())].reset_index(drop=True)
+    worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
+    of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
+    what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]
+    sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
+    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown, rows=5)
+
+
+def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
+    """How the choices were modelled."""
+    key, source = "ml.methods.elimination", Cite("tversky1972")
+    if isinstance(model.aspects, str):
+        key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)
+    sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
+    if isinstance(model.estimates_.pose, BestWorstProblem):
+        sentences.append(best_worst_sentence(model.best_worst))
+    if model.tie_ is not None:
+        sentences.append(ties_sentence())
+    if model.covariates_:
+        sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model.covariates_)))
+    errors: Text = ENGLISH["ml.methods.observed"]
+    if model.estimates_.is_over_people:
+        errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
+    if model.estimates_.is_tested_over_people:
+        errors = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
+    sentences.append(phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors))
+    lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model.lapse_:g}")
+    return (*sentences, *([lapse] if model.lapse_ else []))
+
+
+MAKERS = (
+    asked(lambda model: ENGLISH["ml.asked"]),
+    weights,
+    utility_scale,
+    covariates,
+    choice_probabilities,
+    fit,
+    residuals,
+    data,
+    methods(modelled),
+    verdict,
+)

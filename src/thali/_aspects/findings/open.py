@@ -1,0 +1,70 @@
+"""What the open combination of a prior and a likelihood finds out."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import OWN, SIMILARITIES
+from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.finding import MISSES, Finding, Maker, finding
+from thali._model.registry import spec_of
+from thali._model.settings import Settings
+from thali._model.wording import phrase
+from thali._posterior.view import Posterior
+
+from ..answers.predict import fitted_draws
+from ..draws.similarities import measured_similarities
+from .english import ENGLISH
+from .features import check, features_finding, number_finding, of_variance
+
+if TYPE_CHECKING:
+    from ..models.open import LatentFeatureModel
+
+
+def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings, with the check that there is for the kind of data."""
+    checked = _CHECKS.get(Posterior(model.posterior_).data_kind, check)
+    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)
+
+
+def _asked(model: "LatentFeatureModel") -> Any:
+    spec = spec_of(model)
+    return phrase(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
+
+
+@finding("features", "Which features are there?")
+def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
+    """The features, with their probabilities and weights, and who has them."""
+    return features_finding(model, model.features(), "feature")
+
+
+@finding("n_features", "How many features are there?")
+def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
+    """The number of features."""
+    return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "feature", "features")
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
+    """How much of the similarities is explained."""
+    return Finding(of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"]))
+
+
+def _share(model: "LatentFeatureModel") -> float:
+    """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are equal."""
+    measured = measured_similarities(model.posterior_)
+    residuals = measured.values - fitted_draws(model.posterior_, measured)[0].mean(axis=(0, 1))
+    if np.ptp(measured.values) == 0.0:
+        return math.nan
+    deviations = measured.values - measured.values.mean()
+    return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def unknown(model: "LatentFeatureModel", settings: Settings) -> Finding:
+    """That no replicates are drawn of a likelihood of the user's own."""
+    return Finding(ENGLISH["open.unknown"])
+
+
+_CHECKS = {SIMILARITIES: explained, OWN: unknown}  # of other data replicates are drawn

@@ -1,0 +1,239 @@
+"""What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from thali._data.kinds import OF_GROUPS
+from thali._inference.warn import without_warnings
+from thali._model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.references import Cite
+from thali._model.registry import spec_of
+from thali._model.segment_findings import segment_makers, segmented, segments_once
+from thali._model.settings import Settings
+from thali._model.wording import listed, number, phrase, probability
+from thali._people.populations import EACH_SPREAD, Individuals
+from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
+from thali._posterior.interval import interval_name
+from thali._posterior.view import Posterior
+from thali._trees.tree import Tree
+from thali.errors import Setting
+
+from ..answers.individuals import has_spreads, population_table, uneven_spread
+from ..answers.kind import of_kind
+from ..answers.slopes import columns_of_people, covariates_in
+from ..group_state import SLOPE_SD
+from .english import ENGLISH
+from .features import check
+from .groups import parameter_notes
+from .scores import scores_finding
+
+if TYPE_CHECKING:
+    from thali._people.segments import Segments
+
+_NAMED = 3
+REACH_SIZE = 3  # options of a set
+SURE = 0.95  # probability from which on the direction of an effect is sure
+
+
+@finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
+def independence(model: Any, settings: Settings) -> Finding | None:
+    """What was made of the answers of the same people."""
+    dependence = Posterior(model.posterior_).dependence
+    if dependence is None or (found := verdict_of(dependence)) is None:
+        return None
+    spec = spec_of(model)
+    assert spec is not None
+    features = spec.features
+    learned = isinstance(model.get_params()[features], str | int | Tree) and bool(
+        model.posterior_["posterior"]["n_features"].any()
+    )
+    notes = (phrase(ENGLISH, "independence.aspects", features=features),) if dependence.by == POWER and learned else ()
+    return replace(found, notes=notes)
+
+
+def verdict_of(found: Dependence) -> Finding | None:
+    """Whether intervals hold for other people; None where that is not worth a word."""
+    if (sentence := found.sentence) is None:
+        return None
+    headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
+    return Finding(sentence, verdict=found.is_good, headline=headline)
+
+
+def modelled_people(model: Any) -> tuple[Text, ...]:
+    """How a paper says what was made of them; nothing where nobody knew who answered."""
+    return said_of(Posterior(model.posterior_).dependence)
+
+
+def said_of(found: Dependence | None) -> tuple[Text, ...]:
+    """The same of what is known of them."""
+    if found is None or found.number < 2:
+        return ()
+    facts = {"people": f"{found.number:,}", "answers": f"{found.answers:,.15g}", "effect": f"{found.effect:.2g}"}
+    if found.model == INDIVIDUALS:
+        return (phrase(ENGLISH, "independence.methods.random", **facts),)
+    if found.by == SCORES:
+        source = Cite("muller2013", "ribatet2012", "bell2002")
+        return (phrase(ENGLISH, "independence.methods.scores", source=source, df=format_degrees(found.df), **facts),)
+    if found.by == POWER:
+        return (phrase(ENGLISH, "independence.methods.power", source=Cite("pauli2011", "rao1984"), **facts),)
+    if found.most <= 1.0:
+        return (phrase(ENGLISH, "independence.methods.once", **facts),)
+    return (phrase(ENGLISH, "independence.methods.independent", **facts),)
+
+
+# people of whom each has weights of their own about common ones ------------------------------------------------------
+
+
+@finding("respondent_effects", "On what do people's weights depend?")
+def respondent_effects(model: Any, settings: Settings) -> Finding | None:
+    """By how much columns of people change what they prefer."""
+    if Posterior(model.posterior_).slopes is None:
+        return None
+    table = model.respondent_effects()
+    sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
+    effects = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:_NAMED]
+    named = [_effect(model, column, of, number(float(table["ratio"][column, of]))) for column, of in effects]
+    columns = listed(dict.fromkeys(str(column) for column in table.index.get_level_values("column")))
+    sentence = phrase(ENGLISH, "respondent_effects.none", columns=columns)
+    if named:
+        chosen = of_kind(OF_GROUPS[Posterior(model.posterior_).data_kind]).of_choices
+        told = "respondent_effects" if chosen else "respondent_effects.judged"
+        sentence = phrase(ENGLISH, told, effects=listed(list(map(str, named))))
+    notes = (ENGLISH["respondent_effects.by"],)
+    return Finding(sentence, title=ENGLISH["respondent_effects.title"], table=table, notes=notes)
+
+
+def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
+    """By how much one covariate changes what an option or a feature counts."""
+    told = covariates_in(model.posterior_).label(name)
+    if told is None:
+        return phrase(ENGLISH, "respondent_effects.one", of=of, column=name, ratio=ratio)
+    column, label, first = told
+    return phrase(ENGLISH, "respondent_effects.label", of=of, ratio=ratio, label=label, first=first, column=column)
+
+
+@finding("individuals", "How much does each person weigh each feature?", FULL)
+def feature_weights(model: Any, settings: Settings) -> Finding | None:
+    """The weight of each probable feature for everybody."""
+    table = model.individuals()
+    return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
+
+
+@finding("individuals", "What does each person prefer?", FULL)
+def individuals(model: Any, settings: Settings) -> Finding:
+    """Everybody's share of each option, beside that of the population."""
+    table, population = model.individuals(), population_table(model.posterior_)
+    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
+    shares = [f"{option} ({100 * count / first.sum():.0f} %)" for option, count in first.head(_NAMED).items()]
+    return Finding(
+        phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
+        title=ENGLISH["individuals.title"],
+        table=table,
+        picture=Picture("individuals", ENGLISH["individuals.caption"], (table, population)),
+    )
+
+
+@finding("reach", "Which options reach most people together?")
+def reach(model: Any, settings: Settings) -> Finding | None:
+    """The sets of options that reach most people."""
+    options = model.posterior_["posterior"].sizes["option"]
+    if options - (settings.none is not None) <= REACH_SIZE:
+        return None
+    with without_warnings():  # which the notes say
+        table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed)
+    best = table.iloc[0]
+    low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
+    interval = {"interval": interval_name(), "low": low, "high": high}
+    facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", **interval}
+    notes: tuple[Text, ...] = (ENGLISH["reach.by"], *_of_one_spread(model, settings))
+    if not table.attrs["exact"]:
+        bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
+        notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
+    written = table.assign(members=table["members"].map("; ".join))
+    return Finding(
+        phrase(ENGLISH, "reach", best=probability(best["best"]), **facts),
+        title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
+        table=written.set_index("members"),
+        picture=Picture("reach", ENGLISH["reach.caption"], (table,)),
+        notes=notes,
+    )
+
+
+_EACH = Setting("people", Individuals(spread=EACH_SPREAD))
+
+
+def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
+    """What one kappa for all options does to reach, and whether the weights show it."""
+    if is_each(model):
+        return ()
+    note = phrase(ENGLISH, "reach.one_spread", setting=_EACH)
+    return (*_uneven(model, settings), note)
+
+
+def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
+    """That people differ more about some options than by one kappa for all; nothing where weights do not show it."""
+    spread = uneven_spread(model.posterior_, settings.random_seed)
+    if spread is None:
+        return ()
+    return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def check_of_people(model: Any, settings: Settings) -> Finding | None:
+    """Which observed proportions the model misses, and whether people differ as much about each option."""
+    found, uneven = check(model, settings), _uneven(model, settings)
+    if found is None or not uneven:
+        return found
+    notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=_EACH))
+    return replace(found, notes=notes, verdict=False, headline=ENGLISH["check.uneven.headline"])
+
+
+def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
+    has_scores = Posterior(model.posterior_).best_worst is not None or settings.none is not None
+    make = partial(_segment_scores, settings)
+    scores = ("segment_scores", "How strongly does each segment prefer each option?", make)
+    return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)), (scores,) * has_scores)
+
+
+def _segment_scores(settings: Settings, model: Any, segments: "Segments") -> Finding:
+    """The scores of the options in each segment."""
+    return scores_finding(model.scores(segments, none=settings.none), "option_scores.segments", "segment_scores")
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How a paper says what was made of everybody's weights."""
+    segments = segmented("how often each person prefers an option to the others")
+    reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
+    how = ENGLISH["individuals.methods.each" if is_each(model) else "individuals.methods"]
+    return (how, *known_of_people(model), segments, reached)
+
+
+def is_each(model: Any) -> bool:
+    """Whether each weight of everybody has a kappa of its own."""
+    return has_spreads(model.posterior_)
+
+
+def known_of_people(model: Any) -> tuple[Text, ...]:
+    """How a paper says what everybody's weights depended on; nothing where they did not."""
+    if Posterior(model.posterior_).slopes is None:
+        return ()
+    columns = listed(columns_of_people(model.posterior_))
+    return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters that are not of single people."""
+    notes = parameter_notes(model, model.summary(), "individuals")
+    kappas = Posterior(model.posterior_).option_kappas
+    if kappas is None:
+        return Finding(notes=notes)
+    middle: Any = kappas.median(("chain", "draw")).to_series()
+    ends = {
+        f"{name}_{what}": value
+        for name, place in (("most", middle.idxmin()), ("least", middle.idxmax()))
+        for what, value in (("option", str(place)), ("kappa", number(float(middle[place]))))
+    }
+    return Finding(notes=(*notes, phrase(ENGLISH, "individuals.each", **ends)))

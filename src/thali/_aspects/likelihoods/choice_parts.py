@@ -1,0 +1,242 @@
+"""The part of a posterior that pairs, sets or best-worst choices add: probabilities, and the likelihood of each."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
+
+from ..draws.columns import Columns
+from ..draws.counts import log_coefficients, log_outcome_coefficient, outcomes
+from ..draws.covariates import DIMENSION, Lift, lifted, parts_of, with_worths
+from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
+from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
+from .best_worst import answer_counts, answer_probabilities, log_coefficients_of_answers, possible_answers
+from .set_draws import set_probability_draws
+
+if TYPE_CHECKING:
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+
+
+def choices_part(
+    columns: Columns,
+    data: "PairedComparisons",
+    shape: tuple[int, int],
+    dense: bool,
+    *,
+    lapse: float,
+    unique: bool,
+    tie: np.ndarray | None,
+    beta: np.ndarray | None,
+) -> DataPart:
+    """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
+    labels, cells = np.asarray(data.labels, dtype=str), data.cells
+    of_cells = log_outcome_coefficient(cells.wins, cells.tied, cells.losses)
+    coefficients = np.bincount(cells.pair, of_cells, data.n_pairs)
+    constants, names = {}, {}
+    if beta is not None:
+        assert data.covariates is not None
+        columns = with_worths(columns, data.covariates.options, beta)
+        constants, names = parts_of(data.covariates)
+    variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
+    if beta is not None:
+        variables["covariate"] = (("chain", "draw", DIMENSION), beta.reshape(*shape, -1))
+    coordinates, pointwise = dict(names), {}
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        probability, terms = _pair_draws(columns, i, j, data, lapse, tie, beta)
+        variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
+        coordinates |= pair_names(labels)
+        terms = (terms + coefficients).reshape(*shape, -1)
+        pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
+    return DataPart(
+        kind=PAIRS,
+        log_constant=float(coefficients.sum()),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, if one is; lapse included",
+            "tie": "nu, the parameter of ties",
+            "covariate": "coefficients of covariates, by which a unit changes the log odds",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        observed={"wins": ("compared_pair", as_counts(data.wins))}
+        | ({} if tie is None else {"ties": ("compared_pair", as_counts(data.tied))}),
+        constants={
+            "first": ("compared_pair", data.first),
+            "second": ("compared_pair", data.second),
+            "losses": ("compared_pair", as_counts(data.losses)),
+            "log_binomial_coefficient": ("compared_pair", coefficients),
+            "lapse": float(lapse),
+            "unique": bool(unique),
+            "has_ties": tie is not None,
+            **constants,
+        },
+        pointwise=pointwise,
+        observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second) | names,
+        rows=("compared_pair", "cell"),
+        common=("covariate",),
+    )
+
+
+def as_counts(values: np.ndarray) -> np.ndarray:
+    """Counts as integers, by which ArviZ knows discrete data; weighted ones as they are."""
+    whole = values.astype(np.int64)
+    return whole if np.array_equal(whole, values) else values
+
+
+def _pair_draws(
+    columns: Columns,
+    i: np.ndarray,
+    j: np.ndarray,
+    data: Any,
+    lapse: float,
+    tie: np.ndarray | None,
+    beta: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """p̃ of all pairs i < j with covariates of 0, and the log-likelihood of compared ones, draw by draw."""
+    compared = pair_index(data.first, data.second, data.n_options)
+    probability = np.empty((columns.n_draws, len(i)))
+    pointwise = np.empty((columns.n_draws, len(compared)))
+    for draws, ij, ji in advantage_blocks(columns, i, j):
+        probability[draws] = lapsing(ij, ji, lapse)
+        if beta is None:
+            # The reverse probability from its own advantage: 1 - p would lose the digits of a small one.
+            reverse = lapsing(ji[:, compared], ij[:, compared], lapse)
+            nu = None if tie is None else tie[draws]
+            pointwise[draws] = _terms(probability[draws][:, compared], reverse, nu, data)
+            continue
+        cells, own = data.cells, data.covariates.values
+        starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
+        for some in slices(ij.shape[0], len(cells.pair)):  # there may be many more cells than pairs
+            these, pairs = slice(draws.start + some.start, draws.start + some.stop), compared[cells.pair]
+            up, down = lifted(ij[some][:, pairs], ji[some][:, pairs], Lift(beta, own).of(these))
+            nu = None if tie is None else tie[these]
+            terms = _terms(lapsing(up, down, lapse), lapsing(down, up, lapse), nu, cells)
+            pointwise[these] = np.add.reduceat(terms, starts, axis=1)
+    return probability, pointwise
+
+
+def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) -> np.ndarray:
+    """The log-likelihood of pairs, or cells, draw by draw."""
+    from scipy.special import xlogy
+
+    if tie is None:
+        return xlogy(counts.wins, p) + xlogy(counts.losses, q)
+    of_outcome = np.moveaxis(outcomes(p, q, tie[:, None]), -1, 0)
+    terms = [xlogy(n, p) for n, p in zip((counts.wins, counts.tied, counts.losses), of_outcome, strict=True)]
+    return np.sum(terms, axis=0)
+
+
+# What draws say about choices out of sets: choice probabilities, and the likelihood of every set ----------------------
+
+
+def sets_part(
+    columns: Columns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
+) -> DataPart:
+    """The part of a posterior that knows of choices out of sets."""
+    labels = np.asarray(data.labels, dtype=str)
+    coefficients = log_coefficients(data)
+    variables: dict[Any, Any] = {
+        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
+    }
+    coordinates, pointwise = {}, {}
+    names = np.array([", ".join(members) for members in data.sets], dtype=str)
+    offered, alternative = names[data.set_of], labels[data.members]
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        probability = probability_draws(columns, i, j, lapse)
+        variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
+        coordinates = pair_names(labels)
+    if len(data.members) <= MAX_PAIRS:
+        probability = set_probability_draws(columns, data.start, data.members, lapse)
+        variables["set_probability"] = (("chain", "draw", "place"), probability.reshape(*shape, -1))
+        coordinates |= {
+            "place": np.array([f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str),
+            "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
+            "alternative": ("place_number", alternative),
+        }
+        chosen = np.flatnonzero(data.counts)  # at least one of each set, set after set
+        with np.errstate(divide="ignore"):  # a probability of 0
+            terms = data.counts[chosen] * np.log(probability[:, chosen])
+        terms = np.add.reduceat(terms, np.searchsorted(chosen, data.start[:-1]), axis=1) + coefficients
+        pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
+    return DataPart(
+        kind=CHOICES,
+        log_constant=float(coefficients.sum()),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, lapse included",
+            "set_probability": "probability that the alternative is chosen out of those offered, lapse included",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        observed={"chosen": ("place", as_counts(data.counts))},
+        constants={
+            "set_size": ("set", data.sizes),
+            "member": ("place", data.members),
+            "log_multinomial_coefficient": ("set", coefficients),
+            "lapse": float(lapse),
+            "unique": bool(unique),
+        },
+        pointwise=pointwise,
+        observed_coordinates={"set": names, "offered": ("place", offered), "alternative": ("place", alternative)},
+        rows=("set", "place"),
+    )
+
+
+# What draws say about best-worst choices: the likelihood of every set, and how often each option is named -------------
+
+
+def answers_part(
+    columns: Columns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, rule: str
+) -> DataPart:
+    """The part of a posterior that knows of best-worst choices."""
+    labels = np.asarray(data.labels, dtype=str)
+    answers, counts = possible_answers(data.start), answer_counts(data)
+    coefficients = log_coefficients_of_answers(counts, answers)
+    variables: dict[Any, Any] = {
+        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
+    }
+    coordinates, pointwise = {}, {}
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        variables["choice_probability"] = (
+            ("chain", "draw", "pair"),
+            probability_draws(columns, i, j, lapse).reshape(*shape, -1),
+        )
+        coordinates = pair_names(labels)
+    if len(counts) <= MAX_PAIRS:
+        from scipy.special import xlogy
+
+        probability = answer_probabilities(columns.unique_weights, data.start, data.members, lapse, rule)
+        terms = np.add.reduceat(xlogy(counts, probability), answers.start[:-1], axis=1) + coefficients
+        pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
+    names = np.array([", ".join(members) for members in data.sets], dtype=str)
+    return DataPart(
+        kind=BEST_WORST,
+        log_constant=float(coefficients.sum()),
+        descriptions={"choice_probability": "probability that the first of a pair is chosen, lapse included"},
+        variables=variables,
+        coordinates=coordinates,
+        observed={"chosen": ("answer", as_counts(counts))},
+        constants={
+            "set_size": ("set", data.sizes),
+            "member": ("place", data.members),
+            "log_multinomial_coefficient": ("set", coefficients),
+            "lapse": float(lapse),
+            "unique": True,
+        },
+        pointwise=pointwise,
+        observed_coordinates={"set": names},
+        rows=("set", "place", "answer"),
+    )
+
+
+# What people were shown, of which the choices may be those of a ranking -----------------------------------------------
+
+
+def as_shown(part: DataPart, data: "Choices", rule: str) -> DataPart:
+    """The part with how many options were shown at once, and by which rule the best and the worst were chosen."""
+    told = {"shown_size": ("shown_set", data.sizes)} | ({} if data.worst is None else {"best_worst": rule})
+    return replace(part, constants=part.constants | told, rows=(*part.rows, "shown_set"))

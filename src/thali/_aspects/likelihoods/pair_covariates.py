@@ -1,0 +1,203 @@
+"""Pairs whose comparisons have covariates x: position, judge, length, or what two options differ in.
+
+    logit p = log A_ij - log A_ji + x'beta,    beta ~ Normal(0, 1) each,
+
+then the lapse, and the ties. A pair has a lane for each different x, in which the weight of its own side is lifted by
+exp(x'beta), and by the inverse in the copy among its neighbour's blocks.
+
+Covariates of options are those of all their comparisons, x_i - x_j. Then beta + d with own weights u_i exp(-x_i d)
+makes the same choices: a slice sampler moves along that line, too, on which only the priors count.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import part, scalar, vectorised
+from thali._inference.numerics.exponential import fast_exp
+
+from ..state import BETA
+from .pair_blocks import (
+    ETA,
+    LIFT,
+    LOSSES,
+    OTHER,
+    OWN,
+    WIDTH,
+    WINS,
+    fill_lifts,
+    first_side,
+    has_ties,
+    may_be_empty,
+    second_side,
+    store,
+    term_of,
+)
+
+COEFFICIENTS = 3  # position of the first in PairCache.real
+MIN_LIFTED = 1e-150  # weight of an empty side, which must stay above 0 when it is lifted
+FARTHEST = 300.0  # x'beta beyond it counts as much: e^300 = 2e130
+
+
+class PairsWithCovariates(NamedTuple):
+    """As `pair_blocks.Pairs`, with covariates. Never changed."""
+
+    start: np.ndarray
+    neighbour: np.ndarray
+    transposed: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    scale: float
+    base: float
+    x: np.ndarray  # (covariates, blocks, WIDTH)
+    options: np.ndarray  # (covariates, options) their parts that are of options, with mean 0; 0: of comparisons
+    of_options: np.ndarray  # (covariates,) bool: whether they are of options, which share no aspect
+    shape: float  # of the prior of own weights
+    rate: float
+
+
+class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
+    """The same where options have no unique aspects, so that a side may be without columns."""
+
+
+class PairsWithCovariatesAndTies(PairsWithCovariates):
+    """Pairs with covariates of which neither may be chosen: wins and losses each include half of the ties."""
+
+
+class PairsWithCovariatesAndTiesWithoutUnique(PairsWithCovariatesAndTies):
+    """The same where options have no unique aspects."""
+
+
+CLASSES: dict[tuple[bool, bool], type[Any]] = {  # by whether there are unique aspects, and ties
+    (True, False): PairsWithCovariates,
+    (False, False): PairsWithCovariatesWithoutUnique,
+    (True, True): PairsWithCovariatesAndTies,
+    (False, True): PairsWithCovariatesAndTiesWithoutUnique,
+}
+
+
+def _yes(pairs: Any) -> Any:
+    return True
+
+
+def _no(pairs: Any) -> Any:
+    return False
+
+
+def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
+    return max(own, MIN_LIFTED) * c.block[v, LIFT + t]
+
+
+def _second_side(pairs: Any, other: Any) -> Any:
+    return max(other, MIN_LIFTED)
+
+
+@scalar
+def _fill_lifts(pairs: Any, c: Any) -> None:
+    for v in range(c.block.shape[0]):
+        for t in range(WIDTH):
+            eta = 0.0
+            for m in range(pairs.x.shape[0]):
+                eta += pairs.x[m, v, t] * c.real[COEFFICIENTS + m]
+            c.block[v, ETA + t] = eta
+            c.block[v, LIFT + t] = fast_exp(min(max(eta, -FARTHEST), FARTHEST))
+
+
+for (_unique, _ties), _cls in CLASSES.items():
+    may_be_empty.register(_cls)(_no if _unique else _yes)
+    has_ties.register(_cls)(_yes if _ties else _no)
+    first_side.register(_cls)(_first_side)
+    second_side.register(_cls)(_second_side)
+    fill_lifts.register(_cls)(_fill_lifts)
+
+
+@vectorised
+def sum_of_terms(pairs: Any, c: Any, m: Any, step: Any) -> Any:
+    """The log-likelihood after a step of coefficient m. Every pair stands there twice, and a missing one counts 0."""
+    total = 0.0
+    for v in range(c.block.shape[0]):
+        for t in range(WIDTH):
+            eta = c.block[v, ETA + t] + step * pairs.x[m, v, t]
+            lift = fast_exp(min(max(eta, -FARTHEST), FARTHEST))
+            own = max(c.block[v, OWN + t], MIN_LIFTED) * lift
+            other = max(c.block[v, OTHER + t], MIN_LIFTED)
+            total += term_of(pairs, c, own, other, c.block[v, WINS + t], c.block[v, LOSSES + t])
+    return 0.5 * total
+
+
+@part
+def log_density_of_coefficient(pairs: Any, c: Any, b: Any, m: Any, value: Any) -> Any:
+    """Log density of coefficient m given everything else, at the inverse temperature of the chain."""
+    step = value - c.real[COEFFICIENTS + m]
+    return b.real[BETA] * sum_of_terms(pairs, c, m, step) - 0.5 * value * value
+
+
+@part
+def log_density_of_step(pairs: Any, c: Any, b: Any, m: Any, step: Any) -> Any:
+    """Log density of a step of coefficient m that own weights make up for, by the priors of both."""
+    value = c.real[COEFFICIENTS + m] + step
+    total = -0.5 * value * value
+    for i in range(pairs.options.shape[1]):
+        total -= pairs.shape * step * pairs.options[m, i]
+        total -= pairs.rate * b.s[i] * math.exp(min(-step * pairs.options[m, i], 700.0))
+    return total
+
+
+@scalar
+def draw_along_own_weights(pairs: Any, rng: np.random.Generator, c: Any, b: Any, m: Any) -> None:
+    """A step of coefficient m by a slice sampler with stepping out, with the own weights that keep all worths."""
+    level = log_density_of_step(pairs, c, b, m, 0.0) - rng.standard_exponential()
+    low = -rng.random()
+    high = low + 1.0
+    while log_density_of_step(pairs, c, b, m, low) > level:
+        low -= 1.0
+    while log_density_of_step(pairs, c, b, m, high) > level:
+        high += 1.0
+    while True:
+        step = low + (high - low) * rng.random()
+        if log_density_of_step(pairs, c, b, m, step) >= level or step == 0.0:
+            break
+        if step < 0.0:
+            low = step
+        else:
+            high = step
+    c.real[COEFFICIENTS + m] += step
+    for i in range(pairs.options.shape[1]):
+        b.s[i] *= math.exp(-step * pairs.options[m, i])
+    for i in range(pairs.options.shape[1]):
+        for v in range(pairs.start[i], pairs.start[i + 1]):
+            for t in range(WIDTH):
+                c.block[v, OWN + t] = b.s[i]
+                c.block[v, OTHER + t] = b.s[pairs.neighbour[v, t]]
+
+
+@scalar
+def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Each coefficient in turn, by a slice sampler with stepping out from the prior's deviation (Neal 2003)."""
+    for m in range(pairs.x.shape[0]):
+        now = c.real[COEFFICIENTS + m]
+        level = log_density_of_coefficient(pairs, c, b, m, now) - rng.standard_exponential()
+        low = now - rng.random()
+        high = low + 1.0
+        while log_density_of_coefficient(pairs, c, b, m, low) > level:
+            low -= 1.0
+        while log_density_of_coefficient(pairs, c, b, m, high) > level:
+            high += 1.0
+        while True:
+            drawn = low + (high - low) * rng.random()
+            if log_density_of_coefficient(pairs, c, b, m, drawn) >= level or drawn == now:
+                break
+            if drawn < now:
+                low = drawn
+            else:
+                high = drawn
+        c.real[COEFFICIENTS + m] = drawn
+        fill_lifts(pairs, c)
+    for m in range(pairs.x.shape[0]):
+        if pairs.of_options[m]:
+            draw_along_own_weights(pairs, rng, c, b, m)
+    fill_lifts(pairs, c)
+    for v in range(c.block.shape[0]):
+        for t in range(WIDTH):
+            store(pairs, c, v, t, c.block[v, OWN + t], c.block[v, OTHER + t])

@@ -1,0 +1,226 @@
+"""The operations of the most similar pair out of sets of pairs."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.logarithm import fast_log
+
+from .. import operations
+from ..state import BETA, COLUMNS, scratch
+from .pair_sets import (
+    CONSTANT,
+    MIN_PROBABILITY,
+    PairSets,
+    PairSums,
+    change_between,
+    change_member,
+    empty_cache,
+    evaluate,
+    fill,
+    lay_out,
+)
+
+
+def compiled_answers(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> Any:
+    """The answers as the samplers read them, and a function that makes a chain's cache."""
+    return lay_out(data, is_ratio, lapse, shape, rate), empty_cache
+
+
+@operations.sees_full.register(PairSets)
+def _sees_full(sets: Any) -> Any:
+    return sets.is_ratio
+
+
+@operations.sees_single.register(PairSets)
+def _sees_single(sets: Any) -> Any:
+    return False
+
+
+@operations.is_scale_free.register(PairSets)
+def _is_scale_free(sets: Any) -> Any:
+    return False  # with ratios a common factor on weights and constant is drawn with the constant
+
+
+@operations.cache_at.register(PairSets)
+def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
+    return PairSums(
+        caches.shared[t],
+        caches.value[t],
+        caches.trial_shared[t],
+        caches.trial[t],
+        caches.touched[t],
+        caches.term[t],
+        caches.real[t],
+    )
+
+
+@operations.delta_member.register(PairSets)
+def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    return change_member(sets, c, b, k, i, d, False)
+
+
+@operations.apply_member.register(PairSets)
+def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    change_member(sets, c, b, k, i, d, True)
+
+
+@operations.delta_weight.register(PairSets)
+def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    return change_between(sets, c, b, k, k, d, False)
+
+
+@operations.apply_weight.register(PairSets)
+def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+    change_between(sets, c, b, k, k, d, True)
+
+
+# Column k loses the owners of another, which takes their weight over, or the reverse: only what each of them shares
+# with the rest of k changes.
+
+
+@operations.delta_transfer.register(PairSets)
+def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
+    return change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, False)
+
+
+@operations.apply_transfer.register(PairSets)
+def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
+    change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, True)
+
+
+@operations.rebuild.register(PairSets)
+def _rebuild(sets: Any, c: Any, b: Any) -> None:
+    fill(sets, c, b)
+
+
+@operations.log_likelihood.register(PairSets)
+def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
+    total = 0.0
+    for r in range(c.term.shape[0]):
+        total += c.term[r]
+    return total
+
+
+# The constant is drawn by a slice sampler on its logarithm (Neal 2003, with stepping out), and after it the sum of
+# constant and weights given their proportions, which are all that ratios depend on.
+STEP = 1.0  # of the interval
+
+
+@part
+def log_density_of_constant(sets: Any, c: Any, b: Any, log_constant: Any) -> Any:
+    """Log density of the logarithm of the constant given all weights, at the inverse temperature of the chain."""
+    constant = math.exp(log_constant)
+    total = 0.0
+    for r in range(sets.start.shape[0] - 1):
+        first, last = sets.start[r], sets.start[r + 1]
+        size = last - first
+        of_set = size * constant
+        for x in range(first, last):
+            of_set += max(c.shared[sets.pair[x]], 0.0)
+        for x in range(first, last):
+            if sets.times[x] == 0.0:
+                break
+            share = (max(c.shared[sets.pair[x]], 0.0) + constant) / of_set
+            total += sets.times[x] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY))
+    return b.real[BETA] * total + sets.shape * log_constant - sets.rate * constant
+
+
+@operations.draw_parameters.register(PairSets)
+def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    if sets.is_ratio:
+        draw_constant(rng, sets, c, b)
+        draw_sum(rng, sets, c, b)
+
+
+@scalar
+def draw_constant(rng: Any, sets: Any, c: Any, b: Any) -> None:
+    now = math.log(c.real[CONSTANT])
+    level = log_density_of_constant(sets, c, b, now) - rng.standard_exponential()
+    low = now - STEP * rng.random()
+    high = low + STEP
+    while log_density_of_constant(sets, c, b, low) > level:
+        low -= STEP
+    while log_density_of_constant(sets, c, b, high) > level:
+        high += STEP
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if log_density_of_constant(sets, c, b, drawn) >= level:
+            break
+        if drawn < now:
+            low = drawn
+        else:
+            high = drawn
+    c.real[CONSTANT] = math.exp(drawn)
+    evaluate(sets, c)
+
+
+@scalar
+def draw_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
+    """Weights and constant, each Gamma(shape, rate), times one factor: their sum does not depend on their shares."""
+    total = c.real[CONSTANT]
+    for k in range(b.whole[COLUMNS]):
+        total += b.w[k]
+    factor = rng.standard_gamma(sets.shape * (b.whole[COLUMNS] + 1)) / sets.rate / total
+    c.real[CONSTANT] *= factor
+    for k in range(b.whole[COLUMNS]):
+        b.w[k] *= factor
+    for p in range(c.shared.shape[0]):
+        c.shared[p] *= factor
+    evaluate(sets, c)
+
+
+@operations.note_parameters.register(PairSets)
+def _note_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    if sets.is_ratio:
+        extra[draw, CONSTANT] = c.real[CONSTANT]
+
+
+# Without unique weights no sampler calls these.
+
+
+@operations.delta_own.register(PairSets)
+@operations.apply_own.register(PairSets)
+def _no_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
+    return -np.inf
+
+
+@operations.delta_compensated_member.register(PairSets)
+@operations.apply_compensated_member.register(PairSets)
+def _no_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
+    return -np.inf
+
+
+@operations.delta_compensated_weight.register(PairSets)
+@operations.apply_compensated_weight.register(PairSets)
+def _no_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    return -np.inf
+
+
+# Groups draw the sum of constant and weights with what the weights of each vary about.
+
+
+@operations.draw_parameters_of_group.register(PairSets)
+def _draw_constant_of_group(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    if sets.is_ratio:
+        draw_constant(rng, sets, c, b)
+
+
+@operations.is_scaled_in_groups.register(PairSets)
+def _is_scaled_in_groups(sets: Any) -> Any:
+    return sets.is_ratio
+
+
+@operations.scaled_parameters.register(PairSets)
+def _scaled_parameters(sets: Any, c: Any) -> Any:
+    return sets.shape, sets.rate * c.real[CONSTANT]
+
+
+@operations.apply_scale.register(PairSets)
+def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
+    c.real[CONSTANT] *= factor
+    for p in range(c.shared.shape[0]):
+        c.shared[p] *= factor
+    evaluate(sets, c)

@@ -1,0 +1,161 @@
+"""Which option owns which aspect, what each aspect is called, and which weights no choice could tell apart."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from thali._arguments import one_of
+from thali._data.choices import Choices
+from thali._data.connectivity import group_numbers
+from thali._data.pairs import PairedComparisons
+from thali._labels import shorten
+from thali._model.names import aspects_meant
+from thali._trees.tree import Tree
+from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
+
+from ..priors.feature_argument import column_names, prior_of
+from ..priors.given import Given
+from .problem import patterns, scaled
+
+
+@dataclass(frozen=True, eq=False)
+class KnownAspects:
+    """Known aspects: `owners[i, k]` says whether option i owns aspect k. The unique aspects stand first."""
+
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    owners: np.ndarray
+    unique: bool
+
+    @property
+    def shared(self) -> np.ndarray:
+        """The aspects that were given, without the unique ones of the options."""
+        return self.owners[:, len(self.labels) :] if self.unique else self.owners
+
+    @property
+    def crossing(self) -> tuple[str, str] | None:
+        """Two aspects with owners in common of which neither has all of the other's; None if the aspects are a tree."""
+        size = self.owners.sum(axis=0)
+        common = self.owners.T.astype(int) @ self.owners.astype(int)
+        pairs = np.argwhere((common > 0) & (common < np.minimum.outer(size, size)))
+        return (self.names[pairs[0][0]], self.names[pairs[0][1]]) if len(pairs) else None
+
+
+def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
+    """The aspects that the arguments of a model stand for; an error if they are not known or do not fit the options."""
+    one_of("unique", unique, (True, False))
+    learned = isinstance(aspects, bool | int | float | np.number | Tree)
+    if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
+        raise ArgumentError(
+            "Maximum likelihood needs aspects that are known, not ",
+            "learned along a Tree" if isinstance(aspects, Tree) else Value("aspects", aspects),
+            ": ",
+            Value("aspects", "unique"),
+            InPython(", a 0/1 matrix or table, or a mapping from labels to lists.", " or the file of a table."),
+        )
+    matrix = cast(Given, prior_of("aspects", aspects, labels, words=("unique",))).matrix
+    if matrix.shape[0] != len(labels):
+        raise ArgumentError(
+            f"The aspect matrix has {matrix.shape[0]} rows but the data have {len(labels)} options; "
+            "give one row for each option."
+        )
+    names = column_names(aspects, labels, matrix.shape[1])
+    if not unique:
+        if not matrix.any():
+            raise ArgumentError("No option has any aspect; name some aspects, or set ", Setting("unique", True), ".")
+        return KnownAspects(labels, tuple(names), matrix, False)
+    if twice := [name for name in names if name in labels]:
+        raise ArgumentError(
+            f"{shorten(twice)} names an aspect and an option, whose unique aspect bears its label; rename the aspect, "
+            "or set ",
+            Setting("unique", False),
+            ".",
+        )
+    owners = np.hstack([np.eye(len(labels), dtype=bool), matrix])
+    return KnownAspects(labels, (*labels, *names), owners, True)
+
+
+# Which weights no choice could tell apart -----------------------------------------------------------------------------
+
+
+_EQUAL = 1e-7
+
+
+def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> None:
+    """Raise an error that names aspects whose weights choices cannot tell: derivatives have a rank below K - 1."""
+    if isinstance(data, Choices) or (not known.shared.shape[1] and known.unique):
+        _check_connected(known, data)
+        return
+    everywhere = np.asarray(known.owners.all(axis=0) | ~known.owners.any(axis=0))
+    if everywhere.any():
+        idle = [name for name, idle in zip(known.names, everywhere, strict=True) if idle]
+        raise ArgumentError(
+            f"The weight of {shorten(idle)} has no influence on any choice, for either every option owns that aspect "
+            "or none does; leave it out."
+        )
+    loose = _loose(known, data.first, data.second)
+    if not loose:
+        return
+    n = len(known.labels)
+    if n <= 300 and (always := _loose(known, *np.triu_indices(n, 1))):
+        hint = Message(" or set ", Setting("unique", False)) if known.unique else ""
+        raise ArgumentError(
+            f"No choices can tell apart the weights of the aspects {shorten(always, 12)}: they can change together "
+            f"without any choice probability changing; leave some of them out",
+            hint,
+            ".",
+        )
+    raise DataError(
+        f"These comparisons cannot tell the weights of the aspects {shorten(loose, 12)}: they can change without the "
+        "probability of any compared pair changing; compare more pairs, or leave some of these aspects out."
+    )
+
+
+def _check_connected(known: KnownAspects, data: PairedComparisons | Choices) -> None:
+    if isinstance(data, Choices):
+        first, second, how = np.repeat(data.members[data.start[:-1]], data.sizes), data.members, "offered together"
+    else:
+        first, second, how = data.first, data.second, "compared with each other"
+    if group_numbers(data.n_options, first, second)[0] > 1:
+        groups = data.components()
+        raise DataError(
+            f"The options fall into {len(groups):,} groups never {how}, such as "
+            f"({shorten(groups[0])}) and ({shorten(groups[1])}), whose weights therefore have no common "
+            "scale; fit each by itself",
+            InPython("" if isinstance(data, Choices) else " with data.subset(labels)"),
+            ", or use ",
+            Setting("method", "mcmc"),
+            ".",
+        )
+
+
+def _loose(known: KnownAspects, first: np.ndarray, second: np.ndarray) -> list[str]:
+    """Names of the aspects whose ratio to the others can change without any of these pairs' probabilities changing."""
+    sides = patterns(known.owners, first, second)
+    # Weights in no special relation; which ones does not matter.
+    weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, known.owners.shape[1]))
+    own, other = (side @ weights for side in sides)
+    # A side without any aspect is beaten for certain, and its pair says nothing about weights.
+    informative = (own > 0.0) & (other > 0.0)
+    change = scaled(sides[0], weights, np.where(informative, own, np.inf)) - scaled(
+        sides[1], weights, np.where(informative, other, np.inf)
+    )
+    gram = change.T @ change
+    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+    values, vectors = np.linalg.eigh(gram)
+    still = vectors[:, values <= 1e-11 * max(values[-1], 1e-300)]
+    if still.shape[1] <= 1:
+        return []
+    # Aspects with equal rows of this basis keep their ratios whatever changes: the largest such family is the rest.
+    families: list[list[int]] = []
+    for k, row in enumerate(still):
+        for family in families:
+            if np.abs(still[family[0]] - row).max() < _EQUAL:
+                family.append(k)
+                break
+        else:
+            families.append([k])
+    families.sort(key=len)
+    loose = families[:-1] if len(families[-1]) > 1 else families
+    return [known.names[k] for k in sorted(k for family in loose for k in family)]

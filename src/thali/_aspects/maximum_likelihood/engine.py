@@ -1,0 +1,184 @@
+"""The engine of elimination by aspects with known aspects by maximum likelihood: its fit, and what it answers."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._described import Facts
+from thali._labels import plural
+from thali._model.base import Job
+from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.engine import Engine, Prepared, refuse_other_methods
+from thali._people.populations import check_people
+from thali._posterior.interval import INTERVAL
+from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
+
+from ..spec import ELIMINATION
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._data.pairs.parts import LeftPair
+
+    from .estimates import Estimates
+
+NAME = "maximum-likelihood"
+
+
+class MaximumLikelihood(Engine):
+    """Newton's method in log-weights, from several starts; `estimates_`."""
+
+    findings = "thali._aspects.findings.maximum_likelihood"
+
+    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
+        """The fit, checked; `asked` are the arguments of `fit`."""
+        from ..populations.one import data_of_thali
+        from .fit import estimate
+
+        _refuse_others(model, asked, data)
+        seed = 0 if asked["random_seed"] is None else asked["random_seed"]
+        data = _counted(model, data_of_thali(data, "PairedComparisons"))
+        settings = model.aspects, model.unique, _lapse(model), has_ties(data), model.best_worst
+        return Job(lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data))
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        """What `fit` would run, after the checks of the aspects that it makes."""
+        from ..likelihoods.elimination import as_pairs
+        from .fit import checked_aspects
+
+        _refuse_others(model, {}, data)
+        choices: Any = as_pairs(_counted(model, data), model.best_worst)
+        checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices), model.best_worst)
+        return Prepared(_lapse(model))
+
+    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        from .fit import vanishing
+
+        yield from vanishing(model.estimates_)
+
+    def facts(self, model: Any) -> Facts:
+        tie, found = model.tie_, model._maximum()
+        over = ()
+        if found.clusters is not None and found.is_over_people:
+            over = (("standard errors", f"over {found.clusters.number:,} respondents"),)
+        return (
+            *over,
+            ("log-likelihood", f"{found.log_likelihood:,.2f} (all comparisons, with {found.coefficients})"),
+            *(() if tie is None else (("ties", f"nu {tie:.4g} (standard error {model.tie_std_error_:.2g})"),)),
+            ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),
+        )
+
+    def data_of_fit(self, model: Any) -> Any:
+        return model.estimates_.data
+
+    def options_of_fit(self, model: Any) -> list[str]:
+        """None are known: a comparison fits the weights of whatever options its data have."""
+        return []
+
+    def summary(self, model: Any, ci: float | None = None) -> "pandas.DataFrame":
+        """The weights and their tests."""
+        found = model._maximum()
+        table = found.table(INTERVAL if ci is None else ci)
+        for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
+            table.attrs[name] = getattr(found, name)
+        if found.tie is not None:
+            table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
+        return table
+
+    def lapse(self, model: Any) -> float:
+        """The probability of choosing at random that the fit used."""
+        return model._maximum().lapse
+
+    def covariates(self, model: Any) -> tuple[str, ...]:
+        """The covariates that the fit used."""
+        from .fit import own_names
+
+        return own_names(model._maximum().data)
+
+    def covariate_effects(self, model: Any, ci: float | None = None) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds."""
+        from .fit import covariate_table
+
+        return covariate_table(model._maximum(), INTERVAL if ci is None else ci)
+
+    def predict_proba(
+        self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
+    ) -> "np.ndarray | list[np.ndarray]":
+        """Choice probabilities at the estimates, lapse included."""
+        from ..answers.predict import has_answers, places_of
+
+        found = model._maximum()
+        if return_se:
+            model._require_method_of_draws()
+        places, paired = places_of(sets, list(found.data.labels))
+        if paired:
+            first, second = np.array(places).T
+            return found.probabilities(first, second, _values(found, covariates, len(places)))
+        if covariates is not None:
+            raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
+        if has_answers(sets):
+            return [found.answer_probabilities(each) for each in places]
+        return [found.set_probabilities(each) for each in places]
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """How probable all choices of a person together are, at the estimates."""
+        from ..answers.log_predictive import by_respondent, choices_by_person, log_of_choices
+
+        which, times = choices_by_person(choices)
+        p = np.concatenate(self.predict_proba(model, choices))[which]
+        return by_respondent(choices, log_of_choices(p[None], times)[0])
+
+    def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+        """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates."""
+        from ..answers.predict import table_of_outcomes, tied_places
+        from ..draws.counts import outcomes
+
+        found = model._maximum()
+        labels = list(found.data.labels)
+        first, second = tied_places(pairs, labels, found.tie is not None or model.ties == "davidson")
+        p = found.probabilities(first, second, _values(found, covariates, len(first)))
+        return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
+
+    def predict_left_out(self, model: Any, part: "LeftPair") -> np.ndarray:
+        """The probability of each outcome of every comparison of a pair, at the estimates (cells, outcomes)."""
+        pairs, given = [part.pair] * len(part.counts), part.known(self.covariates(model)) or None
+        if part.counts.shape[1] == 3:
+            return self.predict_outcomes(model, pairs, given)[["p_a", "p_tie", "p_b"]].to_numpy()
+        p = np.asarray(self.predict_proba(model, pairs, False, given))
+        return np.stack([p, 1.0 - p], axis=-1)
+
+
+MAXIMUM_LIKELIHOOD = MaximumLikelihood()
+
+
+def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
+    """Refuse what belongs to chains."""
+    check_people(model.people, data=data)
+    arguments = dict(inspect.signature(type(model).fit).parameters) | model._signature()
+    usual = {name: argument.default for name, argument in arguments.items()}
+    refuse_other_methods(ELIMINATION, NAME, model.get_params() | dict(asked), usual)
+    if asked.get("job") is not None:
+        one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", NAME)
+        raise ArgumentError(Argument("job"), " belongs to ", *one, ".")
+
+
+def _counted(model: Any, data: Any) -> Any:
+    """The data as the arguments `ties` and `covariates` take them."""
+    return with_covariates(counted(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates)
+
+
+def _lapse(model: Any) -> float:
+    """The lapse that `fit` uses."""
+    return 0.0 if model.lapse is None else model.lapse
+
+
+def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
+    """The covariates of so many predicted comparisons."""
+    from ..draws.covariates import values_for
+    from .fit import own_names
+
+    names = own_names(found.data)
+    options = found.data.covariates.options if names else np.zeros((1, 0))
+    return values_for(covariates, names, options, count)

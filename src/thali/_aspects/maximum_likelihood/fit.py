@@ -1,0 +1,283 @@
+"""Data and known aspects in, estimates out; covariates of comparisons and of options."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._data.pairs import PairedComparisons
+from thali._inference.seeds import streams
+from thali._labels import shorten
+from thali.errors import Clause, DataError, EstimateWarning, Setting
+
+from ..likelihoods.best_worst import RANKING
+from ..likelihoods.elimination import Elimination, as_pairs
+from ..priors.given import Given
+from .aspects import KnownAspects, check_identified, known_aspects
+from .clusters import clusters_of
+from .estimates import Estimates, covariate_sizes
+from .maximum import Maximum, maximise, starting_points
+from .problem import Problem, patterns, problem, scaled
+
+if TYPE_CHECKING:
+    import pandas
+
+
+STARTS = 10
+LARGEST_TIE = 1e3  # above it two equal options would end in a tie 998 times of 1,000
+
+
+def estimate(
+    data: PairedComparisons | Choices,
+    aspects: Any = "unique",
+    unique: bool = True,
+    lapse: float = 0.0,
+    ties: bool = False,
+    best_worst: str = RANKING,
+    *,
+    starts: int = STARTS,
+    random_seed: Any = 0,
+) -> Estimates:
+    """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts` points."""
+    data = as_pairs(data, best_worst)
+    known = checked_aspects(data, aspects, unique, lapse, ties, best_worst)
+    if not is_linear(data, known):
+        check_identified(known, data)
+    return at_maximum(data, known, lapse, ties, starts, random_seed, best_worst=best_worst)
+
+
+def checked_aspects(
+    data: PairedComparisons | Choices,
+    aspects: Any,
+    unique: bool,
+    lapse: float,
+    ties: bool = False,
+    best_worst: str = RANKING,
+) -> KnownAspects:
+    """The aspects, checked against the data: none may make a choice impossible that was made."""
+    if isinstance(data, Choices):
+        known = known_aspects(aspects, unique, data.labels)
+        if not known.unique or known.shared.shape[1]:
+            wide = int(data.sizes.argmax())
+            raise DataError(
+                f"Out of {shorten(data.sets[wide])} one of {data.sizes[wide]} was chosen, and maximum likelihood of "
+                "choices out of more than two options is for unique aspects alone",
+                Clause(", ", Setting("aspects", "unique"), "; use ", Setting("method", "mcmc"), " for shared ones"),
+                ".",
+            )
+        Elimination(lapse, True, ties, False, best_worst).check(Given(known.shared), data)
+        return known
+    if not isinstance(data, PairedComparisons):
+        Elimination(lapse, bool(unique), ties).check(None, data)  # which raises
+        raise DataError(
+            f"Maximum likelihood needs PairedComparisons; got {type(data).__name__}; use ",
+            Setting("method", "mcmc"),
+            ".",
+        )
+    known = known_aspects(aspects, unique, data.labels)
+    shared = not known.unique or known.shared.shape[1] > 0
+    Elimination(lapse, bool(unique), ties, shared, covariates=own_names(data)).check(Given(known.shared), data)
+    if ties and not data.n_comparisons - data.n_ties:
+        raise DataError("All comparisons are ties, which tell nothing about the weights.")
+    return known
+
+
+def at_maximum(
+    data: PairedComparisons | Choices,
+    known: KnownAspects,
+    lapse: float,
+    ties: bool = False,
+    starts: int = STARTS,
+    random_seed: Any = 0,
+    best_worst: str = RANKING,
+) -> Estimates:
+    """The estimates for aspects that are checked already."""
+    linear, extra = is_linear(data, known), None
+    owners = common_aspect(known) if linear else known.owners
+    if own_names(data):
+        assert isinstance(data, PairedComparisons)
+        check_covariates(data, owners)
+        extra = data.cells.x / covariate_sizes(data)
+    pose = problem(data, owners, lapse, extra, ties, best_worst)
+    points = starting_points(pose, starts, streams(random_seed, 1)[0])
+    kind = LinearEstimates if linear else Estimates
+    return kind(data, known, float(lapse), pose, maximise(pose, points), best_worst, clusters_of(data, ties))
+
+
+def vanishing(found: Estimates) -> list[EstimateWarning]:
+    """Warnings of weights reported as zero, of ties, or of covariates: the likelihood rises for ever."""
+    gone = found.maximum.vanishing
+    if not gone.any() and found.tie is not None and found.tie > LARGEST_TIE:
+        return [
+            EstimateWarning(
+                f"The likelihood has no maximum: it rises for ever while the parameter of ties grows, which is "
+                f"{found.tie:.3g} here, and weights shrink. The estimates are of a point on the way; ",
+                Setting("method", "mcmc"),
+                " has a prior that keeps them finite.",
+            )
+        ]
+    if not gone.any():
+        return endless(found)
+    names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
+    return [
+        EstimateWarning(
+            f"The likelihood has no maximum: it rises for ever while the weights of {shorten(names)} shrink relative "
+            "to the others. They are reported as 0, without standard errors, and predictions are those of the limit; ",
+            Setting("method", "mcmc"),
+            " has a prior that keeps them finite.",
+        )
+    ]
+
+
+# Covariates of comparisons and of options ----------------------------------------------------------------------------
+
+
+INFINITE = 15.0  # log odds that a covariate adds at most; beyond them its coefficient stands for infinity
+MIN_EIGENVALUE = 1e-11  # share of the largest eigenvalue below which a direction changes nothing
+_ROUNDING = 1e-6
+AS_GOOD_AS_NONE = 5.0  # standard error of what a covariate adds at most
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEstimates(Estimates):
+    r"""Worths that nothing but covariates of the options make: :math:`\text{worth}_i \propto \exp(x_i' b)`.
+
+    The weights that are reported are the worths; the pose has a single aspect that all options own.
+    """
+
+    @property
+    def _options(self) -> np.ndarray:
+        return self.data.covariates.options
+
+    @property
+    def weights(self) -> np.ndarray:
+        centred = (self._options - self._options.mean(axis=0)) @ self.coefficients_of_covariates
+        worths = np.exp(centred - centred.max())
+        return worths / worths.sum()
+
+    def weight_covariance(self, joint: np.ndarray) -> np.ndarray:
+        """Of the worths, by the delta method."""
+        gradient = self.gradient_of_weights()
+        used = gradient.any(axis=0)
+        return gradient[:, used] @ joint[np.ix_(used, used)] @ gradient[:, used].T
+
+    def gradient_of_weights(self) -> np.ndarray:
+        w, x, n = self.weights, self._options, len(self.maximum.weights)
+        found = np.zeros((len(w), n + len(self.maximum.beta)))
+        found[:, n : n + x.shape[1]] = w[:, None] * (x - w @ x) / covariate_sizes(self.data)
+        return found
+
+    @property
+    def working_weights(self) -> np.ndarray:
+        return self.weights
+
+
+def own_names(data: Any) -> tuple[str, ...]:
+    """The covariates of data."""
+    own = data.covariates if isinstance(data, PairedComparisons) else None
+    return () if own is None else own.names
+
+
+def is_linear(data: Any, known: KnownAspects) -> bool:
+    """Whether worths depend on covariates alone: those of options take the place of own worths."""
+    own = data.covariates if isinstance(data, PairedComparisons) else None
+    return own is not None and bool(own.is_of_options.any()) and known.unique and not known.shared.shape[1]
+
+
+def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
+    """Raise for covariates whose effects are not identified beside each other, or beside the weights."""
+    cells, names = data.cells, own_names(data)
+    if not names:
+        return
+    weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))  # in no special relation
+    first, second = patterns(owners, cells.first, cells.second)
+    change = scaled(first, weights, first @ weights) - scaled(second, weights, second @ weights)
+    x = cells.x / covariate_sizes(data)
+    gram = change.T @ change
+    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+    cross = np.asarray(change.T @ x)
+    values, vectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
+    still = vectors[owners.shape[1] :, values <= MIN_EIGENVALUE * values[-1]]
+    loose = [name for name, row in zip(names, still, strict=True) if np.abs(row).max(initial=0.0) > _ROUNDING]
+    if loose:
+        what = f"effect of {loose[0]!r}" if len(loose) == 1 else f"effects of {shorten(loose)} from each other or"
+        raise DataError(
+            f"The comparisons cannot tell the {what} from the weights, because they can change together without any"
+            " choice probability changing; leave a covariate out, or use ",
+            Setting("method", "mcmc"),
+            ".",
+        )
+
+
+def endless(found: Estimates) -> list[EstimateWarning]:
+    """A warning of coefficients that rise for ever."""
+    names = own_names(found.data)
+    if not names:
+        return []
+    beta = np.abs(found.maximum.beta[: len(names)])
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.diag(found.covariance_of_covariates)) * covariate_sizes(found.data)
+    gone = (beta > INFINITE) & ~(errors < AS_GOOD_AS_NONE)
+    if not gone.any():
+        return []
+    which = shorten([name for name, is_gone in zip(names, gone, strict=True) if is_gone])
+    return [
+        EstimateWarning(
+            f"The likelihood has no maximum: it rises for ever while the coefficient of {which} grows, because it"
+            " decided every comparison that it could. The estimate is of a point on the way; ",
+            Setting("method", "mcmc"),
+            " has a prior that keeps it finite.",
+        )
+    ]
+
+
+def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
+    """A row a covariate: estimate, std_error, z, p_value, lower, upper, odds."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    estimate = found.coefficients_of_covariates
+    variance = np.diag(found.covariance_of_covariates)
+    error = np.sqrt(np.where(variance > 0.0, variance, np.nan))
+    z = estimate / error
+    columns = {
+        "estimate": estimate,
+        "std_error": error,
+        "z": z,
+        "p_value": found.tail(z),
+        "lower": estimate - found.reach(ci) * error,
+        "upper": estimate + found.reach(ci) * error,
+        "odds": np.exp(estimate),
+    }
+    table = Table(columns, index=pd.Index(own_names(found.data), name="covariate"))
+    table.attrs["interval"] = ci
+    return table
+
+
+def within(small: Estimates, large: Estimates) -> Estimates:
+    """The estimates of the smaller of two models, on the cells of comparisons that the larger one tells apart."""
+    names, kept = own_names(large.data), own_names(small.data)
+    if names == kept:
+        return small
+    assert isinstance(large.pose, Problem) and isinstance(small.pose, Problem)
+    places = [names.index(name) for name in kept]
+    cells = large.data.cells
+    x = cells.x[:, places] / covariate_sizes(small.data)
+    first, second = patterns(owners_of(small), cells.first, cells.second)
+    pose = large.pose._replace(first=first, second=second, extra=x)
+    best: Maximum = small.maximum
+    return type(small)(
+        large.data.with_covariates(kept), small.known, small.lapse, pose, best, small.best_worst, large.clusters
+    )
+
+
+def owners_of(found: Estimates) -> np.ndarray:
+    """Who owns which aspect of the pose."""
+    return common_aspect(found.known) if isinstance(found, LinearEstimates) else found.known.owners
+
+
+def common_aspect(known: KnownAspects) -> np.ndarray:
+    """A single aspect that all options own."""
+    return np.ones((len(known.labels), 1), bool)

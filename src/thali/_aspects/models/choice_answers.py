@@ -1,0 +1,451 @@
+"""Results of models of choices other than features: choice probabilities, ranks, unique weights, a check."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from thali._inference.chains import checked_run
+from thali._model.base import Job
+from thali._posterior.dependence import INDEPENDENT
+from thali._posterior.view import Posterior
+from thali.errors import ArgumentError, Setting
+
+from .base import LatentFeatures
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class ChoiceAnswers(LatentFeatures):
+    """Base of the latent-feature models that are fitted to choices."""
+
+    def unique_weights(self) -> "pandas.DataFrame":
+        """The weight that each option has alone: its unique aspect, and every feature that no other option owns.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option: weight, weight_low, weight_high, and share, the weight divided by the sum over options.
+            With `aspects="unique"` the shares are the scale values of the Bradley-Terry-Luce model.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from ..answers.kind import of_choices
+        from ..answers.options import unique_weights_table
+
+        return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
+
+    def scores(self, by: Any = None, random_seed: Any = 0, none: str | None = None) -> "pandas.DataFrame":
+        r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report them.
+
+        .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
+
+        with the logarithms z of the utilities less their mean over the options, and a options in a set as people were
+        shown it, the mean of the data (2 of comparisons; of rankings, of the choices that they consist of): p is the
+        probability of choosing the option out of a set whose others are of average worth, and an option with twice the
+        score is chosen so twice as often. On an anchored scale z is the logarithm of the utility less that of the
+        option which stands for none of the others, and :math:`s_i = 100 \, a \, p_i`: that option has the score 100,
+        and what is worth having more.
+
+        Parameters
+        ----------
+        by : Segments, mapping or Series, optional
+            With ``people=Individuals()``: the segments of the model, or by name of which group every person is; the
+            scores are those of each. None: of all people.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the weights of people in intervals.
+        none : str, optional
+            The option that stands for none of the others, where people were offered one or asked what they would have
+            at all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option: score (posterior mean), and its 89 % interval low to high. Of several groups of people,
+            or with `by`, one row a group (or segment) and option. Where everybody has weights of their own, it is the
+            mean of everybody's scores, and the interval is for the population that these people are a sample of: in
+            every draw they are weighed by a Bayesian bootstrap (Rubin 1981). With `none` there is above_none, the
+            probability that the option is better than that one: of people, the share of them who prefer it.
+            `thali.plots.scores` draws the table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data than choices, `by` does not say of which group everybody is, or there
+            is no option `none`.
+
+        References
+        ----------
+        Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability scale.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> model = th.EliminationByAspects("unique").fit(
+        ...     th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+        >>> table = model.scores()
+        >>> table["score"].idxmax(), round(float(table["score"].sum()), 6)
+        ('LBJ', 100.0)
+        """
+        from ..answers.scores import scores_table
+
+        return scores_table(self._fitted(), by, none, random_seed)
+
+    @property
+    def covariates_(self) -> tuple[str, ...]:
+        """After `fit`: the covariates of comparisons and of options that it used."""
+        return self._engine.covariates(self)
+
+    def covariate_effects(self) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the probability
+            that it is positive) and odds (the factor exp(mean) of the odds).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return self._engine.covariate_effects(self)
+
+    def ranks(self, every_rank: bool = False) -> "pandas.DataFrame":
+        """The posterior of each option's rank by utility, the weight of all its aspects.
+
+        .. math:: U_i = u_i + \\sum_k w_k f_{ik}
+
+        Of two options the one with the higher utility is chosen over the other more often than not.
+
+        Parameters
+        ----------
+        every_rank : bool
+            Whether to give the probability of every rank, a column each, and not of the first alone.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and rank_high (its 89 %
+            interval), p_1, the probability of being the best, and with `every_rank` p_2, p_3, ... of the other ranks.
+            `thali.plots.ranks` draws the table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to similarities.
+        """
+        from ..answers.kind import of_choices
+        from ..answers.options import ranks_table
+
+        tree = self._fitted()
+        has_common = Posterior(tree).common_worth is not None
+        return ranks_table(tree if has_common else of_choices(tree, "ranks"), every_rank)
+
+    def predict_proba(
+        self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Posterior mean choice probabilities, lapse included.
+
+        With `LatentClasses` they are those of a new person, for pairs. A new person is in a class with a probability
+        proportional to one more than the number of people who are. For those of one class ask `of_class`. With
+        ``people=Individuals()`` they are the mean over new people, whose weights vary about the common ones; for those
+        of one person ask `of_group`.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+        covariates : mapping or DataFrame, optional
+            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
+            1}`` where a is shown first. Those not named are 0.
+        respondent : mapping, optional
+            With `Individuals(by=...)`: what is known of the new person, such as ``{"age": 30, "sex": "f"}``. None:
+            the mean over new people of whom as much is known as of those who answered.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
+            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the probabilities of its members, in
+            their order; of best-worst `Choices` those of the ordered pairs (best, worst), the first member as the best
+            with each of the others as the worst, then the second. With `return_se` a pair of these: the second
+            holds the standard errors, from the effective sample size of the draws.
+
+        Raises
+        ------
+        ArgumentError
+            If a label or a covariate is unknown, an entry is not two different options or more, or `respondent` does
+            not say what weights depend on, or has a label that no respondent has.
+        DataError
+            If `respondent` has no number where the respondents have numbers.
+        """
+        if respondent is not None:
+            from ..answers.new_people import predicted_of_population
+            from ..answers.slopes import without_columns
+
+            if not self._engine.draws:
+                raise without_columns()
+            return predicted_of_population(self._fitted(), sets, return_se, covariates, respondent)
+        return self._engine.predict_proba(self, sets, return_se, covariates)
+
+    def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
+
+        Parameters
+        ----------
+        pairs : list of (a, b)
+            Labels of two different options each.
+        covariates : mapping or DataFrame, optional
+            As of `predict_proba`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, an entry is not two different options, or the model knows no ties.
+        """
+        return self._engine.predict_outcomes(self, pairs, covariates)
+
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        r"""How probable all choices of a person together are, of whom nothing else is known.
+
+        .. math::
+            \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t), \qquad
+            \text{with latent classes} \quad \ln \frac1S \sum_s \sum_g \pi_g^{(s)} \prod_t p_{gt}^{(s)}(x_t)
+
+        and with ``people=Individuals()`` the integral over the weights w of a new person,
+
+        .. math::
+            \ln \frac1S \sum_s \int \prod_t p_t(x_t \mid w) \, dP(w \mid v^{(s)}, \kappa^{(s)})
+
+        The product over the choices x_t of a person is taken within each draw s, and each class g. So what the first
+        choices say of the others counts; the product of what `predict_proba` gives has each choice made by another
+        person. It is of the likelihood itself, also where draws were adjusted for people who answered more than once.
+        The integral is found by annealed importance sampling (Neal 2001) with 1,024 new people or more, the same for
+        everybody; its Monte Carlo error was .03 to .15 a person of 24 to 66 choices. `thali.compare` scores people who
+        are left out by it, too.
+
+        Parameters
+        ----------
+        choices : Choices
+            With respondents. Comparisons become choices by ``Choices.from_comparisons``.
+
+        Returns
+        -------
+        pandas.Series
+            One number a respondent who chose anything, in nats; lapse included.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an option is unknown.
+        DataError
+            If the choices have no respondents.
+        """
+        return self._engine.log_predictive(self, choices)
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Posterior predictive check: which observed proportions does the model miss?
+
+        Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
+        and the observed proportion is held against the replicates; best and worst are counted by option. Replicates of
+        a pair have the covariates of its comparisons.
+        `thali.plots.check` draws the table.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
+            (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
+            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval). If there are ties two rows a pair, with the column tied: of the choices of a, and of the ties; of
+            best-worst choices two rows an option (option, named): how often it was the best where it was offered, and
+            the worst. ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
+            2 on average, of which the check says nothing). Where the model is true it is conservative: below .05
+            in .5 to 1.5 % of simulated data sets.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the counts are fractional.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        from ..answers.data_answers import answers_of
+
+        return answers_of(self._fitted()).check(self._fitted(), random_seed)
+
+    def next_pairs(
+        self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+    ) -> "pandas.DataFrame":
+        r"""The pairs of options that are best asked next: those whose answers are expected to teach most.
+
+        .. math:: I(\text{answer}; s) = H\bigl(E_s\, p(s)\bigr) - E_s H\bigl(p(s)\bigr)
+
+        in nats, where p(s) are the probabilities of the outcomes in draw s of the posterior. With another goal the
+        answer is to teach something about the draw: the order of each two options (`"ranks"`, summed over the pairs of
+        options), the best option (`"best"`), or an aspect.
+
+        Parameters
+        ----------
+        n : int
+            How many pairs; they are chosen one after the other, each for what it adds to the answers of those before.
+            None stands twice, even where the same question again would teach more than any other.
+        among : list of labels, optional
+            The options that can be asked about; None: all.
+        goal : {"everything", "ranks", "best"} or mapping
+            ``{"aspect": [labels]}``: whether there is an aspect of just these options, or of nearly these with
+            ``"similar": 0.8``, the least Jaccard index.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of answers, pairs and orders that are drawn where there are too many to look at all of them: more than some
+            11,000 pairs, 1,000 orders, or 256 combinations of answers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair, in this order: a, b, p_a (posterior mean probability that a is chosen; p_tie where there are
+            ties), information (what the answer adds to those above it, in nats) and alone (what it teaches as the
+            only one). From 4,000 draws at most; the bias of finitely many is subtracted, and nothing is below 0.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label or the goal is unknown, or the model was fitted to similarities or triplets.
+
+        References
+        ----------
+        Lindley (1956), On a measure of the information provided by an experiment; Houlsby, Huszar, Ghahramani & Lengyel
+        (2011), Bayesian active learning for classification and preference learning.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> model = th.EliminationByAspects("unique").fit(
+        ...     th.PairedComparisons([[0, 9, 5], [1, 0, 0], [5, 0, 0]], labels=["tea", "milk", "beer"]),
+        ...     draws=500, tune=100, random_seed=1, progressbar=False)
+        >>> model.next_pairs(1).loc[0, ["a", "b"]].tolist()
+        ['milk', 'beer']
+        """
+        from ..answers.next_question import next_pairs_table
+
+        return next_pairs_table(self._fitted(), n, among, goal, random_seed)
+
+    def next_sets(
+        self, size: int = 3, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+    ) -> "pandas.DataFrame":
+        """The sets of options out of which a choice is expected to teach most; see `next_pairs`.
+
+        Parameters
+        ----------
+        size : int, 2 or more
+            Of the sets.
+        n, among, goal, random_seed
+            As of `next_pairs`; of more than 5,000 sets as many are looked at, drawn at random.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a set: members, information and alone.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            As of `next_pairs`.
+        """
+        from ..answers.next_question import next_sets_table
+
+        return next_sets_table(self._fitted(), size, n, among, goal, random_seed)
+
+    def update(
+        self, new_data: Any, draws: int | None = None, cores: int | None = None, progressbar: bool = False
+    ) -> Self:
+        """Draw from the posterior after further comparisons, such as the next vote.
+
+        The chains go on from where they are, now with all comparisons: little has to be tuned, and after a few answers
+        nothing has to be found again. The draws so far are replaced.
+
+        Parameters
+        ----------
+        new_data : PairedComparisons or Choices
+            Further comparisons, or choices out of sets, of options that the model knows, and of the kind of the fit. Of
+            the new and the old ones together it is forgotten in which order the options were shown; who made them is
+            kept if both say it, and they have neither covariates nor dates.
+        draws : int, optional
+            States kept in each chain; None: as many as before. A tenth of it, and 20 at least, comes first and is
+            discarded.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+        progressbar : bool
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If parameters of the model were changed after the fit, it has no draws, or they allow for the people who
+            answered.
+        DataError
+            If the new data have an option that the model does not know, or the model was fitted to other data than
+            paired comparisons.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains do not agree yet.
+        """
+        from thali._data.judged import with_more
+        from thali._model.sampling import refuse_changed, updated
+
+        self._require_fitted()
+        if "_state_" not in vars(self):
+            raise ArgumentError("Only a fit that draws from the posterior can be updated; fit to all the data.")
+        refuse_changed(self)
+        self._population(self._state_.source).refuse_update()
+        dependence = Posterior(self.posterior_).dependence
+        if dependence is not None and dependence.model != INDEPENDENT:
+            raise ArgumentError(
+                "Chains go on from where they are, which with ",
+                Setting("people", dependence.model if self.people is None else self.people),
+                " depends on who answered so far; fit to all the data, or with ",
+                Setting("people", INDEPENDENT),
+                ".",
+            )
+        data = with_more(self._state_.source, new_data)
+        kept = self._state_.draws if draws is None else draws
+        run = checked_run(kept, max(20, kept // 10), 1, None, cores, None, progressbar)
+        return self._carry_out(Job(lambda: updated(self, data, run), draws=kept, data=str(data)))

@@ -1,0 +1,350 @@
+"""Elimination by aspects with aspects that are learned or given."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from thali._arguments import one_of
+from thali._data.groups import GroupedData
+from thali._data.pairs import PairedComparisons
+from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.engine import Engine, refuse_other_methods
+from thali._model.settings import Settings
+from thali._people.populations import ADJUSTED, Individuals, LatentClasses, check_people
+from thali._people.segments import numbers_of_segments
+from thali._posterior.dependence import Dependence
+from thali._trees.tree import Tree
+from thali.errors import Argument, ArgumentError, Setting
+
+from ..dependence import dependence_of_chains
+from ..likelihoods.best_worst import RANKING
+from ..likelihoods.elimination import Elimination, as_choices
+from ..likelihoods.elimination_of_groups import for_groups
+from ..maximum_likelihood.answers import EstimatedAspects
+from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
+from ..populations.one import Population
+from ..populations.populations import population_of
+from ..priors.feature_argument import names_of, prior_of
+from ..priors.given import Given
+from ..spec import ELIMINATION
+from .choice_answers import ChoiceAnswers
+from .engines import BY_CHAINS, LAPLACE
+from .kind_answers import KindAnswers
+from .people_answers import ChooserAnswers
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
+    r"""Infer the aspects behind choices between options, two or more at a time.
+
+    Option i is chosen over option j with probability
+
+    .. math::
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
+
+    where f says who owns which aspect, w are the aspects' weights and u those of the unique aspects. All weights are
+    Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the
+    other eliminates options: see `thali.likelihoods.elimination_probabilities`.
+
+    Parameters
+    ----------
+    aspects : "ibp", "unique", int, Tree, matrix or mapping
+        "ibp" ("iEBA"): any number of aspects, with the Indian buffet process as prior. "unique" ("BTL",
+        "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model. A number K: K aspects whose
+        owners are learned. A `Tree`: any number, which options that it says are related share more readily (the
+        phylogenetic Indian buffet process). A matrix of 0/1 (options by aspects) or a mapping from each label to its
+        list of aspects: known aspects whose weights are learned.
+    unique : bool
+        Whether every option also has one fixed aspect of its own.
+    lapse : float in [0, 1), optional
+        Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with "maximum-likelihood".
+    alpha : float above 0, optional
+        Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
+    method : {"mcmc", "laplace", "maximum-likelihood"}
+        "laplace": for ``aspects="unique"`` and pairs, the same posterior in seconds at hundreds of options, by
+        Laplace's approximation in log worths, its skewness corrected; the draws are independent and need no tuning.
+        "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
+        estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
+        estimate them). `fit` then takes a random_seed, of starting points, and no other setting of a run.
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
+        are two to ten groups of people, because chains get stuck there; one otherwise.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+    ties : {None, "davidson", "half", "drop"}
+        What is made of pairs of which neither option was chosen (`PairedComparisons.ties`). "davidson": a third outcome
+        with the probability r / (1 + r), where r is nu times the square root of p̃ (1 - p̃) and nu is learned under a
+        Gamma(1, 1) prior; p̃ is then the probability of the first option where one of the two is chosen. "half": half
+        a choice of either option. "drop": nothing. None: "davidson" if there are ties.
+    best_worst : {"ranking", "reversed"}
+        How people choose who name the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as those
+        who rank it by choosing the best of all, then the best of the rest and so on; all rankings with b first and w
+        last are summed, and each of their choices may lapse. For ``aspects="unique"`` and sets of up to six, otherwise
+        up to three. "reversed": they choose the pair that differs most (maximum difference), with a probability
+        proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
+    covariates : list of str, optional
+        Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
+        `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
+        every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
+        times their own, are for ``aspects="unique"``. Several groups of people have the coefficients in common.
+    people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`, optional
+        How respondents differ, where the data contain who answered. "independent": as many answers as of different
+        respondents. "adjusted": intervals are for new samples of respondents. By method "laplace" draws are spread to
+        the covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores without their
+        leverage (Bell & McCaffrey 2002); by "mcmc" the likelihood is raised to the power 1 / max(1, design effect),
+        which also lowers the number of aspects. `Individuals`: each respondent has individual weights about common
+        ones; the summary is of the population, and `individuals`, `segments` and `reach` describe respondents.
+        `LatentClasses`: each respondent is in one of several classes, which share aspects and coefficients of
+        covariates and differ in weights and in the parameter of ties. `Groups`: `fit` takes a mapping from each group
+        to its `PairedComparisons` or `Choices`; groups share aspects. The last three need method "mcmc". None:
+        "adjusted" with method "laplace" where half of two respondents or more answered at least twice, else
+        "independent"; `verdict` reports how many times too narrow intervals then are.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        After `fit`: the draws in the ArviZ schema.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+    lapse_ : float
+        After `fit`: the lapse that was used.
+    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
+        After `method="maximum-likelihood"`, which leaves no draws: the weights (they sum to 1; unique aspects first)
+        and their standard errors; the utility of each option, the sum of the weights of its aspects (normalised), with
+        its covariance. Where the data say who answered, errors are over respondents, whose answers need not be
+        independent of each other (Bell & McCaffrey 2002); so are tests of fit where respondents are five more than
+        free weights (Rao & Scott 1984).
+    log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
+        After `method="maximum-likelihood"`, multinomial coefficients included; the deviance G² is against the saturated
+        model.
+    tie_, tie_std_error_ : float or None
+        After `method="maximum-likelihood"`: the parameter nu of ties and its standard error; None if a tie is no
+        outcome.
+
+    References
+    ----------
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties; Marley & Louviere
+    (2005), Some probabilistic models of best, worst, and best-worst choices. Of maximum likelihood: Wickelmaier &
+    Schmid (2004), A Matlab function to estimate choice model parameters from paired-comparison data; Plackett (1975),
+    The analysis of permutations, for rankings; Bell & McCaffrey (2002), Bias reduction in standard errors for linear
+    regression with multi-stage samples; Rao & Scott (1984), On chi-squared tests for multiway contingency tables.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects(aspects="unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
+    True
+    >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
+    >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
+    {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
+    """
+
+    _matrix: ClassVar[str] = "PairedComparisons"
+    _FINDINGS: ClassVar[str] = "thali._aspects.findings.elimination"
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {
+        "mcmc": BY_CHAINS,
+        "laplace": LAPLACE,
+        "maximum-likelihood": MAXIMUM_LIKELIHOOD,
+    }
+
+    def __init__(
+        self,
+        aspects: Any = "ibp",
+        unique: bool = True,
+        lapse: Any = None,
+        alpha: Any = None,
+        method: str = "mcmc",
+        tempering: Any = None,
+        ties: Any = None,
+        best_worst: str = RANKING,
+        covariates: Any = None,
+        people: Any = None,
+    ) -> None:
+        self.aspects = aspects
+        self.unique = unique
+        self.lapse = lapse
+        self.alpha = alpha
+        self.method = method
+        self.tempering = tempering
+        self.ties = ties
+        self.best_worst = best_worst
+        self.covariates = covariates
+        self.people = people
+
+    def set_params(self, **params: Any) -> Any:
+        """Change arguments by name; returns the model. That of a fitted model stays by the `method` of its fit.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that the model does not have, or another method than that of the fit.
+        """
+        if self._is_fitted() and params.get("method", self.method) != self.method:
+            raise ArgumentError(Argument("method"), " cannot be changed; make a new model.")
+        return super().set_params(**params)
+
+    def _as_data(self, data: Any) -> Any:
+        check_people(self.people, data=data)
+        data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        if isinstance(self.people, LatentClasses):  # everybody's answers are in the form in which they are modelled
+            data = as_choices(data, self.best_worst)
+        return self._population(data).checked(with_covariates(data, self.covariates))
+
+    def _population(self, data: Any) -> Population:
+        return population_of(data, self.people)
+
+    def _settings_for(self, data: Any, settings: Settings) -> Settings:
+        """The settings; segments are of people of whom each has weights of their own; one option stands for none."""
+        if settings.none is not None:
+            from ..answers.individuals import labels_of, place_of
+
+            place_of(settings.none, labels_of(self.posterior_) if self._is_fitted() else data.labels)
+        if settings.segments is not None:
+            if not isinstance(self.people, Individuals):
+                from ..answers.individuals import no_individuals
+
+                raise no_individuals("segments")
+            if people := len(
+                self.groups_ if self._is_fitted() else data.respondents
+            ):  # else the fit says what is missing
+                numbers_of_segments(settings.segments, people, "segments")
+        return settings
+
+    def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        return dependence_of_chains(self.people, data, parts)
+
+    def _parts(self, data: Any) -> dict[str, Any]:
+        one_of("unique", self.unique, (True, False))
+        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
+        lapse = Elimination.lapse if self.lapse is None else self.lapse
+        ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
+        shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
+        names = data.covariate_names
+        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
+        if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
+            likelihood = for_groups(likelihood, data.data if isinstance(data, GroupedData) else [data])
+        return {
+            "prior": prior,
+            "likelihood": likelihood,
+            "weight_prior": (1.0, 1.0),
+            "alpha": self.alpha,
+            "tempering": self.tempering,
+        }
+
+    @property
+    def lapse_(self) -> float:
+        """The probability of choosing at random that the fit used."""
+        return self._engine.lapse(self)
+
+    def summary(self, ci: float | None = None) -> "pandas.DataFrame":
+        """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood weights with tests.
+
+        Parameters
+        ----------
+        ci : float in (0, 1), optional
+            By maximum likelihood, the probability of the intervals; None: .89.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect: weight, std_error, z and
+            p_value (Wald test that the weight is zero; missing for unique aspects, whose weights are above zero
+            wherever an option was ever chosen), lower and upper (the interval: of a unique weight symmetric in its log
+            odds, of a shared one in the weight, cut at 0 and 1); where errors are over people (by Student's t),
+            std_error_independent is what they would be if all choices were independent. ``attrs`` holds interval
+            (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
+            tie_std_error.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1, or the method is another one.
+        """
+        return self._engine.summary(self, **self._of_method(ci=ci))
+
+    def covariate_effects(self, ci: float | None = None) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Parameters
+        ----------
+        ci : float in (0, 1), optional
+            By maximum likelihood, the probability of the intervals; None: .89.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate. Of draws: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the
+            probability that it is positive) and odds (the factor exp(mean) of the odds). By maximum likelihood:
+            estimate, std_error (over people as those of weights), z and p_value (Wald test that it has no effect; see
+            also `thali.likelihood_ratio`), lower and upper (the interval), odds (the factor exp(estimate) of the odds);
+            ``attrs["interval"]`` is `ci`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1, or the method is another one.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
+        >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
+        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+        >>> model.covariate_effects()["odds"].round(3).to_dict()
+        {'order': 1.155}
+        """
+        return self._engine.covariate_effects(self, **self._of_method(ci=ci))
+
+    def _quicker(self, data: Any) -> Setting | None:
+        if isinstance(self.people, Individuals):
+            return Setting("people", ADJUSTED)
+        one = not isinstance(self.people, LatentClasses) and isinstance(data, PairedComparisons)
+        is_worth = isinstance(self.aspects, str) and self.aspects == "unique"
+        return Setting("method", "laplace") if one and is_worth else None
+
+    def _of_method(self, **given: Any) -> dict[str, Any]:
+        """Those arguments of an answer that were given; others than those of the method are refused."""
+        given = {name: value for name, value in given.items() if value is not None}
+        refuse_other_methods(ELIMINATION, self._method, given, dict.fromkeys(given))
+        return given
+
+    def _tree(self) -> Tree | None:
+        return self.aspects if isinstance(self.aspects, Tree) else None
+
+    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
+        """The aspects with their members, posterior probability (of at least one copy) and weight.
+
+        Parameters
+        ----------
+        min_probability : float in [0, 1]
+            Aspects less probable than this are left out.
+        similar : float between 0 and 1, optional
+            Jaccard index from which on aspects of different draws are taken for one, such as 0.8; None takes only
+            aspects of exactly the same owners for one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect` (unless
+            `similar` is given).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        table = super().features(min_probability, similar)
+        names = names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values)
+        if names and similar is None:
+            table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
+        return table

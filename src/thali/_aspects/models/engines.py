@@ -1,0 +1,224 @@
+"""The engines of latent-feature models: chains, Laplace's approximation, and the most probable features."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from thali._inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
+from thali._inference.warn import is_quiet
+from thali._model.base import Job
+from thali._model.bound import bounded, share_left
+from thali._model.engine import Chains, Prepared
+from thali._model.sampling import Sampling
+from thali._people.populations import ADJUSTED, INDEPENDENT, refuse_without_chains
+from thali._posterior.dependence import Dependence
+from thali._posterior.view import Posterior
+from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
+
+from ..answers.stored_layout import TEMPERED_LATER
+from ..likelihoods.elimination import Elimination
+from ..samplers.chains import chains_of, end_pilot, pilot_of
+from ..samplers.task import LEVELS, PreparedChains, build_task
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._posterior.verdict import Verdict
+
+    from ..samplers.chains import Chain
+
+FIRST_TEMPERED = 500  # draws of tempered chains, which are far apart, after which they are looked at first
+MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
+
+
+class ByChains(Chains):
+    """Chains of the sampler for the prior and the likelihood; answers are averages over their draws."""
+
+    has_evidence = True
+
+    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
+        """The fit, checked; `asked` are the arguments of `fit`."""
+        data = model._as_data(data)
+        sampling = model._sampling(data, checked_run(**asked))
+        if not is_quiet():
+            data.warn_if_unusual()
+        return model._job_of(sampling, model._population(data).in_words(data))
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        """What `fit` would run, after every check that it makes; nothing is drawn."""
+        data = model._as_data(data)
+        parts = model._parts_to_prepare(data)
+        likelihood = parts["likelihood"]
+        lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
+        task = model._population(data).task(data, asked["draws"], asked["tune"], asked["thin"], parts)
+        return PreparedChains(lapse, task=task)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """What a fit to these data runs."""
+        parts = model._parts(source)
+        dependence = model._dependence(source, parts)
+        sampling = sampling_of_parts(model._population(source), source, run, parts, dependence)
+        return replace(sampling, quicker=model._quicker(source))
+
+    def verdict(self, model: Any) -> "Verdict":
+        found, dependence = self.agreement(model), Posterior(model._fitted()).dependence
+        return replace(found, people=None if dependence is None else dependence.warning)
+
+    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        from ..answers.fit_quality import noise_sentence, swap_sentence
+
+        yield from super().outcome(model, job)
+        if sentence := swap_sentence(model.posterior_):
+            yield ConvergenceWarning(sentence)
+        if sentence := noise_sentence(model.posterior_, "sigma_scores_" in vars(model)):
+            yield DataWarning(sentence)
+
+    def options_of_fit(self, model: Any) -> list[str]:
+        """The options of the fit; [] where its data have none."""
+        posterior = model._fitted()["posterior"].dataset
+        return [str(label) for label in posterior["option"].values] if "option" in posterior.coords else []
+
+    def lapse(self, model: Any) -> float:
+        """The probability of choosing at random that the fit used."""
+        return float(model._fitted()["constant_data"].dataset["lapse"])
+
+    def covariates(self, model: Any) -> tuple[str, ...]:
+        """The covariates of comparisons and of options that the fit used."""
+        from ..draws.covariates import names_in
+
+        return names_in(model._fitted())
+
+    def covariate_effects(self, model: Any) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds."""
+        from ..draws.covariates import effects_table
+
+        return effects_table(model._fitted())
+
+    def predict_proba(self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
+        """Posterior mean choice probabilities, lapse included."""
+        from ..answers.data_answers import answers_of
+
+        return answers_of(model._fitted()).predicted(model._fitted(), sets, return_se, covariates)
+
+    def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie."""
+        from ..answers.data_answers import answers_of
+
+        return answers_of(model._fitted()).outcomes(model._fitted(), pairs, covariates)
+
+    def predict_left_out(self, model: Any, part: Any) -> Any:
+        """What every draw predicts for data that the model was fitted without."""
+        from ..answers.data_answers import answers_of
+
+        return answers_of(model._fitted()).left_out(model._fitted(), part)
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """How probable all choices of a person together are, of whom nothing else is known."""
+        from ..answers.data_answers import answers_of
+
+        return answers_of(model._fitted()).log_predictive(model._fitted(), choices)
+
+
+class Laplace(ByChains):
+    """Laplace's approximation to worths, whose draws are independent."""
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        from ..bradley_terry import checked_pairs
+
+        data = model._as_data(data)
+        checked_pairs(data, model._parts(data))
+        model._task(data, 1, 0, None)
+        return Prepared(model.lapse)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        from ..bradley_terry import sampling_of_worths
+        from ..dependence import worths_of
+
+        refuse_without_chains(model.people, "laplace", (INDEPENDENT, ADJUSTED))
+        task = model._task(source, run.least_draws, 0, None)
+        return sampling_of_worths(source, run, model._parts(source), task, partial(worths_of, model.people))
+
+
+class Point(ByChains):
+    """The most probable features, of several annealed runs: a posterior of a single draw."""
+
+    is_point = True
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        from .point import sampling_of_point
+
+        parts = model._parts(source)
+        refuse_without_chains(model.people, "map", (INDEPENDENT,))
+        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
+
+    def refuse_to_go_on(self) -> None:
+        """Refuse further draws."""
+        raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
+
+    def verdict(self, model: Any) -> "Verdict":
+        from ..answers.fit_quality import point_verdict
+
+        return point_verdict(model._fitted())
+
+
+def sampling_of_parts(
+    population: Any,
+    source: Any,
+    run: Run,
+    parts: dict[str, Any],
+    dependence: Dependence | None = None,
+    share: float | None = None,
+) -> Sampling[Any]:
+    """The run of chains of these parts; `dependence`: what is made of people.
+
+    `share` is what is left of the budget for a run that begins again, with tempering, because chains disagreed.
+    """
+    power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
+    task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
+    asked, is_free, thin = run, run.thin is None, task.thin
+    first = task.first_draws(run.chains) if run.draws is None else FIRST_DRAWS
+    if is_free and first < FIRST_DRAWS:  # fewer draws, further apart, where they are large
+        thin *= -(-FIRST_DRAWS // first)
+        run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)
+    if run.draws is None and len(task.temperatures) > 1:
+        first = min(first, FIRST_TEMPERED)
+    if run.max_time is None and (run.draws is None or is_free):  # there is something that the budget may shorten
+        task = task.with_short_run(run.progressbar)
+    bound = bounded(run, thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
+    run = bound.run
+    task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
+    task.pilot = pilot_of(task, run.draws is not None) if is_free else 0
+
+    def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
+        attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
+        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(share is not None)}
+        numbers, count = recorded_of(chains)
+        draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
+        return population.tree(draws, source, parts, task, attrs)
+
+    def tempered(sweeps: int) -> Sampling[Any] | None:
+        left = share_left(sweeps, bound.sweep)
+        if not task.may_temper or left < MIN_SHARE:
+            return None
+        return sampling_of_parts(population, source, asked, parts | {"tempering": LEVELS}, dependence, left)
+
+    return Sampling(
+        source=source,
+        run=run,
+        chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
+        tree=tree,
+        found=lambda tree, chains, seed: {},
+        end_pilot=end_pilot,
+        is_compiled=task.kernel.is_compiled(task.model),
+        tempered=tempered,
+        settings=bound.asked | {"tune": asked.tune},
+        first_draws=bound.first_draws,
+        bound=bound.most,
+        forecast=bound.forecast,
+        shortened=lambda chains: bound.thin / chains[0].thin / task.times_heavier(chains),
+    )
+
+
+BY_CHAINS, LAPLACE, POINT = ByChains(), Laplace(), Point()

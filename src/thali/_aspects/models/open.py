@@ -1,0 +1,165 @@
+"""The open combination of a prior over features and a likelihood."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._model.saved import NotSaved
+from thali.errors import ArgumentError, DataError
+
+from ..draws.columns import columns_of
+from ..likelihoods.custom import Custom
+from ..likelihoods.own_data import predicted_by_draws
+from ..priors.feature_argument import as_prior
+from .choice_answers import ChoiceAnswers
+
+if TYPE_CHECKING:
+    import numpy
+
+    from thali._trees.tree import Tree
+
+
+class LatentFeatureModel(ChoiceAnswers):
+    r"""Any prior over features joined with any likelihood.
+
+    .. math:: P(Z, w \mid \text{data}) \propto P(\text{data} \mid Z, w)\, P(Z)\, \prod_k p(w_k)
+
+    Parameters
+    ----------
+    prior : one of `thali.priors`, or a Tree
+        Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian buffet process on it.
+    likelihood : one of `thali.likelihoods`
+        `thali.likelihoods.Custom` makes one of your own functions.
+    weight_prior : (shape, rate), both above 0, or thali.likelihoods.Normal(mean, sd)
+        Of the Gamma distribution of every weight, or the normal one of weights of either sign, which only a likelihood
+        of your own allows. The sampler is fastest with shape 1; for other shapes features of a
+        single option are sampled like any others, without the moves that need exponential weights.
+    alpha : float above 0, optional
+        Concentration of the prior; None learns it under a Gamma(1, 1) prior.
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of features. None, "auto": 8 to start with for similarities and for elimination
+        without unique aspects, as long as features are learned; one otherwise.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        After `fit`: the draws in the ArviZ schema.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+
+    References
+    ----------
+    Görür, Jäkel & Rasmussen (2006); Griffiths & Ghahramani (2005).
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(lapse=0.01))
+    >>> model = model.fit(th.datasets.paris_rome(expected=True), draws=50, tune=50, random_seed=1, progressbar=False)
+    >>> model.posterior_["posterior"].sizes["chain"]
+    4
+    """
+
+    def __init__(
+        self,
+        prior: Any,
+        likelihood: Any,
+        weight_prior: Any = (1.0, 1.0),
+        alpha: Any = None,
+        tempering: Any = None,
+    ) -> None:
+        self.prior = prior
+        self.likelihood = likelihood
+        self.weight_prior = weight_prior
+        self.alpha = alpha
+        self.tempering = tempering
+
+    def _parts(self, data: Any) -> dict[str, Any]:
+        names = ("likelihood", "weight_prior", "alpha", "tempering")
+        return {"prior": as_prior(self.prior)} | {name: getattr(self, name) for name in names}
+
+    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:  # type: ignore[override]
+        """Posterior mean probabilities of choices, lapse included, or of the most similar pairs.
+
+        Parameters
+        ----------
+        sets : list, Choices or Triplets
+            As of `EliminationByAspects.predict_proba`, or for a fit to triplets of `AdditiveClustering.predict_proba`.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+
+        Returns
+        -------
+        ndarray or list of ndarray
+            As there.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, an entry is no set, or the model was fitted to other data.
+        """
+        return super().predict_proba(sets, return_se)
+
+    def predict(self, data: Any = None) -> "numpy.ndarray":
+        """The posterior mean of what the likelihood's function `predict` says.
+
+        .. math:: \\frac1S \\sum_s \\text{predict}(\\text{data}, Z^{(s)}, w^{(s)})
+
+        Parameters
+        ----------
+        data : NamedTuple, optional
+            Data of the same class and labels, such as other covariates; None: those of the fit.
+
+        Returns
+        -------
+        ndarray
+            Of the shape that `predict` returns.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the likelihood has no function `predict`, or its shape changes from draw to draw.
+        DataError
+            If the data have other labels.
+        """
+
+        return prediction_mean(self._fitted(), self.likelihood, self._data_of_fit() if data is None else data)
+
+    def _tree(self) -> "Tree | None":
+        from ..priors.phylogenetic import PhylogeneticBuffet
+
+        prior = as_prior(self.prior)
+        return prior.tree if isinstance(prior, PhylogeneticBuffet) else None
+
+    def _as_data(self, data: Any) -> Any:
+        observed = getattr(self.likelihood, "observed", super()._as_data)  # of likelihoods with data of their own
+        return observed(data)
+
+    def _held_to(self, data: Any) -> "LatentFeatureModel":
+        parts = self._parts(data)
+        return LatentFeatureModel(**parts | {"likelihood": parts["likelihood"].held_to(self._as_data(data))})
+
+
+# Predictions of a likelihood of the user: the mean over draws of the function that the user gave ---------------------
+
+
+def prediction_mean(tree: Any, likelihood: Any, data: Any) -> np.ndarray:
+    """The posterior mean of `predict` for these data."""
+    if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
+        raise ArgumentError(
+            "predict is there for a likelihood of your own that says how: Custom(..., predict=function of (data, "
+            "features, weights)); files do not hold functions, so give it again after load. See also predict_proba."
+        )
+    observed, posterior = likelihood.observed(data), tree["posterior"].dataset
+    if observed.labels != tuple(map(str, posterior["option"].values)):
+        raise DataError("predict needs data with the labels of the fit, in the same order.")
+    own = {name: posterior[name].values.ravel() for name in likelihood.parameters}
+    found = predicted_by_draws(likelihood, observed, columns_of(tree), own)
+    return np.mean(found, axis=0)

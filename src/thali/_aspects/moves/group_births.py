@@ -1,0 +1,92 @@
+"""Births and deaths of columns that several groups share.
+
+In each group the weight of a new column is either a draw from its prior, or, with probability `carved`, uniform below
+the least unique weight c of the owners, whose unique weights fall by it. Which of the two is chosen at random for a
+birth and for a death alike, so that it cancels. A carved birth contributes c p(w) to the ratio, and its death the
+reverse.
+"""
+
+import math
+from typing import Any
+
+from thali._compile.jit import scalar
+from thali._inference.numerics.decisions import accept, index
+
+from ..group_state import (
+    append_proposed,
+    copy_proposed,
+    draw_rest_of_new,
+    group_at,
+    middle_of,
+    remove_from_all,
+)
+from ..operations import (
+    apply_compensated_weight,
+    apply_weight,
+    cache_at,
+    delta_compensated_weight,
+    delta_weight,
+    draw_pattern,
+    log_rate,
+)
+from ..state import BETA, COLUMNS, capacity, least_unique, replica
+from .births import log_balance
+from .group_densities import draw_gamma, log_gamma, log_owners_ratio
+
+CARVED, WEIGHT = range(2)  # positions in State.block
+
+
+@scalar
+def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any, carved: Any) -> None:
+    """`rate` is the total arrival rate of all patterns, per unit of alpha."""
+    first = replica(states, 0)
+    columns = first.whole[COLUMNS]
+    is_birth = rng.random() < 0.5
+    if columns == (capacity(first) if is_birth else 0):
+        return
+    k = columns if is_birth else index(rng, columns)
+    if is_birth:
+        copy_proposed(states, draw_pattern(model.prior, rng, first, k, 1, first.Z.shape[1] - 1))
+        if model.similar:
+            base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
+        else:
+            base.v[k] = model.shape / model.rate
+        draw_rest_of_new(rng, model, base, k)
+    ratio = log_balance(first, rate, is_birth)
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        c = cache_at(likelihood, caches, g)
+        b.block[CARVED] = 1.0 if model.unique and rng.random() < carved else 0.0
+        if b.block[CARVED] == 0.0:
+            d = draw_gamma(rng, base.kappa[k], middle_of(base, k, g)) if is_birth else -b.w[k]
+            gain += delta_weight(likelihood, c, b, k, b.m[k], d)
+        else:
+            least = least_unique(b, k)
+            d = rng.random() * least if is_birth else -b.w[k]
+            if is_birth and not 0.0 < d < least:
+                return
+            proposal = math.log(least if is_birth else least - d)
+            proposal += log_gamma(base.kappa[k], middle_of(base, k, g), abs(d))
+            ratio += proposal if is_birth else -proposal
+            ratio += log_owners_ratio(base, g, b, k, d)
+            gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
+        b.block[WEIGHT] = d
+    if not accept(rng, ratio + first.real[BETA] * gain):
+        return
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        c = cache_at(likelihood, caches, g)
+        d = b.block[WEIGHT]
+        if b.block[CARVED] == 0.0:
+            apply_weight(likelihood, c, b, k, b.m[k], d)
+        else:
+            apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
+            for i in range(base.own.shape[0]):
+                b.s[i] -= d * b.Z[k, i]
+        if is_birth:
+            b.w[k] = d
+    if is_birth:
+        append_proposed(states, log_rate(model.prior, first, k, first.m[k]))
+    else:
+        remove_from_all(states, base, k)

@@ -1,0 +1,133 @@
+"""The coefficients of covariates, which several groups have in common: their data are those of all groups.
+
+As `likelihoods.pair_covariates` for one group: each coefficient by a slice of the density given all weights, and those
+of covariates of options besides along the line on which own weights make up for them. There the own weights of all
+groups change by the same factors, and where groups are similar what they vary about changes with them.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thali._compile.jit import generic, part, scalar
+
+from ..group_likelihoods import WITH_COVARIATES
+from ..group_state import KAPPA, group_at
+from ..likelihoods.pair_blocks import fill_lifts
+from ..likelihoods.pair_covariates import COEFFICIENTS, sum_of_terms
+from ..operations import cache_at, rebuild
+from ..state import BETA, replica
+
+
+@generic
+def draw_common_parameters(likelihood: Any, rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """Draw the likelihood's own parameters that all groups have in common; `likelihood` is the stacked one; default:
+    there are none."""
+
+
+@draw_common_parameters.register(object)
+def _draw_nothing(likelihood: Any, rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    pass
+
+
+@part
+def log_density_of_value(pairs: Any, caches: Any, states: Any, m: Any, value: Any) -> Any:
+    """Log density of coefficient m given everything else, at the inverse temperature of the chain."""
+    total = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood = group_at(pairs, g)
+        c = cache_at(likelihood, caches, g)
+        total += sum_of_terms(likelihood, c, m, value - c.real[COEFFICIENTS + m])
+    return replica(states, 0).real[BETA] * total - 0.5 * value * value
+
+
+@part
+def log_density_of_step(pairs: Any, model: Any, states: Any, base: Any, m: Any, now: Any, step: Any) -> Any:
+    """Log density of a step of coefficient m that own weights make up for, by the priors of both."""
+    total = -0.5 * (now + step) ** 2
+    kappa = base.real[KAPPA]
+    for i in range(base.own.shape[0]):
+        x = step * pairs.options[m, i]
+        factor = math.exp(min(-x, 700.0))
+        if model.similar:
+            total -= model.shape * x + model.rate * base.own[i] * factor
+        else:
+            for g in range(states.w.shape[0]):
+                total -= kappa * x + kappa / base.own[i] * states.s[g, i] * factor
+    return total
+
+
+@scalar
+def draw_value(rng: np.random.Generator, pairs: Any, caches: Any, states: Any, m: Any, now: Any) -> Any:
+    """Coefficient m by a slice sampler with stepping out from the deviation of its prior (Neal 2003)."""
+    level = log_density_of_value(pairs, caches, states, m, now) - rng.standard_exponential()
+    low = now - rng.random()
+    high = low + 1.0
+    while log_density_of_value(pairs, caches, states, m, low) > level:
+        low -= 1.0
+    while log_density_of_value(pairs, caches, states, m, high) > level:
+        high += 1.0
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if log_density_of_value(pairs, caches, states, m, drawn) >= level or drawn == now:
+            return drawn
+        if drawn < now:
+            low = drawn
+        else:
+            high = drawn
+
+
+@scalar
+def draw_step(rng: np.random.Generator, pairs: Any, model: Any, states: Any, base: Any, m: Any, now: Any) -> Any:
+    """A step of coefficient m that own weights make up for, likewise."""
+    level = log_density_of_step(pairs, model, states, base, m, now, 0.0) - rng.standard_exponential()
+    low = -rng.random()
+    high = low + 1.0
+    while log_density_of_step(pairs, model, states, base, m, now, low) > level:
+        low -= 1.0
+    while log_density_of_step(pairs, model, states, base, m, now, high) > level:
+        high += 1.0
+    while True:
+        step = low + (high - low) * rng.random()
+        if log_density_of_step(pairs, model, states, base, m, now, step) >= level or step == 0.0:
+            return step
+        if step < 0.0:
+            low = step
+        else:
+            high = step
+
+
+@scalar
+def set_value(pairs: Any, caches: Any, states: Any, m: Any, value: Any) -> None:
+    """Coefficient m of all groups."""
+    for g in range(states.w.shape[0]):
+        likelihood = group_at(pairs, g)
+        c = cache_at(likelihood, caches, g)
+        c.real[COEFFICIENTS + m] = value
+        fill_lifts(likelihood, c)
+
+
+def _draw_coefficients(pairs: Any, rng: np.random.Generator, model: Any, caches: Any, states: Any, base: Any) -> None:
+    first = cache_at(group_at(pairs, 0), caches, 0)
+    for m in range(pairs.of_options.shape[0]):
+        value = draw_value(rng, pairs, caches, states, m, first.real[COEFFICIENTS + m])
+        set_value(pairs, caches, states, m, value)
+    for m in range(pairs.of_options.shape[0]):
+        if pairs.of_options[m]:
+            now = first.real[COEFFICIENTS + m]
+            step = draw_step(rng, pairs, model, states, base, m, now)
+            set_value(pairs, caches, states, m, now + step)
+            for i in range(base.own.shape[0]):
+                factor = math.exp(-step * pairs.options[m, i])
+                if model.similar:
+                    base.own[i] *= factor
+                for g in range(states.w.shape[0]):
+                    states.s[g, i] *= factor
+    for g in range(states.w.shape[0]):
+        likelihood = group_at(pairs, g)
+        rebuild(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+
+
+for _cls in WITH_COVARIATES:
+    draw_common_parameters.register(_cls)(_draw_coefficients)

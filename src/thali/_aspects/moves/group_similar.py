@@ -1,0 +1,398 @@
+"""Similar groups: what the weights of all groups vary about, v, and how little, kappa.
+
+Of a column with weights w_1, ..., w_G, in x = log v with a Gamma(a, b) prior on v,
+
+    log p(x | w) = (a - G kappa) x - b exp(x) - kappa sum_g w_g exp(-x) + constant.
+
+kappa is drawn given all weights, and where groups are persons also together with them: the weights of many people with
+few answers each tell kappa much more closely than the answers do, so that given them it hardly moves. The two kinds of
+updates interweave (Yu & Meng 2011, To center or not to center).
+"""
+
+import math
+from typing import Any
+
+from thali._compile.jit import scalar
+from thali._inference.numerics.decisions import accept
+
+from ..group_state import (
+    ACCEPTED,
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    LEAST_KAPPA,
+    OWN_SHAPE,
+    STEP,
+    TRIED,
+    group_at,
+    middle_of,
+    own_middle_of,
+    set_kappa,
+)
+from ..operations import (
+    apply_own,
+    apply_scale,
+    apply_weight,
+    cache_at,
+    delta_own,
+    delta_weight,
+    is_scaled_in_groups,
+    log_likelihood,
+    rebuild,
+    scaled_parameters,
+)
+from ..state import BETA, COLUMNS, replica
+from .group_densities import log_moments
+
+WIDEST = 0.5  # of log kappa: of the slice in which it is drawn with all weights
+LARGEST = 600.0  # absolute logarithm of a weight over what it varies about
+
+
+@scalar
+def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """One update of every v, of kappa, and of their common scale."""
+    for k in range(replica(states, 0).whole[COLUMNS]):
+        scale_column(rng, model, caches, states, base, k)
+        total = 0.0
+        for g in range(states.w.shape[0]):
+            total += states.w[g, k] / base.lift[g, k]
+        base.v[k] = draw_middle(rng, model.shape, model.rate, base.kappa[k], states.w.shape[0], total, base.v[k])
+    if model.unique:
+        for i in range(base.own.shape[0]):
+            scale_unique(rng, model, caches, states, base, i)
+            total = 0.0
+            for g in range(states.w.shape[0]):
+                total += states.s[g, i] / base.own_lift[g, i]
+            kappa = base.own_kappa[i]
+            base.own[i] = draw_middle(rng, model.shape, model.rate, kappa, states.w.shape[0], total, base.own[i])
+    if model.own_kappas:
+        draw_own_kappas(rng, model, caches, states, base)
+    elif math.isnan(model.kappa):
+        draw_kappa(rng, model, states, base)
+        if model.persons:
+            draw_kappa_with_weights(rng, model, caches, states, base)
+    draw_common_scale(rng, model, caches, states, base)
+
+
+@scalar
+def draw_middle(rng: Any, shape: Any, rate: Any, kappa: Any, groups: Any, total: Any, now: Any) -> Any:
+    """v, Gamma(shape, rate), given the sum of its weights, by a slice of log v; steps are as wide as the density,
+    whatever v is."""
+    power = shape - groups * kappa
+    inverse = kappa * total
+    root = math.sqrt(power * power + 4.0 * rate * inverse)
+    mode = (power + root) / (2.0 * rate) if power > 0.0 else 2.0 * inverse / (root - power)
+    width = 2.5 / math.sqrt(rate * mode + inverse / mode)
+    x = math.log(now)
+    level = log_middle(power, rate, inverse, x) - rng.standard_exponential()
+    low = x - width * rng.random()
+    high = low + width
+    while log_middle(power, rate, inverse, low) > level:
+        low -= width
+    while log_middle(power, rate, inverse, high) > level:
+        high += width
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if log_middle(power, rate, inverse, drawn) >= level or drawn == x:
+            return math.exp(drawn)
+        if drawn < x:
+            low = drawn
+        else:
+            high = drawn
+
+
+@scalar
+def log_middle(power: Any, rate: Any, inverse: Any, x: Any) -> Any:
+    return power * x - rate * math.exp(x) - inverse * math.exp(-x)
+
+
+@scalar
+def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
+    """kappa given all weights, by a slice of log kappa."""
+    count = 0
+    total = 0.0
+    for g in range(states.w.shape[0]):
+        b = replica(states, g)
+        for k in range(b.whole[COLUMNS]):
+            ratio = b.w[k] / middle_of(base, k, g)
+            total += math.log(ratio) - ratio
+        count += b.whole[COLUMNS]
+        if model.unique:
+            for i in range(base.own.shape[0]):
+                ratio = b.s[i] / own_middle_of(base, i, g)
+                total += math.log(ratio) - ratio
+            count += base.own.shape[0]
+    set_kappa(base, drawn_kappa(rng, KAPPA_SHAPE, KAPPA_RATE, count, total, base.real[KAPPA]))
+
+
+@scalar
+def drawn_kappa(rng: Any, shape: Any, rate: Any, count: Any, total: Any, now: Any) -> Any:
+    """kappa, Gamma(shape, rate), of so many weights, by a slice of its logarithm."""
+    x = math.log(now)
+    level = log_kappa(shape, rate, count, total, x) - rng.standard_exponential()
+    low = x - rng.random()
+    high = low + 1.0
+    while log_kappa(shape, rate, count, total, low) > level:
+        low -= 1.0
+    while log_kappa(shape, rate, count, total, high) > level:
+        high += 1.0
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if log_kappa(shape, rate, count, total, drawn) >= level or drawn == x:
+            return math.exp(drawn)
+        if drawn < x:
+            low = drawn
+        else:
+            high = drawn
+
+
+@scalar
+def log_kappa(shape: Any, rate: Any, count: Any, total: Any, x: Any) -> Any:
+    """Log density of x = log kappa, where `total` sums log (w / v) - w / v over so many weights."""
+    kappa = math.exp(x)
+    return count * (kappa * x - math.lgamma(kappa)) + kappa * (total - rate) + shape * x
+
+
+@scalar
+def draw_own_kappas(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """The kappa of each column and unique weight, by itself and with its weights; then what they vary about."""
+    groups, columns = states.w.shape[0], replica(states, 0).whole[COLUMNS]
+    rate = OWN_SHAPE / base.real[KAPPA]
+    count, sum_of_kappas = columns, 0.0
+    for k in range(columns):
+        stretch_column(rng, model, caches, states, base, k, rate)
+        total = 0.0
+        for g in range(groups):
+            ratio = states.w[g, k] / middle_of(base, k, g)
+            total += math.log(ratio) - ratio
+        base.kappa[k] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, base.kappa[k]), LEAST_KAPPA)
+        sum_of_kappas += base.kappa[k]
+    if model.unique:
+        count += base.own.shape[0]
+        for i in range(base.own.shape[0]):
+            stretch_unique(rng, model, caches, states, base, i, rate)
+            total = 0.0
+            for g in range(groups):
+                ratio = states.s[g, i] / own_middle_of(base, i, g)
+                total += math.log(ratio) - ratio
+            base.own_kappa[i] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, base.own_kappa[i]), LEAST_KAPPA)
+            sum_of_kappas += base.own_kappa[i]
+    if math.isnan(model.kappa):
+        base.real[KAPPA] = draw_middle(rng, KAPPA_SHAPE, KAPPA_RATE, OWN_SHAPE, count, sum_of_kappas, base.real[KAPPA])
+
+
+@scalar
+def log_ratio_of_stretch(weights: Any, middle: Any, lift: Any, k: Any, rate: Any, now: Any, new: Any) -> Any:
+    """Log ratio of the densities of two values of log kappa, with weights k at the same standard scores; -inf where a
+    weight would leave the range of numbers."""
+    slope, shift = line_of_stretch(now, new)
+    groups, before, after = weights.shape[0], 0.0, 0.0
+    for g in range(groups):
+        log = math.log(weights[g, k] / (middle * lift[g, k]))
+        to = shift + slope * log
+        if abs(to) > LARGEST:
+            return -math.inf
+        before += log - math.exp(log)
+        after += to - math.exp(to)
+    ratio = log_kappa(OWN_SHAPE, rate, groups, after, math.log(new))
+    return ratio - log_kappa(OWN_SHAPE, rate, groups, before, math.log(now)) + groups * math.log(slope)
+
+
+@scalar
+def line_of_stretch(now: Any, new: Any) -> Any:
+    """The line on which log (w / v) moves with kappa."""
+    mean, spread = log_moments(now)
+    new_mean, new_spread = log_moments(new)
+    return new_spread / spread, new_mean - new_spread / spread * mean
+
+
+@scalar
+def stretched(w: Any, middle: Any, slope: Any, shift: Any) -> Any:
+    """The weight at its new place."""
+    return middle * math.exp(shift + slope * math.log(w / middle))
+
+
+@scalar
+def stretch_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any, rate: Any) -> None:
+    """The kappa of column k with its weights, which keep their places among those that kappa makes likely."""
+    new = base.kappa[k] * math.exp(WIDEST * rng.standard_normal())
+    if new < LEAST_KAPPA:
+        return
+    ratio = log_ratio_of_stretch(states.w, base.v[k], base.lift, k, rate, base.kappa[k], new)
+    if ratio == -math.inf:
+        return
+    slope, shift = line_of_stretch(base.kappa[k], new)
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        d = stretched(b.w[k], middle_of(base, k, g), slope, shift) - b.w[k]
+        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.kappa[k] = new
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            w = stretched(b.w[k], middle_of(base, k, g), slope, shift)
+            apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], w - b.w[k])
+            b.w[k] = w
+
+
+@scalar
+def stretch_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any, rate: Any) -> None:
+    """The same of the unique weights of option i."""
+    new = base.own_kappa[i] * math.exp(WIDEST * rng.standard_normal())
+    if new < LEAST_KAPPA:
+        return
+    ratio = log_ratio_of_stretch(states.s, base.own[i], base.own_lift, i, rate, base.own_kappa[i], new)
+    if ratio == -math.inf:
+        return
+    slope, shift = line_of_stretch(base.own_kappa[i], new)
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        d = stretched(b.s[i], own_middle_of(base, i, g), slope, shift) - b.s[i]
+        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, d, 0.0)
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.own_kappa[i] = new
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            s = stretched(b.s[i], own_middle_of(base, i, g), slope, shift)
+            apply_own(likelihood, cache_at(likelihood, caches, g), b, i, s - b.s[i], 0.0)
+            b.s[i] = s
+
+
+@scalar
+def draw_kappa_with_weights(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """kappa with all weights, which keep their places among those that kappa makes likely; by a slice of log kappa."""
+    x = math.log(base.real[KAPPA])
+    level = stretch(model, caches, states, base, x) - rng.standard_exponential()
+    low = x - WIDEST * rng.random()
+    high = low + WIDEST
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if stretch(model, caches, states, base, drawn) >= level or drawn == x:
+            return
+        if drawn < x:
+            low = drawn
+        else:
+            high = drawn
+
+
+@scalar
+def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
+    """Set log kappa to `to`, and keep of all weights the standard scores z of log (w / v) under their prior.
+
+    Returns the log density of log kappa given z. Where a weight would leave the range of numbers, that is -inf, and
+    nothing changes.
+    """
+    now, shape = base.real[KAPPA], math.exp(to)
+    mean, spread = log_moments(now)
+    new_mean, new_spread = log_moments(shape)
+    slope = new_spread / spread
+    shift = new_mean - slope * mean
+    for g in range(states.w.shape[0]):
+        b = replica(states, g)
+        for k in range(b.whole[COLUMNS]):
+            if abs(shift + slope * math.log(b.w[k] / middle_of(base, k, g))) > LARGEST:
+                return -math.inf
+        if model.unique:
+            for i in range(base.own.shape[0]):
+                if abs(shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))) > LARGEST:
+                    return -math.inf
+    set_kappa(base, shape)
+    count = 0
+    total = 0.0
+    fit = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        for k in range(b.whole[COLUMNS]):
+            log = shift + slope * math.log(b.w[k] / middle_of(base, k, g))
+            b.w[k] = middle_of(base, k, g) * math.exp(log)
+            total += log - math.exp(log)
+        count += b.whole[COLUMNS]
+        if model.unique:
+            for i in range(base.own.shape[0]):
+                log = shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))
+                b.s[i] = own_middle_of(base, i, g) * math.exp(log)
+                total += log - math.exp(log)
+            count += base.own.shape[0]
+        c = cache_at(likelihood, caches, g)
+        rebuild(likelihood, c, b)
+        fit += log_likelihood(likelihood, c, b)
+    fit *= replica(states, 0).real[BETA]
+    return log_kappa(KAPPA_SHAPE, KAPPA_RATE, count, total, to) + count * math.log(new_spread) + fit
+
+
+@scalar
+def scale_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any) -> None:
+    """v and all weights of column k, in the same ratio."""
+    move = base.real[STEP] * rng.standard_normal()
+    share = math.exp(move) - 1.0
+    ratio = model.shape * move - model.rate * base.v[k] * share
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
+    base.real[TRIED] += 1.0
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.real[ACCEPTED] += 1.0
+        base.v[k] *= 1.0 + share
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
+            b.w[k] *= 1.0 + share
+
+
+@scalar
+def scale_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any) -> None:
+    """The same for the unique weights of option i."""
+    move = base.real[STEP] * rng.standard_normal()
+    share = math.exp(move) - 1.0
+    ratio = model.shape * move - model.rate * base.own[i] * share
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
+    base.real[TRIED] += 1.0
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.real[ACCEPTED] += 1.0
+        base.own[i] *= 1.0 + share
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            apply_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
+            b.s[i] *= 1.0 + share
+
+
+@scalar
+def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """The size of everything, weights and what they vary about, where the likelihoods see only proportions."""
+    if not is_scaled_in_groups(group_at(model.likelihood, 0)):
+        return
+    columns, n = replica(states, 0).whole[COLUMNS], base.own.shape[0]
+    count = columns
+    total = 0.0
+    for k in range(columns):
+        total += base.v[k]
+    if model.unique:
+        count += n
+        for i in range(n):
+            total += base.own[i]
+    if count == 0:
+        return
+    shape, besides = 0.0, 0.0
+    for g in range(states.w.shape[0]):
+        likelihood = group_at(model.likelihood, g)
+        its_shape, its_value = scaled_parameters(likelihood, cache_at(likelihood, caches, g))
+        shape += its_shape
+        besides += its_value / model.rate
+    factor = rng.standard_gamma(model.shape * count + shape) / model.rate / (total + besides)
+    for k in range(columns):
+        base.v[k] *= factor
+    for i in range(n):
+        base.own[i] *= factor
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        for k in range(columns):
+            b.w[k] *= factor
+        for i in range(n):
+            b.s[i] *= factor
+        apply_scale(likelihood, cache_at(likelihood, caches, g), b, factor)

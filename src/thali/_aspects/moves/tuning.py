@@ -1,0 +1,81 @@
+"""Step sizes, adapted during tuning only."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import scalar
+
+SHARED, COMPENSATED_WEIGHT = 0, 1  # weight walk of the columns, compensated weight move
+
+EVERY = 10  # sweeps between two adaptations
+UNIQUE_TARGET = 0.44  # acceptance rate aimed at
+
+
+class Tuning(NamedTuple):
+    """Step sizes and, since the last adaptation, how often each was tried and accepted."""
+
+    unique_step: np.ndarray  # (n,)
+    unique_tried: np.ndarray
+    unique_accepted: np.ndarray
+    step: np.ndarray  # (2,) SHARED, COMPENSATED_WEIGHT
+    tried: np.ndarray
+    accepted: np.ndarray
+    target: np.ndarray  # (2,) acceptance rates aimed at
+
+
+def initial_tuning(n: int) -> Tuning:
+    return Tuning(
+        unique_step=np.full(n, 0.5),
+        unique_tried=np.zeros(n),
+        unique_accepted=np.zeros(n),
+        step=np.array([0.5, 1.0]),
+        tried=np.zeros(2),
+        accepted=np.zeros(2),
+        target=np.array([0.40, 0.40]),
+    )
+
+
+@scalar
+def tuning_at(tuning: Any, t: Any) -> Any:
+    """Step sizes of level t, from the stacked ones."""
+    return Tuning(
+        tuning.unique_step[t],
+        tuning.unique_tried[t],
+        tuning.unique_accepted[t],
+        tuning.step[t],
+        tuning.tried[t],
+        tuning.accepted[t],
+        tuning.target[t],
+    )
+
+
+def acceptance_rates(tuning: Tuning) -> dict[str, float]:
+    """Since the last adaptation; moves that the sampler does not make are left out."""
+    moves = {
+        "acceptance_unique_weights": (tuning.unique_accepted.sum(), tuning.unique_tried.sum()),
+        "acceptance_weights": (tuning.accepted[SHARED], tuning.tried[SHARED]),
+        "acceptance_compensated_weights": (tuning.accepted[COMPENSATED_WEIGHT], tuning.tried[COMPENSATED_WEIGHT]),
+    }
+    return {name: float(accepted / tried) for name, (accepted, tried) in moves.items() if tried > 0}
+
+
+@scalar
+def adapt(tuning: Any, sweep: Any, tune: int) -> None:
+    """Robbins-Monro steps on the log scale: larger in the first third of the tuning sweeps than later."""
+    gain = 0.5 if 3 * sweep < tune else 0.15
+    for i in range(tuning.unique_step.shape[0]):
+        if tuning.unique_tried[i] > 0:
+            adapted = tuning.unique_step[i] * math.exp(
+                gain * (tuning.unique_accepted[i] / tuning.unique_tried[i] - UNIQUE_TARGET)
+            )
+            tuning.unique_step[i] = min(max(adapted, 1e-5), 5.0)
+        tuning.unique_tried[i] = 0.0
+        tuning.unique_accepted[i] = 0.0
+    for j in range(tuning.step.shape[0]):
+        if tuning.tried[j] > 0:
+            adapted = tuning.step[j] * math.exp(gain * (tuning.accepted[j] / tuning.tried[j] - tuning.target[j]))
+            tuning.step[j] = min(max(adapted, 1e-5), 5.0 if j == SHARED else 8.0)
+        tuning.tried[j] = 0.0
+        tuning.accepted[j] = 0.0

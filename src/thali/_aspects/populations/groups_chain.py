@@ -1,0 +1,275 @@
+"""A chain of several groups, and what it runs: a prior, the likelihoods of all groups, a sampler of groups."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thali._data.groups import GroupedData
+from thali._data.pairs import PairedComparisons
+from thali._inference.chains import FIRST_DRAWS
+from thali._people.populations import COMMON, SIMILAR, Groups
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from ..group_likelihoods import make_caches, stacked
+from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, with_rows
+from ..moves.group_densities import SMALLEST
+from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
+from ..operations import cache_at
+from ..samplers.chains import MIN_TEMPERED, Chain, Task, looked_at
+from ..samplers.groups import empty_group_record
+from ..samplers.record import ChainDraws, Record, chain_draws
+from ..samplers.task import LEVELS, build_task
+from ..samplers.tempering import narrow_gaps, swap_rates
+from ..samplers.work import columns_of_groups, levels_of_groups, seconds_in_groups, times_heavier
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FIXED_UNIQUE,
+    NO_UNIQUE,
+    ROOM,
+    SWEEPS,
+    State,
+    capacity,
+    empty_state,
+    replica,
+    resized,
+    stack,
+)
+
+LOOKED_AT = 4  # groups of which the pilot sees the pairs
+FIRST_BYTES = 80_000_000  # of everybody's weights in the draws after which a run of unknown length is looked at first
+LEAST_DRAWS = 250  # such draws of a chain
+
+
+@dataclass
+class GroupTask:
+    """What to run: a sampler's kernel, the model, and how long; as `samplers.chains.Task`."""
+
+    kernel: Any
+    model: GroupModel
+    prior: Any
+    make_caches: Sequence[Callable[..., Any]]  # of each group: likelihood -> a chain's cache
+    n_options: int
+    alpha: float | None
+    draws: int
+    tune: int
+    thin: int
+    temperatures: tuple[float, ...] = (1.0,)
+    lengthens: bool = False
+    parameters: tuple[str, ...] = ()  # of the likelihood of each group
+    pilot: int = 0
+    may_temper: bool = False
+    evens: bool = False  # levels are added one by one, and chains are not annealed
+    begins: None = None  # chains begin with a prior draw
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.make_caches)
+
+    def chain(self, rng: np.random.Generator) -> "GroupChain":
+        """A chain at its start."""
+        return GroupChain(self, rng)
+
+    def seconds_of_sweep(self) -> float:
+        """Seconds of the processor that a sweep of a chain is expected to take."""
+        return seconds_in_groups(self)
+
+    def levels(self) -> float:
+        """How many temperatures a chain is expected to have after tuning."""
+        return levels_of_groups(self)
+
+    def columns(self) -> float:
+        """How many columns its states are expected to have."""
+        return columns_of_groups(self)
+
+    def with_short_run(self, progressbar: bool) -> "GroupTask":
+        """The task: nothing is counted before."""
+        return self
+
+    def times_heavier(self, chains: Sequence["GroupChain"]) -> float:
+        """How many times longer a sweep takes than was expected; of persons, whose time hardly tells, as long."""
+        return 1.0 if self.model.persons else times_heavier(self, chains)
+
+    def first_draws(self, chains: int) -> int:
+        """The draws of each of so many chains after which a run of unknown length is looked at first."""
+        if not self.model.persons:
+            return FIRST_DRAWS
+        a_draw = self.n_groups * (self.n_options + self.prior.usual_columns(self.n_options)) * np.dtype(float).itemsize
+        return max(LEAST_DRAWS, min(FIRST_DRAWS, int(FIRST_BYTES / (chains * a_draw))))
+
+
+class GroupChain(Chain):
+    """One chain of groups."""
+
+    _PARTS = (*Chain._PARTS, "bases")
+
+    task: Any
+    states: Any  # of all levels and groups, stacked
+    bases: Base
+    caches: Any
+    tunings: Any
+    record: Record
+
+    def _start(self) -> None:
+        task, rng = self.task, self.rng
+        starts = [start_of(rng, task, _middle) for _ in task.temperatures]
+        room = max(capacity(each[0]) for each, _ in starts)
+        levels = [stack([resized(b, room) for b in groups]) for groups, _ in starts]
+        self.states = stack(levels)
+        self.bases = stack([with_rows(base, room + 2) for _, base in starts])
+        likelihoods = [group_at(task.model.likelihood, g) for g in range(task.n_groups)]
+        caches = [make(each) for make, each in zip(task.make_caches, likelihoods, strict=True)]
+        self.caches = stack([stack(caches) for _ in levels])
+        tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack([tuning for _ in levels])
+        size = task.draws, task.n_options, task.n_groups, len(task.parameters)
+        common = 1 + task.model.known.shape[1] + task.model.own_kappas if task.model.persons else 0
+        self.record = empty_group_record(*size, common=common)
+
+    def _looked_at(self) -> int:
+        if self.task.model.persons:
+            return super()._looked_at() + 1
+        return min(self.task.n_groups, LOOKED_AT) * super()._looked_at()
+
+    @property
+    def state(self) -> Any:
+        """The states of all groups at temperature 1: views."""
+        return replica(self.states, self.ladder.at[0])
+
+    @property
+    def cache(self) -> Any:
+        """The caches of all groups at temperature 1: views."""
+        return cache_at(group_at(self.task.model.likelihood, 0), self.caches, self.ladder.at[0])
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.states.whole[0, 0, SWEEPS])
+
+    def draws_before(self, last: int) -> ChainDraws:
+        stats: dict[str, Any] = acceptance_rates(tuning_at(tuning_at(self.tunings, 0), 0))
+        if self.ladder.beta.size > 1:
+            stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
+        names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
+        return chain_draws(self.drawn(self.first, last), (*names, "kappa"), stats)
+
+    def _look(self) -> np.ndarray:
+        if self.task.model.persons:
+            base = base_at(self.bases, self.ladder.at[0])
+            common = replica(self.state, 0)._replace(w=base.v, s=base.own)
+            return np.append(looked_at(self.task.model, common, self.pairs), np.log(base.real[KAPPA]))
+        groups = [replica(self.state, g) for g in range(min(self.task.n_groups, LOOKED_AT))]
+        return np.concatenate([looked_at(self.task.model, group, self.pairs) for group in groups])
+
+    def _lengthen(self) -> None:
+        below = self.ladder.at[narrow_gaps(self.ladder)]
+        super()._lengthen()
+        self.bases = Base(*(np.concatenate([a, a[below]]) for a in self.bases))
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.states, self.bases
+
+    def _grow(self) -> None:
+        self.states, self.bases = grown_groups(self.states, self.bases)
+
+
+def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+    """What the weights vary about where a chain begins."""
+    return empty_base(task.n_options, rows, task.model, task.n_groups)
+
+
+def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]) -> tuple[list[State], Base]:
+    """The states of all groups, drawn from the prior given what the weights vary about, which is that of `base_of`."""
+    model, n = task.model, task.n_options
+    alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+    matrix = task.prior.sample(n, alpha, rng)
+    columns = matrix.shape[1]
+    room = 4 * columns + 2 * ROOM
+    base = base_of(rng, task, room + 2)
+    groups = []
+    for g in range(task.n_groups):
+        state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
+        state.Z[:columns, :n] = matrix.T
+        kappa, middle = base.kappa[:columns], base.v[:columns] * base.lift[g, :columns]
+        state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), SMALLEST)
+        state.m[:columns] = matrix.sum(0)
+        state.whole[COLUMNS] = columns
+        state.real[ALPHA] = alpha
+        if model.unique:
+            state.s[:n] = np.maximum(rng.gamma(base.own_kappa, base.own * base.own_lift[g] / base.own_kappa), SMALLEST)
+        groups.append(state)
+    return groups, base
+
+
+# Joins a prior, the likelihoods of all groups and a sampler of groups -------------------------------------------------
+
+
+MAX_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
+
+
+def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
+    """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
+    groups = data if isinstance(data, GroupedData) else GroupedData(data)
+    if weights == COMMON and not groups.add_up:
+        raise ArgumentError(
+            Setting("people", Groups(COMMON)),
+            " is for answers that add up; of similarities fit the means of all groups (Similarities.from_respondents).",
+        )
+    return groups.pooled() if weights == COMMON else groups
+
+
+def build_group_task(
+    groups: GroupedData, draws: int, tune: int, thin: Any, weights: Any, noun: str = "group", **parts: Any
+) -> GroupTask:
+    """Check everything and put it into the form that the chains read; `noun`: what a group is called, in errors."""
+    for name, data in groups.items():
+        try:
+            parts["likelihood"].check(parts["prior"], data)
+        except DataError as error:
+            raise DataError(f"{noun.capitalize()} {name!r}: ", error) from None
+    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MAX_TEMPERED:
+        parts["tempering"] = LEVELS
+    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+    if thin is None and len(task.temperatures) > 1:
+        task = replace(task, thin=MIN_TEMPERED)  # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
+    prior: Any = task.model.weights
+    if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
+        raise ArgumentError(
+            Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {prior.shape:g}."
+        )
+    each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
+    return joined(task, each, parts["likelihood"], weights)
+
+
+def joined(task: Task, each: Sequence[tuple[Any, Callable[..., Any]]], likelihood: Any, weights: Any) -> GroupTask:
+    """The task of one group for all groups; `each`: their compiled likelihoods and what makes their caches."""
+    prior: Any = task.model.weights
+    model = GroupModel(
+        prior=task.model.prior,
+        likelihood=stacked([compiled for compiled, _ in each]),
+        shape=prior.shape,
+        rate=prior.rate,
+        unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
+        learn_alpha=task.model.learn_alpha,
+        similar=weights == SIMILAR,
+        kappa=float("nan"),
+    )
+    from ..samplers import groups as samplers
+
+    return GroupTask(
+        samplers.infinite_of_groups if task.prior.is_infinite else samplers.fixed_of_groups,
+        model,
+        task.prior,
+        make_caches(each),
+        task.n_options,
+        task.alpha,
+        task.draws,
+        task.tune,
+        task.thin,
+        task.temperatures,
+        task.lengthens,
+        task.parameters,
+        may_temper=task.may_temper,
+    )

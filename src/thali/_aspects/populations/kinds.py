@@ -1,0 +1,228 @@
+"""People of kinds that nobody knows: features in common, weights by kind; the chain that they need."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._compile.jit import kernel
+from thali._data.choices import Choices
+from thali._inference.arrays import Arrays
+from thali._people.populations import LatentClasses, unknown_respondents
+from thali.errors import ArgumentError, Setting
+
+from ..answers.groups import columns_of_group
+from ..group_likelihoods import people_of
+from ..group_state import KindModel, Kinds, People, drawn_kinds, group_at, kinds_at
+from ..moves.kinds import recount
+from ..operations import cache_at
+from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
+from ..samplers.loop import REBUILD
+from ..samplers.record import Record
+from ..samplers.task import build_task
+from ..samplers.tempering import narrow_gaps
+from ..samplers.work import seconds_in_groups
+from ..state import replica, stack
+from .evidence import run_ladders
+from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
+from .groups_chain import GroupChain, GroupTask, joined
+from .one import Parts, Population
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._model.evidence import EvidenceRun
+    from thali._model.prior_sample import PriorSample
+    from thali._posterior.evidence import LogEvidence
+
+
+@dataclass(frozen=True)
+class UnknownKinds(Population):
+    """Known people, each of one of several latent classes."""
+
+    people: LatentClasses
+
+    def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
+        return convert(given)
+
+    def checked(self, data: Any) -> Any:
+        return people_answered(data, self.people)
+
+    def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return build_kind_task(data, self.people, draws, tune, thin, **parts)
+
+    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+        from ..answers.kinds_tree import kinds_tree
+
+        similar, learned = task.model.similar, task.model.learn_alpha
+        return kinds_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+
+    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+        raise _no_simulation()
+
+    def replicates(
+        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        raise _no_simulation()
+
+    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+        raise _no_simulation()
+
+    def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+        refuse_sensitivity(how)
+        return evidence_of_kinds(data, self.people, parts, how)
+
+    def refuse_update(self) -> None:
+        raise ArgumentError(
+            "Chains go on from where they are, which with latent classes depends on who answered so far; fit to all "
+            "the data."
+        )
+
+
+def _no_simulation() -> ArgumentError:
+    """The error where people would have to be simulated."""
+    return ArgumentError("Data are not simulated for latent classes; set ", Setting("people", None), ".")
+
+
+# A chain that does not know of which kind people are -----------------------------------------------------------------
+
+
+SWEEPS_A_MOVE = 5  # of the weights and features, given who is of which kind
+
+
+@dataclass(kw_only=True)
+class KindTask(GroupTask):
+    """What to run: that of groups, and the people."""
+
+    people: People
+
+    @property
+    def of_kinds(self) -> KindModel:
+        """The model of the moves of people."""
+        return KindModel(self.model, self.people)
+
+    def chain(self, rng: np.random.Generator) -> "KindChain":
+        """A chain at its start."""
+        return KindChain(self, rng)
+
+    def seconds_of_sweep(self) -> float:
+        """Seconds of the processor that a sweep of a chain is expected to take."""
+        return seconds_in_groups(self, len(self.people.start) - 1)
+
+
+class KindChain(GroupChain):
+    """One chain of kinds of people."""
+
+    _PARTS = (*GroupChain._PARTS, "kinds")
+
+    task: KindTask
+    kinds: Kinds
+    record: Record
+
+    def __init__(self, task: KindTask, rng: np.random.Generator) -> None:
+        super().__init__(task, rng)
+        self.kinds = stack([drawn_kinds(rng, task.people, task.n_groups) for _ in task.temperatures])
+        number = self.kinds.of.shape[1]
+        self.record = empty_group_record(task.draws, task.n_options, task.n_groups, len(task.parameters), number)
+
+    def _run_kernel(self, until: int) -> None:
+        """Sweeps of groups, and after every few of them a move of everybody; a draw is of the state before it."""
+        while True:
+            if self.sweeps % REBUILD == 0:
+                fill_counts(self.rng, self.task.of_kinds, self.caches, self.states, self.kinds)
+            before, drawn = self.sweeps, self.recorded
+            # where replicas trade places sweeps end at each draw, so that its kinds are those of the replica drawn
+            steps = (SWEEPS_A_MOVE, self.thin) if self.ladder.at.size > 1 else (SWEEPS_A_MOVE,)
+            super()._run_kernel(min(until, *((before // step + 1) * step for step in steps)))
+            self.record.kinds[drawn : self.recorded] = self.kinds.of[self.ladder.at[0]]
+            if self.sweeps > before and self.sweeps % SWEEPS_A_MOVE == 0:
+                move_people(self.rng, self.task.of_kinds, self.caches, self.states, self.bases, self.kinds, self.ladder)
+            if self.sweeps >= until:
+                return
+
+    def restore(self, arrays: Arrays) -> None:
+        kinds = self.kinds
+        super().restore(arrays)
+        self.kinds = self.kinds._replace(logs=np.zeros((len(self.kinds.of), *kinds.logs.shape[1:])))  # once by pair
+
+    def _lengthen(self) -> None:
+        below = self.ladder.at[narrow_gaps(self.ladder)]
+        super()._lengthen()
+        self.kinds = Kinds(*(np.concatenate([a, a[below]]) for a in self.kinds))
+
+
+# The evidence: chains of kinds on a ladder from the posterior down to the prior ---------------------------------------
+
+
+@kernel
+def completed_kinds(rng: Any, model: Any, caches: Any, states: Any, kinds: Any, steps: Any, energy: Any) -> Any:
+    """As `completed_groups`, where people have just been dealt out to the kinds of the last level."""
+    last = steps.at[steps.beta.shape[0] - 1]
+    rebuild_level(model.groups, caches, states, last)
+    recount(
+        model,
+        cache_at(group_at(model.groups.likelihood, 0), caches, last),
+        replica(states, last),
+        kinds_at(kinds, last),
+    )
+    for t in range(steps.beta.shape[0]):
+        energy[t] = whole_of_groups(model.groups, caches, states, steps.at[t])
+
+
+class KindPriorLadder(GroupPriorLadder, KindChain):
+    """A ladder of kinds of people."""
+
+    task: KindTask
+
+    def _complete(self) -> None:
+        last = int(self.ladder.at[-1])
+        of_kinds, people = self.task.of_kinds, self.kinds.of.shape[1]
+        self.kinds.of[last], self.kinds.size[last] = kinds_from_prior(self.rng, people, self.task.n_groups)
+        completed_kinds(self.rng, of_kinds, self.caches, self.states, self.kinds, self.ladder, self._seen)
+
+
+def kinds_from_prior(rng: np.random.Generator, people: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Who is of which kind, and how many are of each: shares are Dirichlet(1, ..., 1)."""
+    of = rng.choice(number, people, p=rng.dirichlet(np.ones(number)))
+    return of, np.bincount(of, minlength=number)
+
+
+def evidence_of_kinds(data: Any, people: LatentClasses, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+    """Of the answers of all people; its constant is that of the comparisons of all together.
+
+    So it can be compared with the evidence of models of people alike, for whom the pooled counts are all that matters.
+    """
+    parts = parts | {"tempering": False}
+    task = build_kind_task(data, people, how.draws, how.tune, how.thin, **parts)
+
+    def constant(ladder: KindPriorLadder) -> float:
+        drawn, likelihood = ladder.draws_before(1), parts["likelihood"]
+        own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
+        return float(likelihood.posterior_part(columns_of_group([drawn], 1, 0), own, data, (1, 1), False).log_constant)
+
+    return run_ladders(task, constant, how, KindPriorLadder)[0]
+
+
+# What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds --------------------
+
+
+def people_answered(data: Any, people: LatentClasses) -> Any:
+    """The answers, if it is known who gave them, and there are respondents for so many classes."""
+    if isinstance(data, Choices) and data.is_paired and data.worst is None:
+        data = data.to_comparisons()
+    if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
+        raise unknown_respondents(people)
+    if people.classes > len(data.respondents):
+        raise ArgumentError(
+            Setting("people", people), f" has more classes than there are respondents: {len(data.respondents):,}."
+        )
+    return data
+
+
+def build_kind_task(data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **parts: Any) -> KindTask:
+    """Check everything and put it into the form that the chains read."""
+    task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+    each = parts["likelihood"].compiled(data, task.model.weights)
+    groups = joined(task, [each] * people.classes, parts["likelihood"], people.weights)
+    return KindTask(**vars(groups), people=people_of(data, each[0]))

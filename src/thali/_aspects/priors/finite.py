@@ -1,0 +1,228 @@
+"""A fixed number of features with random owners: the beta-Bernoulli prior whose limit is the Indian buffet process."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import scalar
+from thali.errors import ArgumentError
+
+from .. import operations
+from ..state import ALPHA, COLUMNS
+from .shared_features import log_copies, shared_columns
+
+
+@dataclass(frozen=True)
+class FiniteFeatures:
+    r"""K features; feature k is owned by each option with probability pi_k ~ Beta(alpha/K, 1).
+
+    With pi integrated out a feature owned by the set h, m = `|h|`, has probability
+
+    .. math:: P(h) = \frac{\alpha}{K} \frac{\Gamma(m + \alpha/K)\,\Gamma(N - m + 1)}{\Gamma(N + 1 + \alpha/K)}
+
+    Parameters
+    ----------
+    n_features : int, at least 1
+
+    References
+    ----------
+    Griffiths & Ghahramani (2005), eq. 10; Görür, Jäkel & Rasmussen (2006), eq. 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thali.priors import FiniteFeatures
+    >>> FiniteFeatures(3).sample(4, alpha=2.0, rng=np.random.default_rng(5)).shape
+    (4, 3)
+    """
+
+    n_features: int
+    is_infinite = False
+    learns_alpha = True
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.n_features, int | np.integer) and self.n_features >= 1):
+            raise ArgumentError(f"The number of features must be a whole number of 1 or more; got {self.n_features!r}.")
+
+    def usual_columns(self, n: int) -> float:
+        """How many columns a state has."""
+        return float(self.n_features)
+
+    def compiled(self, n: int) -> "Columns":
+        """The prior for n options, as the samplers read it."""
+        return Columns(int(self.n_features))
+
+    def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
+        """Draw a binary matrix.
+
+        Parameters
+        ----------
+        n : int, at least 1
+            Number of options.
+        alpha : float, above 0
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of bool, shape (n, n_features)
+            Columns may be empty.
+        """
+        return rng.random((n, self.n_features)) < rng.beta(alpha / self.n_features, 1.0, self.n_features)
+
+    def log_prob(self, matrix: Any, alpha: float) -> float:
+        """Log probability of a binary matrix with its columns in their order.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (N, n_features)
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+        """
+        matrix = np.asarray(matrix, bool)
+        return float(sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0)))
+
+    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+        """`log_prob` of every draw, whose columns without an owner are those that are not recorded.
+
+        Parameters
+        ----------
+        columns : Columns
+            The columns of all draws.
+        alpha : array (draws,)
+
+        Returns
+        -------
+        array (draws,)
+        """
+        from scipy.special import gammaln
+
+        a, n = alpha / self.n_features, columns.n_options
+
+        def log_p(a: np.ndarray, m: Any) -> np.ndarray:
+            return np.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)
+
+        return columns.summed(log_p(a[columns.draw], columns.sizes)) + (self.n_features - columns.n_features) * log_p(
+            a, 0
+        )
+
+    def log_prob_shared(self, matrix: Any, alpha: float) -> float:
+        r"""Log probability of the columns with two owners or more as a multiset, whatever the others are.
+
+        .. math:: \frac{K!}{(K - m)! \prod_h K_h!} \; q^{K - m} \prod_k P(h_k), \qquad q = P(\emptyset) + N P(\{1\})
+
+        for m such columns, of which K_h have the owners h.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (N, K)
+            Options by features; columns with fewer than two owners are passed over.
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+            Minus infinity if there are more than `n_features` such columns.
+        """
+        columns = shared_columns(matrix)
+        m, n, a = len(columns), columns.shape[1], alpha / self.n_features
+        others = int(self.n_features) - m
+        if others < 0:
+            return -math.inf
+        log_other = math.log(math.exp(log_column(a, n, 0)) + n * math.exp(log_column(a, n, 1)))
+        orders = math.lgamma(self.n_features + 1.0) - math.lgamma(others + 1.0) - log_copies(columns)
+        sizes = np.count_nonzero(columns, axis=1).tolist()
+        return orders + others * log_other + sum(log_column(a, n, size) for size in sizes)
+
+
+class Columns(NamedTuple):
+    """K columns with random owners."""
+
+    count: int  # type: ignore[override]
+
+
+@scalar
+def log_column(a: Any, n: Any, m: Any) -> Any:
+    """log P(h) for `|h|` = m of n options; a = alpha / K."""
+    return math.log(a) + math.lgamma(m + a) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0 + a)
+
+
+@operations.log_rate.register(Columns)
+def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    return b.by_size[m]
+
+
+@operations.log_rate_toggled.register(Columns)
+def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+    return b.by_size[m]
+
+
+@operations.is_exchangeable.register(Columns)
+def _is_exchangeable(prior: Any) -> Any:
+    return True
+
+
+@operations.keeps_empty.register(Columns)
+def _keeps_empty(prior: Any) -> Any:
+    return True
+
+
+@operations.may_flip.register(Columns)
+def _may_flip(prior: Any) -> Any:
+    return True
+
+
+@operations.rate_between.register(Columns)
+def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    return 0.0
+
+
+@operations.rate_single.register(Columns)
+def _rate_single(prior: Any, i: Any) -> Any:
+    return 0.0
+
+
+@operations.set_alpha.register(Columns)
+def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    b.real[ALPHA] = alpha
+    n = b.by_size.shape[0] - 1
+    for m in range(n + 1):
+        b.by_size[m] = log_column(alpha / prior.count, n, m)
+    for k in range(b.whole[COLUMNS]):
+        b.log_rate[k] = b.by_size[b.m[k]]
+
+
+@scalar
+def log_posterior_of_log_alpha(prior: Any, b: Any, log_alpha: Any) -> Any:
+    """Log density of log alpha given the owners, up to a constant: Gamma(1, 1) prior and its Jacobian included."""
+    alpha = math.exp(log_alpha)
+    n = b.by_size.shape[0] - 1
+    density = log_alpha - alpha
+    for k in range(b.whole[COLUMNS]):
+        density += log_column(alpha / prior.count, n, b.m[k])
+    return density
+
+
+@operations.draw_alpha.register(Columns)
+def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+    # slice sampling with stepping out (Neal 2003) on log alpha, initial interval of width 1
+    now = math.log(b.real[ALPHA])
+    level = log_posterior_of_log_alpha(prior, b, now) - rng.standard_exponential()
+    left = now - rng.random()
+    right = left + 1.0
+    while log_posterior_of_log_alpha(prior, b, left) > level:
+        left -= 1.0
+    while log_posterior_of_log_alpha(prior, b, right) > level:
+        right += 1.0
+    while True:
+        new = left + rng.random() * (right - left)
+        if log_posterior_of_log_alpha(prior, b, new) > level:
+            return math.exp(new)
+        if new < now:
+            left = new
+        else:
+            right = new

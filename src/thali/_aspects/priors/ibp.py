@@ -1,0 +1,217 @@
+"""The one-parameter Indian buffet process."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import scalar
+from thali._inference.numerics.decisions import index
+
+from .. import operations
+from ..state import ALPHA
+from .shared_features import log_copies, shared_columns
+
+
+@dataclass(frozen=True)
+class IndianBuffet:
+    r"""The Indian buffet process: any number of features, each owned by a random set of options.
+
+    The features are an unordered Poisson process: a feature owned by exactly the set h, m = `|h|`, arrives at rate
+
+    .. math:: \alpha \lambda_h, \qquad \lambda_h = (m - 1)!\,(N - m)!\,/\,N!
+
+    so that each option owns Poisson(alpha) features and there are Poisson(alpha H_N) in all, H_N = 1 + 1/2 + ... + 1/N.
+
+    References
+    ----------
+    Griffiths & Ghahramani (2005), eq. 14; Görür, Jäkel & Rasmussen (2006), eq. 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thali.priors import IndianBuffet
+    >>> IndianBuffet().sample(4, alpha=2.0, rng=np.random.default_rng(5)).shape[0]
+    4
+    """
+
+    is_infinite = True
+    learns_alpha = True
+
+    def usual_columns(self, n: int) -> float:
+        """How many columns a state has in most tables of so many options; for forecasts of the time alone."""
+        return 1.5 * math.log2(n)
+
+    def compiled(self, n: int) -> "Buffet":
+        """The prior for n options, as the samplers read it."""
+        sizes = np.arange(1, n + 1)
+        log_factorial = np.concatenate([[0.0], np.cumsum(np.log(sizes))])
+        table = np.full(n + 1, -np.inf)
+        table[1:] = log_factorial[sizes - 1] + log_factorial[n - sizes] - log_factorial[n]
+        return Buffet(table, np.concatenate([[0.0], np.cumsum(1.0 / sizes)]))
+
+    def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
+        """Draw a binary matrix.
+
+        Parameters
+        ----------
+        n : int, at least 1
+            Number of options.
+        alpha : float, at least 0
+            Expected number of features of each option.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of bool, shape (n, K)
+            Options by features, features in random order, none without an owner.
+        """
+        columns = []
+        for _ in range(rng.poisson(alpha * np.sum(1.0 / np.arange(1, n + 1)))):
+            probability = 1.0 / np.arange(1, n + 1)
+            size = 1 + rng.choice(n, p=probability / probability.sum())
+            column = np.zeros(n, bool)
+            column[rng.choice(n, size, replace=False)] = True
+            columns.append(column)
+        return np.array(columns, bool).reshape(-1, n).T
+
+    def log_prob(self, matrix: Any, alpha: float) -> float:
+        """Log density of the columns of a binary matrix as an unordered multiset, with respect to the unit-rate Poisson
+        process on patterns: sum over columns of log(alpha lambda_h), minus alpha H_N.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (N, K)
+            Options by features; every column has an owner.
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+        """
+        matrix = np.asarray(matrix, bool)
+        n = matrix.shape[0]
+        table = self.compiled(n).log_rate
+        return float(np.sum(np.log(alpha) + table[matrix.sum(0)]) - alpha * np.sum(1.0 / np.arange(1, n + 1)))
+
+    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+        """`log_prob` of every draw.
+
+        Parameters
+        ----------
+        columns : Columns
+            The columns of all draws.
+        alpha : array (draws,)
+
+        Returns
+        -------
+        array (draws,)
+        """
+        prior = self.compiled(columns.n_options)
+        rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
+        return columns.summed(rates) - alpha * prior.harmonic[-1]
+
+    def log_prob_shared(self, matrix: Any, alpha: float) -> float:
+        """Log probability of the columns with two owners or more as a multiset, whatever the others are: sum over
+        them of log(alpha lambda_h), minus alpha (H_N - 1), minus log K_h! of the K_h columns with the same owners.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (N, K)
+            Options by features; columns with fewer than two owners are passed over.
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+        """
+        columns = shared_columns(matrix)
+        n, sizes = columns.shape[1], np.count_nonzero(columns, axis=1).tolist()
+        total = sum(1.0 / m for m in range(2, n + 1))
+        rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in sizes)
+        return rates + len(sizes) * (math.log(alpha) - math.lgamma(n + 1)) - alpha * total - log_copies(columns)
+
+
+class Buffet(NamedTuple):
+    """The Indian buffet process for n options."""
+
+    log_rate: np.ndarray  # (n + 1,) by number of owners
+    harmonic: np.ndarray  # (n + 1,) H_m, also the total rate of the patterns with at most m owners
+
+
+@operations.log_rate.register(Buffet)
+def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    return prior.log_rate[m]
+
+
+@operations.log_rate_toggled.register(Buffet)
+def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+    return prior.log_rate[m]
+
+
+@operations.rate_between.register(Buffet)
+def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0
+
+
+@operations.rate_single.register(Buffet)
+def _rate_single(prior: Any, i: Any) -> Any:
+    return 1.0 / (prior.harmonic.shape[0] - 1)
+
+
+@operations.draw_pattern.register(Buffet)
+def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
+    # the C(n, m) patterns of m owners have total rate 1/m
+    start = prior.harmonic[lo - 1]
+    u = start + rng.random() * (prior.harmonic[hi] - start)
+    least, most = lo, hi
+    while least < most:
+        middle = (least + most) // 2
+        if u < prior.harmonic[middle]:
+            most = middle
+        else:
+            least = middle + 1
+    draw_subset(rng, b, k, least)
+    return least
+
+
+@scalar
+def draw_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None:
+    """A uniformly random set of m options into row k, by the first m steps of a shuffle."""
+    n = b.Z.shape[1] - 1
+    for i in range(n):
+        b.who[i] = i
+        b.Z[k, i] = 0.0
+    for t in range(m):
+        other = t + index(rng, n - t)
+        b.who[t], b.who[other] = b.who[other], b.who[t]
+        b.Z[k, b.who[t]] = 1.0
+
+
+@operations.is_exchangeable.register(Buffet)
+def _is_exchangeable(prior: Any) -> Any:
+    return True
+
+
+@operations.keeps_empty.register(Buffet)
+def _keeps_empty(prior: Any) -> Any:
+    return False
+
+
+@operations.may_flip.register(Buffet)
+def _may_flip(prior: Any) -> Any:
+    return True
+
+
+@operations.set_alpha.register(Buffet)
+def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    b.real[ALPHA] = alpha
+    for m in range(b.by_size.shape[0]):
+        b.by_size[m] = prior.log_rate[m]
+
+
+@operations.draw_alpha.register(Buffet)
+def gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+    """Gamma(1 + columns, 1 + rate), of every infinite prior: its columns are a Poisson process (eq. 13)."""
+    return rng.standard_gamma(1.0 + columns) / (1.0 + rate)

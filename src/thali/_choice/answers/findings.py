@@ -1,0 +1,491 @@
+"""What every model of choice experiments finds out: attributes, levels, money, markets, segments."""
+
+from dataclasses import replace
+from functools import partial
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.experiments.levels import as_number
+from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS, with_constants
+from thali._inference.warn import without_warnings
+from thali._labels import as_label
+from thali._model.common_findings import check_of, describes
+from thali._model.finding import FILE, FULL, MAX_ROWS, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
+from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
+from thali._model.settings import Settings
+from thali._model.wording import listed, number, phrase, probability
+from thali._people.segments import numbers_of_segments
+from thali._posterior.interval import interval_name
+from thali.errors import Argument, ArgumentError, ModelName, Setting
+
+from ..coding import encoded, knots_by_name, linear_names
+from .check import check_sentence
+from .chooser import LOGIT
+from .english import ENGLISH
+from .holdouts import refuse_other_than_choices
+from .market import markets_of
+from .pay import paid_for, price_among, refuse_wordy_price
+from .rules import How
+from .shares import demand as demand_of
+from .simulator import as_asked, offered_in, simulated
+
+if TYPE_CHECKING:
+    import pandas
+
+_SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
+_ALIKE = 0.005  # difference of two shares below which none of them is first
+_ARC = 0.1  # of an elasticity where shares jump
+_ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
+_OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
+
+
+# settings -----------------------------------------------------------------------------------------------------
+
+
+def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
+    """The settings with the price, once it is clear that market, price and segments can be used with these data."""
+    given = model.get_params()
+    if settings.price is not None:
+        refuse_wordy_price(data.scheme, settings.price)
+    if settings.holdouts is not None:
+        refuse_other_than_choices(settings.holdouts)
+        of_labels = with_constants(data) if given.get("constants") else data
+        encoded(of_labels.scheme, _numbers(given, of_labels), settings.holdouts)
+    if settings.market is not None:
+        of_labels = with_constants(data) if given.get("constants") else data
+        _check_market(settings, of_labels, _numbers(given, data))
+    elif settings.of_market:
+        named = next(iter(settings.of_market))
+        raise ArgumentError(
+            Argument(named), " is about the shares of a market; give its products by ", Argument("market"), "."
+        )
+    if settings.attention_scale is not None and given.get("attention") is None:
+        raise ArgumentError(
+            Argument("attention_scale"), " is about who attends to what; set ", Setting("attention", True), ", too."
+        )
+    if settings.segments is not None:
+        numbers_of_segments(settings.segments, len(data.respondents), "segments")
+    return replace(settings, price=settings.price if settings.price is not None else price_among(data.scheme))
+
+
+def _numbers(given: dict[str, Any], data: Any) -> tuple[str, ...]:
+    """The attributes that the model takes as numbers."""
+    return (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")), *data.scheme.measured)
+
+
+def _check_market(settings: Settings, data: Any, numbers: tuple[str, ...]) -> None:
+    """Refuse a table of products that the data's levels do not describe, and what does not fit these products."""
+    scheme = data.scheme.with_numbers(numbers, settings.market)
+    markets = markets_of(data.scheme, settings.market)
+    for market in markets:
+        scheme.encode(market.table, data.respondents)
+    How(**settings.of_market).checked(markets)
+
+
+def _how(settings: Settings) -> dict[str, Any]:
+    return {"ci": settings.ci, **settings.how}
+
+
+# attributes and levels ----------------------------------------------------------------------------------------
+
+
+@finding("attribute_importance", "Which attributes decide?")
+def attribute_importance(model: Any, settings: Settings) -> Finding:
+    """The part of each attribute in utility and in choices."""
+    table = model.attribute_importance(**_how(settings))
+    rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
+    named = listed([f"{row['attribute']} ({number(row['range_share'])})" for row in rows[:3]])
+    sentence = str(phrase(ENGLISH, "importance", named=named))
+    columns = [
+        "attribute",
+        "range_share",
+        "range_share_low",
+        "range_share_high",
+        "importance",
+        "se",
+        "people_low",
+        "people_high",
+    ]
+    return Finding(
+        sentence,
+        title=ENGLISH["importance.title"],
+        table=table,
+        shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
+        picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
+    )
+
+
+@finding("level_effects", "Which levels are preferred?")
+def level_effects(model: Any, settings: Settings) -> Finding:
+    """How often a level is preferred to another."""
+    table = model.level_effects(**_how(settings))
+    sentence, marked = strongest(table), table["at_bound"].any()
+    notes: list[Text] = []
+    if marked:
+        directions = _directions(model)
+        bound = [f"{directions[name]} {name}" for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])]
+        notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bound)))
+    if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
+        notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
+    numbers = _numbers(model.get_params(), model._chooser().data)
+    if settings.price is None and numbers and table["attribute"].nunique() > 1:
+        notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
+    shown = table.assign(level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)])
+    left_out = ["over", "se", *(() if marked else ("at_bound",))]
+    return Finding(
+        sentence,
+        title=ENGLISH["effects.title"],
+        table=table,
+        shown=shown.drop(columns=left_out),
+        rows=None,
+        picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
+        notes=tuple(notes),
+    )
+
+
+@finding("utilities", "What does each level add to utility?", FULL)
+def utilities(model: Any, settings: Settings) -> Finding:
+    """What each level adds to utility, centred, and as zero-centred differences."""
+    table = model.utilities(ci=settings.ci)
+    return Finding(title=ENGLISH["utilities.title"], table=table, rows=None)
+
+
+def _directions(model: Any) -> dict[str, str]:
+    """The attributes in which utility is monotone."""
+    given = model.get_params()
+    return given.get("signs") or given.get("monotone") or {}
+
+
+def strongest(effects: "pandas.DataFrame") -> str:
+    """The preference furthest from indifference, of those whose interval does not hold it."""
+    interval = interval_name(effects.attrs["interval"])
+    sure = []
+    for row in effects.to_dict("records"):
+        low, high = row["low"], row["high"]
+        if low > 0.5 and not row["at_bound"]:
+            sure.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
+        elif high < 0.5:
+            sure.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
+    if not sure:
+        return str(phrase(ENGLISH, "effects.none", interval=interval))
+    chance, low, high, attribute, more, less = max(sure, key=lambda each: each[0])
+    numbers = {"chance": probability(chance), "low": probability(low), "high": probability(high)}
+    return str(phrase(ENGLISH, "effects", attribute=attribute, more=more, less=less, interval=interval, **numbers))
+
+
+# money --------------------------------------------------------------------------------------------------------
+
+
+@finding("willingness_to_pay", "What would people pay?")
+def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
+    """Willingness to pay for each level, where an attribute is a price."""
+    if settings.price is None:
+        return None
+    with without_warnings():  # they are notes here
+        table = model.willingness_to_pay(settings.price, ci=settings.ci)
+    if not len(table):
+        return Finding(notes=tuple(table.attrs["notes"]), table=table, rows=0)
+    sentence = dearest(table)
+    title = _pay_title(table, settings.price)
+    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
+    infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
+    shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
+    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "people_low", "people_high"]
+    return Finding(
+        sentence,
+        title=str(title),
+        table=table,
+        shown=shown[[each for each in columns if each in shown]],
+        rows=None,
+        picture=Picture("willingness_to_pay", str(title), (table,)),
+        notes=(*infinite, *table.attrs["notes"]),
+    )
+
+
+def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
+    """Whose amounts they are."""
+    if "attends" in pay.attrs:
+        return phrase(ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}")
+    return phrase(ENGLISH, "pay.title.median" if "people_low" in pay else "pay.title", price=price)
+
+
+def dearest(pay: "pandas.DataFrame") -> str:
+    """The largest amount, if one is finite and its interval does not hold 0."""
+    rows = pay.to_dict("records")
+    established = [row for row in rows if (row["wtp_low"] > 0 or row["wtp_high"] < 0) and np.isfinite(row["wtp"])]
+    interval = interval_name(pay.attrs["interval"])
+    if not established:
+        return str(phrase(ENGLISH, "pay.none", interval=interval))
+    row = max(established, key=lambda row: abs(row["wtp"]))
+    ends = (row["wtp_low"], row["wtp_high"])
+    low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
+    amount = number(row["wtp"])
+    amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
+    paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
+    attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
+    whose = phrase(ENGLISH, attending if "people_low" in pay else "pay.everybody", price=pay.attrs.get("price", ""))
+    return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
+
+
+# markets ------------------------------------------------------------------------------------------------------
+
+
+@finding("market_shares", "Which share would each product of the market have?")
+def market_shares(model: Any, settings: Settings) -> Finding | None:
+    """The shares of the market that was asked for."""
+    if settings.market is None:
+        return None
+    table = model.market_shares(settings.market, **_how(settings), **settings.of_market)
+    caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
+    picture = Picture("market_shares", caption, (table,))
+    sentence = winner(table, interval_name(settings.ci))
+    notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
+    notes = (*notes, *table.attrs.get("notes", ()))
+    return Finding(
+        sentence,
+        title=str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"])),
+        table=table,
+        rows=None,
+        picture=picture,
+        notes=notes,
+        leads=True,
+    )
+
+
+@finding("demand", "Which share would each product have at each price?", FULL)
+def demand(model: Any, settings: Settings) -> Finding | None:
+    """The share of each product of the first market at each tested price, the others as they are."""
+    import pandas as pd
+
+    if settings.market is None or settings.price is None:
+        return None
+    chooser = model._chooser()
+    chooser = chooser.thinned(chooser.search_draws)
+    first = markets_of(chooser.data.scheme, settings.market)[0]
+    priced = [as_number(as_label(at)) is not None for at in first.table[settings.price]]
+    prices, named, how = _tested(chooser, settings.price), first.table.set_axis(first.labels), How(**settings.of_market)
+    parts = []
+    with without_warnings():  # which the shares of the market gave
+        for label in np.array(first.labels, object)[priced]:
+            asked = (settings.price, label, prices, named, None, None, settings.ci, None, how)
+            parts.append(demand_of(chooser, *asked, **settings.how).assign(product=label))
+    if not parts or len(prices) < 2:
+        return None
+    table: Any = pd.concat(parts, ignore_index=True)
+    table = table[["product", *table.columns.drop("product")]]
+    table.attrs.update(chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"])
+    title = str(phrase(ENGLISH, "demand.title", price=settings.price))
+    sentence = _steepest(parts, settings)
+    return Finding(sentence, title=title, table=table, rows=None, picture=Picture("demand", title, (table,)))
+
+
+def _tested(chooser: Any, price: str) -> list[float]:
+    """The prices that the fit knows of."""
+    scheme = chooser.data.scheme
+    known = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(price)]))
+    numbers = [as_number(scheme.levels[price][level]) for level in known]
+    return sorted(number for number in numbers if number is not None)
+
+
+def _steepest(curves: "list[pandas.DataFrame]", settings: Settings) -> str:
+    """The product whose share hangs most on its price."""
+    curve = max(
+        (each.to_dict("records") for each in curves), key=lambda rows: abs(rows[0]["share"] - rows[-1]["share"])
+    )
+    facts = {"price": settings.price, "interval": interval_name(settings.ci), "product": curve[0]["product"]}
+    for end, row in (("first", curve[0]), ("last", curve[-1])):
+        facts |= {f"{end}_{name}": f"{100 * row[column]:.0f}" for name, column in _ENDS.items()}
+        facts[end] = f"{row[settings.price]:g}"
+    return str(phrase(ENGLISH, "demand", **facts))
+
+
+@finding("elasticities", "How does the price of each product change every share?", FULL)
+def elasticities(model: Any, settings: Settings) -> Finding | None:
+    """What one per cent more of the price of a product does, in the first market that was asked for."""
+    if settings.market is None or settings.price is None:
+        return None
+    chooser = model._chooser()
+    scheme = chooser.data.scheme
+    first = markets_of(scheme, settings.market)[0]
+    jumps = settings.rule not in (None, LOGIT) and chooser.is_number(scheme.names.index(settings.price))
+    arc = {"change": _ARC} if jumps else {}
+    with without_warnings():  # which the shares of the market gave
+        table = model.elasticities(
+            first.table.set_axis(first.labels), settings.price, **arc, **_how(settings), **settings.of_market
+        )
+    if not len(table):
+        return None
+    own = table[table["changed"] == table["product"]].sort_values("elasticity", kind="stable")
+    rows = own.to_dict("records")
+    facts = {"product": rows[0]["product"], "price": settings.price, "interval": interval_name(settings.ci)}
+    figures = {name: number(-rows[0][column]) for name, column in _OWN.items()}
+    word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
+    where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
+    sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
+    title = str(phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price))
+    return Finding(str(sentence), title=title, table=table, rows=None)
+
+
+def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
+    """Whether people could choose none of the products, and cannot in this market."""
+    chooser = model._chooser()
+    inside = [chooser.cells(each.table)[:, 0] for each in markets_of(chooser.data.scheme, market)]
+    return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside)
+
+
+def winner(shares: "pandas.DataFrame", interval: str) -> str:
+    """Which product has the largest share; of several scenarios in the first, and then in the others."""
+    rows: Any = shares.reset_index()
+    where, elsewhere = "", ""
+    if "scenario" in rows:
+        first, *others = rows["scenario"].drop_duplicates()
+        for scenario in others[:_SCENARIOS]:
+            best = rows[rows["scenario"] == scenario].sort_values("share", ascending=False, kind="stable").iloc[0]
+            ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
+            elsewhere += f" {phrase(ENGLISH, 'shares.scenario', scenario=scenario, first=best['product'], **ends)}"
+        rows = rows[rows["scenario"] == first]
+        where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
+    best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
+    ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
+    alike = [row["product"] for row in others if best["share"] - row["share"] < _ALIKE]
+    others = others[len(alike) :]
+    then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
+    more = f"; then {listed(then)}" if then else ""
+    named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
+    found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **ends)
+    return f"{found}{elsewhere}"
+
+
+@finding("holdouts", "How well are tasks predicted that were held out?")
+def holdouts(model: Any, settings: Settings) -> Finding | None:
+    """Hits and log score of the choices in tasks that the fit has not seen."""
+    if settings.holdouts is None:
+        return None
+    table = model.holdouts(settings.holdouts)
+    scores = table.attrs
+    sentence = phrase(
+        ENGLISH,
+        "holdouts",
+        choices=f"{settings.holdouts.n_tasks:,}",
+        hits=f"{100 * scores['hit_rate']:.0f}",
+        hits_error=_error("hits", f"{100 * scores['hit_rate_se']:.1f}"),
+        score=f"{scores['log_score']:.3f}",
+        score_error=_error("score", f"{scores['log_score_se']:.3f}"),
+        guessing=f"{scores['guessing']:.3f}",
+    )
+    rows = None if (table["choices"] > 1).any() else MAX_ROWS  # of tasks of one person each there are no shares to read
+    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=rows)
+
+
+def _error(name: str, error: str) -> str:
+    """A standard error in parentheses; nothing where it is unknown, as of one person."""
+    return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error)) if isfinite(float(error)) else ""
+
+
+def _simulator(segments: SegmentsOf | None, model: Any, settings: Settings) -> Finding | None:
+    """A market that the reader of a page may change."""
+    draws = model._market_draws()
+    if draws is None:
+        return None
+    if segments is not None and (found := segments(model)) is not None:
+        names = tuple(f"{number}: {name}" for number, name in found.sizes["name"].items())
+        codes = (found.assignment["segment"].to_numpy() - 1).astype(np.uint8)
+        draws = draws.with_people("segment", names, codes)
+    if settings.market is None:
+        return simulated(draws, None, settings.ci, settings.price)
+    chooser, notes = model._chooser(), ()
+    offered = offered_in(draws, chooser, settings.market)
+    if settings.of_market:
+        how = How(**settings.of_market).checked(markets_of(chooser.data.scheme, settings.market))
+        draws, offered, notes = as_asked(draws, offered, how)
+    return simulated(draws, offered, settings.ci, settings.price, notes)
+
+
+def simulator(segments: SegmentsOf | None = None) -> Maker:
+    """The maker of a market that the reader of a page may change; `segments`: among whom its reader may choose."""
+    return finding("market", "Market simulator", SHOWN)(partial(_simulator, segments))
+
+
+# people -------------------------------------------------------------------------------------------------------
+
+
+def _differ(model: Any, settings: Settings) -> bool:
+    """Whether the model has a figure for each person."""
+    return model._chooser().has_individuals
+
+
+@finding("individual_level_effects", "What does each person prefer?", FILE)
+def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
+    """How often each person prefers a level to another."""
+    if not _differ(model, settings):
+        return None
+    return Finding(table=model.level_effects(each_person=True, **settings.how))
+
+
+@finding("individual_importance", "What decides for each person?", FILE)
+def individual_importance(model: Any, settings: Settings) -> Finding | None:
+    """The importance of attributes for each person."""
+    if not _differ(model, settings):
+        return None
+    return Finding(table=model.attribute_importance(each_person=True, **settings.how))
+
+
+@finding("individual_willingness_to_pay", "What would each person pay?", FILE)
+def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
+    """Willingness to pay of each person."""
+    if settings.price is None or not _differ(model, settings):
+        return None
+    with without_warnings():  # they are notes of the table of all
+        return Finding(table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci))
+
+
+@finding("individual_utilities", "What does each level add to each person's utility?", SHEET)
+def individual_utilities(model: Any, settings: Settings) -> Finding | None:
+    """The utilities of levels of each person, centred."""
+    return Finding(table=model.utilities(each_person=True)) if _differ(model, settings) else None
+
+
+@finding("individual_zero_centred", "What does each level add to each person's utility, of 100 on average?", SHEET)
+def individual_zero_centred(model: Any, settings: Settings) -> Finding | None:
+    """The same as zero-centred differences."""
+    return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model, settings) else None
+
+
+# segments -----------------------------------------------------------------------------------------------------
+
+
+_LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit"))
+
+
+def answers_of(
+    settings: Settings, usual: Any = None, instead: Text = _LATENT
+) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
+    """The makers of first findings, with the simulator, and those of segments; `usual`: their number otherwise;
+    `instead`: what else there is where they cannot be told."""
+    segments = segments_once(settings, lambda model: len(model._data_of_fit().respondents), usual)
+    return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
+
+
+SEGMENTED = segmented("how often each person prefers a level to the other levels of its attribute")
+
+
+# checks -------------------------------------------------------------------------------------------------------
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def check(model: Any, settings: Settings) -> Finding:
+    """Which choices the model would seldom make."""
+    table = model.check(settings.random_seed)
+    return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
+
+
+FIRST = (
+    *(attribute_importance, level_effects, utilities, willingness_to_pay),
+    *(market_shares, demand, elasticities, holdouts),
+)
+OF_PEOPLE = (
+    *(individual_level_effects, individual_importance, individual_willingness_to_pay),
+    *(individual_utilities, individual_zero_centred),
+)

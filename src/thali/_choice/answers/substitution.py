@@ -1,0 +1,172 @@
+"""What products take from each other: elasticities of shares, and where the buyers of a new product come from."""
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.experiments.levels import as_number
+from thali._inference.warn import without_warnings
+from thali._labels import as_label, suggest
+from thali.errors import Argument, ArgumentError, Setting
+
+from .chooser import LOGIT, Chooser, centre, probability_of
+from .market import Market, changed, draw_market_weights, market_of, place_of
+from .rules import How
+from .shares import spread
+
+if TYPE_CHECKING:
+    import pandas
+
+_STEP = 1e-4  # of a point elasticity, as a part of the value: the error of the difference is about its square
+
+
+def elasticities(
+    chooser: Chooser,
+    products: "pandas.DataFrame",
+    attribute: str,
+    change: Any,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    how: How,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """The elasticity of every share with regard to a number of every product."""
+    from thali._tables import Table
+
+    ci = probability_of(ci)
+    market = market_of(chooser.data.scheme, products)
+    how = how.checked([market])
+    steps = _steps(chooser, market, attribute, change)
+    if change is None and how.rule != LOGIT and chooser.is_number(chooser.data.scheme.names.index(attribute)):
+        raise ArgumentError(
+            Argument("change"),
+            " is needed where shares jump: by ",
+            Setting("rule", how.rule),
+            " an elasticity is that of an arc, such as change=0.1.",
+        )
+    markets = [market]
+    for label, (_, low, high) in steps.items():
+        markets += [changed(market, {attribute: {label: value}}) for value in (low, high)]
+    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    with without_warnings():  # of numbers beyond those tested, which the market itself was warned of above
+        base, *found = how.shares(chooser, markets, asked.drawn, cores, random_seed)
+    rows, values = [], []
+    for place, (label, (now, low, high)) in enumerate(steps.items()):
+        before, after = found[2 * place : 2 * place + 2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if change is None and low < now < high:  # d log s / d log x
+                own = (after - before) / base * now / (high - low)
+            else:  # by the middle between both, which makes no difference between up and down
+                own = (after - before) / (after + before) * (high + low) / (high - low)
+        values.append(own)
+        rows += [(label, other, now, high if low == now else low) for other in market.labels]
+    table = Table(rows, columns=["changed", "product", "from", "to"])
+    drawn = np.hstack(values)
+    table["elasticity"] = centre(chooser, drawn)
+    for name, column in spread(chooser, "elasticity", drawn, ci).items():
+        table[name] = column
+    if change is None and all(low < now < high for now, low, high in steps.values()):
+        table = table.drop(columns=["from", "to"])
+    table.attrs.update(chooser.facts(ci), attribute=attribute, whose=asked.whose)
+    return table
+
+
+def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dict[str, tuple[float, float, float]]:
+    """Of each product that has a number of the attribute: the number, and between which two shares are compared."""
+    names = chooser.data.scheme.names
+    if attribute not in market.table.columns or attribute not in names:
+        other = "" if attribute in names else suggest(str(attribute), [*map(str, names)])
+        raise ArgumentError(Argument("attribute"), f": the products have no attribute {attribute!r}.{other}")
+    numbers = {
+        label: as_number(as_label(value)) for label, value in zip(market.labels, market.table[attribute], strict=True)
+    }
+    column = names.index(attribute)
+    there = ~np.isnan(chooser.cells(market.table)[:, column])
+    known: dict[str, float] = {}
+    for (label, now), has in zip(numbers.items(), there, strict=True):
+        if not has:
+            continue
+        if now is None or now <= 0.0:
+            raise ArgumentError(
+                Argument("attribute"),
+                f": an elasticity is about a number above 0, and {attribute!r} of {label!r} is "
+                f"{market.table[attribute].tolist()[market.labels.index(label)]!r}.",
+            )
+        known[label] = now
+    if change is not None:
+        if not isinstance(change, Real) or isinstance(change, bool) or not 0.0 < abs(float(change)) < 1.0:
+            raise ArgumentError(
+                Argument("change"), f" is a part of the value, between -1 and 1 and not 0; got {change!r}."
+            )
+        if not chooser.is_number(column):
+            raise ArgumentError(
+                Argument("change"),
+                f" asks for untested numbers of {attribute!r}, which has a coefficient for each value; leave it out "
+                "for the arc to the next one, or take the attribute as a number.",
+            )
+        to = 1.0 + float(change)
+        return {label: (now, min(now, now * to), max(now, now * to)) for label, now in known.items()}
+    if chooser.is_number(column):
+        return {label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP)) for label, now in known.items()}
+    levels = sorted(number for level in _tested(chooser, column) if (number := as_number(level)) is not None)
+    return {label: (now, *_next(now, levels)) for label, now in known.items()}
+
+
+def _tested(chooser: Chooser, column: int) -> list[str]:
+    """The levels of an attribute that the fit knows."""
+    levels = list(chooser.data.scheme.levels.values())[column]
+    return [level for level, cell in zip(levels, chooser.level_cells()[column], strict=True) if not np.isnan(cell)]
+
+
+def _next(now: float, levels: list[float]) -> tuple[float, float]:
+    """The number and the next tested one above it, or below the highest."""
+    above, below = [level for level in levels if level > now], [level for level in levels if level < now]
+    if not above and not below:
+        raise ArgumentError(Argument("attribute"), f": {now:g} is the only number that was tested; there is no arc.")
+    return (now, above[0]) if above else (below[-1], now)
+
+
+def source_of_volume(
+    chooser: Chooser,
+    products: "pandas.DataFrame",
+    new: Any,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    how: How,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """What each other product loses to new ones, and their part of what these win."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    ci = probability_of(ci)
+    market = market_of(chooser.data.scheme, products)
+    named = [new] if isinstance(new, str) or not hasattr(new, "__iter__") else list(new)
+    added = list(dict.fromkeys(place_of(as_label(label), market.labels, "new") for label in named))
+    if not added:
+        raise ArgumentError(Argument("new"), " must name one product of the market or more; got none.")
+    others = [place for place in range(len(market.labels)) if place not in added]
+    if len(others) < 1:
+        raise ArgumentError(Argument("new"), " names every product of the market; leave at least one to lose to them.")
+    before_market = market._replace(labels=[market.labels[k] for k in others], table=market.table.iloc[others])
+    how = how.checked([market])
+    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    before, after = how.shares(chooser, [before_market, market], asked.drawn, cores, random_seed)
+    won = after[:, added].sum(axis=1, keepdims=True)
+    named_values = {"before": before, "after": after[:, others]}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        named_values |= {"lost": before - after[:, others], "source": (before - after[:, others]) / won}
+        named_values |= {"proportional": before / before.sum(axis=1, keepdims=True)}
+    columns = {name: centre(chooser, values) for name, values in named_values.items()}
+    for name in ("lost", "source"):
+        columns |= spread(chooser, name, named_values[name], ci)
+    table = Table(columns, index=pd.Index([market.labels[k] for k in others], name="product"))
+    table.attrs.update(chooser.facts(ci), new=[market.labels[k] for k in added], whose=asked.whose)
+    table.attrs["won"] = float(centre(chooser, won)[0])
+    return table

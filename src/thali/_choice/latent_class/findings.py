@@ -1,0 +1,123 @@
+"""What the latent-class logit finds out."""
+
+from typing import TYPE_CHECKING
+
+from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
+from thali._model.references import Cite
+from thali._model.settings import Settings
+from thali._model.wording import listed, number, phrase
+from thali._posterior.interval import interval_name
+
+from ..answers.english import ENGLISH
+from ..answers.findings import OF_PEOPLE, answers_of, check
+from .fit import FOLDS
+
+if TYPE_CHECKING:
+    from .model import LatentClassLogit
+
+
+def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    held = set(model.membership_.to_numpy().argmax(axis=1))  # whose classes are the segments, if each holds somebody
+    usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
+    answers, segments = answers_of(settings, usual, instead="")
+    return (*_FIRST, *answers, *segments, *_LAST)
+
+
+@finding("classes", "Which classes of people are there?")
+def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
+    """The classes, their sizes and what they want."""
+    shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
+    several = model.n_classes_ > 1
+    sentence = phrase(ENGLISH, "latent.several" if several else "latent.one", number=model.n_classes_, shares=shares)
+    row = model.choice_.loc[model.n_classes_]
+    values = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
+    counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
+    notes = [phrase(ENGLISH, "latent.maximum", **values, **counts)]
+    if several:
+        notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
+    table = model.class_table().rename_axis("coefficient")
+    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes))
+
+
+@finding("class_odds", "Who is of which class?")
+def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """How columns of people change the odds of classes."""
+    if model.membership_coef_ is None or model.n_classes_ < 2:
+        return None
+    table = model.class_odds(ci=settings.ci)
+    sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
+    interval = interval_name(settings.ci)
+    sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
+    if sure:
+        row = min(sure, key=lambda each: each["p"])
+        ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
+        named = {"column": row["column"], "label": row["class"], "interval": interval}
+        sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
+    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, rows=None)
+
+
+@finding("numbers_of_classes", "How many classes are there?")
+def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """The numbers of classes that were tried."""
+    tried = model.choice_
+    shown = tried.dropna(axis=1, how="all")
+    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, rows=None if len(tried) > 1 else 0)
+
+
+LEVEL = 0.05  # of a test
+MIN_REPLICATES = 19  # with fewer no p-value is as small as that
+
+
+@finding("bootstrap_test", "Are so many classes needed, or more?")
+def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """Tests of one class fewer, and of one more."""
+    if not settings.bootstrap:
+        return None
+    table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed, job=settings.job)
+    told, finished = [], int(table["replicates"].to_numpy().min())
+    for classes, row in table.to_dict("index").items():
+        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p"])}
+        few = finished < MIN_REPLICATES
+        how = "few" if few else "rejected" if row["p"] <= LEVEL else "enough"
+        told.append(str(phrase(ENGLISH, f"latent.{how}", **facts)))
+    note = phrase(ENGLISH, "latent.replicates", replicates=finished)
+    return Finding(
+        " ".join(told),
+        title=ENGLISH["latent.tests"],
+        table=table,
+        rows=None,
+        notes=(note,),
+        stopped=finished < settings.bootstrap,
+    )
+
+
+@finding("membership", "Of which class is everybody?", FULL)
+def membership(model: "LatentClassLogit", settings: Settings) -> Finding:
+    """The probability of each respondent's class."""
+    shown = model.membership_.rename(columns=lambda k: f"class {k}")
+    return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
+
+
+@finding("summary", "How sure is each quantity?", FULL, chapter=STATISTICS)
+def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """The coefficients with their errors, which a terminal shows beside each other."""
+    return summary(model, settings)
+
+
+def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
+    """How a paper says it."""
+    sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
+    sentences = [sentence]
+    if model.membership_coef_ is not None:
+        named = listed(list(model.membership_coef_.columns[1:]))
+        sentences.append(phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named))
+    if len(model.choice_) > 1:
+        criterion = "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
+        sentences.append(phrase(ENGLISH, "latent.chosen", criterion=criterion))
+    return tuple(sentences)
+
+
+_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test)
+_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)

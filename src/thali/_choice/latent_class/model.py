@@ -1,0 +1,679 @@
+"""`LatentClassLogit`: a few segments of people, each with tastes of its own; its tables."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._arguments import one_of, whole
+from thali._data.experiments import ChoiceExperiment
+from thali._described import Facts
+from thali._inference.seeds import root, seed_setting
+from thali._labels import plural, shorten
+from thali._model.base import Job, Model
+from thali._people.columns import covariates_of, names_of
+from thali._people.segments import HasSegments, spaced_draws
+from thali._posterior.interval import INTERVAL
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    ModelName,
+    Setting,
+    ThaliWarning,
+)
+
+from ..answers.check import HasChoiceCheck
+from ..answers.chooser import probability_of
+from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.segments import compared_levels, of_tastes
+from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
+from .fit import (
+    BIC,
+    DRAWS,
+    FOLDS,
+    HELD_OUT,
+    ODDS,
+    ClassDraws,
+    Fit,
+    Panel,
+    Point,
+    Starts,
+    chosen,
+    fits,
+    fitted_attributes,
+    forecast_of,
+    numbers_of,
+    panel_of,
+    point,
+    scaled,
+    starts_within_budget,
+)
+from .membership import ByColumns, Sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from thali._data.experiments.scheme import Scheme
+    from thali._people.columns import Covariates
+    from thali._people.segments import Preferences
+
+CHOICES = (BIC, HELD_OUT)
+
+
+class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
+    r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes of its own.
+
+    .. math::
+        P(x^*_{n1}, x^*_{n2}, \dots) = \sum_{k=1}^K \pi_k \prod_t
+        e^{x_{nt}^{*T} \beta_k} \Big/ \sum_{j} e^{x_{ntj}^T \beta_k}
+
+    The likelihood is that of all tasks of a person together, since a person has one class. It has several maxima:
+    expectation and maximisation (EM) begins at the tastes of random people, Newton's method ends it, and the best of
+    many starts is kept. Columns are coded as by `MultinomialLogit`. With `by` the class of person n depends on
+    columns z of people, which have coefficients beside the constant of each class but the first,
+
+    .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0.
+
+    Parameters
+    ----------
+    classes : int, or several
+        K; of several, such as range(1, 7), one is chosen.
+    linear : attribute or list of attributes
+        Those whose number itself has a coefficient instead; predictions then take any number.
+    knots, interactions, constants : optional
+        As of `MultinomialLogit`.
+    by : column or list of columns, optional
+        Of `data.people`, such as ["age", "sex"], on which the class of a person depends; labels are columns of 0 and 1.
+    choose : {"bic", "held-out"}
+        By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
+    starts : int, optional
+        None: until three starts have found the best maximum, 4 for each class at least and 40 at most; of so many
+        choices that these would take more than ten minutes of the processor, fewer.
+
+    Attributes
+    ----------
+    n_classes_ : int
+    sizes_ : pandas.Series (K,)
+        Share of people in each class, the largest first.
+    coef_ : pandas.DataFrame (K, p)
+        NaN where the data cannot tell a coefficient from those before it.
+    membership_coef_ : pandas.DataFrame (K, 1 + columns) or None
+        Log odds of each class against the first: of people with average columns ("constant"), and their change with a
+        unit of each column; None without `by`.
+    covariance_ : pandas.DataFrame
+        Inverse of the observed information (negative Hessian) of the log odds of all classes but the first, with their
+        columns class by class, and of the K p coefficients.
+    membership_ : pandas.DataFrame (respondents, K)
+        Posterior probability of everybody's class.
+    individual_ : pandas.DataFrame (respondents, p)
+        Tastes of every respondent, averaged over classes.
+    choice_ : pandas.DataFrame
+        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1: everybody belongs
+        to one class for certain), smallest (size of a class), starts and times_found, how many of them found the best.
+    log_likelihood_ : float
+        Of all choices, natural logarithm.
+    aic_, bic_, entropy_r2_ : float
+    n_tasks_ : int
+    converged_ : bool
+        Whether Newton's method settled on a maximum.
+    unbounded_ : tuple of str
+        Coefficients of classes that the choices leave open, and log odds of classes that columns of people do.
+
+    Raises
+    ------
+    DataError
+        If the data are no choice experiment, no attribute differs within a task, or classes outnumber respondents.
+    ArgumentError
+        If an argument is outside its range.
+
+    Warns
+    -----
+    EstimateWarning
+        If a coefficient has no bound, or only one start found the best maximum.
+    DataWarning
+        If some coefficients cannot be told from others, or a declared level is never shown.
+
+    References
+    ----------
+    Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity structure; Dayton &
+    Macready (1988), Concomitant-variable latent-class models, of `by`; Louis (1982), Finding the observed
+    information matrix when using the EM algorithm.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> cheap, dear = [1, 0] * 7 + [0, 1], [0, 1] * 7 + [1, 0]  # eight tasks each of six people, and of four
+    >>> rows = {"id": [n // 16 for n in range(160)], "task": [n // 2 for n in range(160)], "price": [90, 150] * 80,
+    ...         "choice": cheap * 6 + dear * 4}
+    >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
+    >>> model.sizes_.round(3).tolist()
+    [0.6, 0.4]
+    >>> model.coef_["price[150]"].round(2).tolist()
+    [-1.95, 1.95]
+    """
+
+    _FINDINGS: ClassVar[str] = "thali._choice.latent_class.findings"
+
+    n_classes_: int
+    sizes_: "pd.Series"
+    coef_: "pd.DataFrame"
+    membership_coef_: "pd.DataFrame | None" = None  # files of models without columns of people hold none
+    covariance_: "pd.DataFrame"
+    membership_: "pd.DataFrame"
+    individual_: "pd.DataFrame"
+    choice_: "pd.DataFrame"
+    log_likelihood_: float
+    aic_: float
+    bic_: float
+    entropy_r2_: float
+    n_tasks_: int
+    converged_: bool
+    unbounded_: tuple[str, ...]
+    scheme_: "Scheme"
+    _coding_: "Coding"
+    _draws_: "ClassDraws"
+    _data_: "ChoiceExperiment"
+    _seed_: np.random.SeedSequence
+    _covariates_: "Covariates | None" = None
+    _expected_: np.ndarray | None = None  # (respondents, K) by their columns
+
+    def __init__(
+        self,
+        classes: Any = 3,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool = False,
+        by: Any = None,
+        choose: str = "bic",
+        starts: int | None = None,
+    ) -> None:
+        self.classes = classes
+        self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
+        self.by = by
+        self.choose = choose
+        self.starts = starts
+
+    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "LatentClassLogit":
+        """Fit to a choice experiment.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            The same seed gives the same draws; None takes a fresh one. It is the seed of the starts, of the parts of
+            people that are left out, and of the draws that intervals come from.
+        progressbar : bool
+            Whether to show how far the run is.
+
+        Returns
+        -------
+        LatentClassLogit
+        """
+        return self._carry_out(self._checked(data, random_seed, progressbar))
+
+    def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
+        from thali._inference.progress import Progress, says
+
+        from ..logit import independent_columns
+
+        data = experiment(data, self.constants)
+        choose = one_of("choose", self.choose, CHOICES)
+        numbers = numbers_of(self.classes, choose, data.n_respondents)
+        starts = None if self.starts is None else whole("starts", self.starts, 1)
+        seed = root(random_seed)
+        coding = coding_of(data, self.linear, self.knots, self.interactions)
+        refuse_many_levels(data, coding.linear)
+        covariates = covariates_of(self.by, data.people, data.n_respondents)
+        panel = panel_of(data, coding, covariates.matrix)
+        kept = independent_columns(panel.tasks)
+        if not kept.any():
+            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+        panel, scale = scaled(panel, kept)
+
+        each = starts_within_budget(panel, numbers, choose, starts)
+        total = sum(map(each.least, numbers)) * (1 + FOLDS * (choose == HELD_OUT))
+
+        def work() -> dict[str, Any]:
+            say = says("This fit", "fewer numbers of ", Argument("classes"), ", or fewer ", Argument("starts"))
+            with Progress(progressbar, "fitting", total, "starts", say) as progress:
+                progress.update(0)
+                done = count(1)
+                found = fits(panel, numbers, choose, each, seed, lambda: progress.update(min(next(done), total)))
+            number = chosen(found, choose)
+            fitted = fitted_attributes(found[number], panel, data, coding, kept, scale, covariates, seed)
+            return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
+
+        forecast = forecast_of(panel, numbers, choose, each)
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=forecast)
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
+            yield DataWarning(
+                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
+                "take 0 for it. Leave out an attribute that the others determine."
+            )
+        if self._coincide():
+            yield EstimateWarning(
+                f"The choices do not show {self.n_classes_} classes: some have the same tastes, or hold nobody. Ask "
+                "for fewer by ",
+                Argument("classes"),
+                ".",
+            )
+        elif tastes := [name for name in self.unbounded_ if not name.startswith(ODDS)]:
+            yield EstimateWarning(
+                f"The choices leave {shorten(tastes)} open: hardly any choice of the class speaks "
+                "against an infinite preference there. Predictions are usable, these estimates and standard errors are "
+                "not; ask for fewer classes, or take ",
+                ModelName("HierarchicalLogit"),
+                ", which has a prior.",
+            )
+        if not self._coincide() and (odds := [name for name in self.unbounded_ if name.startswith(ODDS)]):
+            yield EstimateWarning(
+                f"The columns of people leave {shorten(odds)} open: they tell who belongs to a class all but without "
+                "exception, so that its odds grow without end. Classes and predictions are usable, these estimates and "
+                "standard errors are not; ask for fewer classes, or leave a column out of ",
+                Argument("by"),
+                ".",
+            )
+        row = self.choice_.loc[self.n_classes_]
+        if row["times_found"] == 1 and row["starts"] > 1:
+            yield EstimateWarning(
+                f"Only one of {int(row['starts'])} starts found the best maximum, so that there may be a better one; "
+                "try more, such as ",
+                Setting("starts", 4 * int(row["starts"])),
+                ", or fewer classes.",
+            )
+        if not self.converged_:
+            yield EstimateWarning(
+                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
+                "determine each other."
+            )
+
+    def _coincide(self) -> bool:
+        """Whether two classes have the same tastes, or one holds nobody."""
+        tastes = self.coef_.to_numpy()
+        pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
+        same = any(np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True) for k, j in pairs)
+        return same or bool((self.sizes_ < 1e-6).any())
+
+    def _answers(self) -> Facts:
+        row = self.choice_.loc[self.n_classes_]
+        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} found it"
+        sizes = ", ".join(f"{100 * size:.0f} %" for size in self.sizes_)
+        found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
+        classes = "classes", f"{self.n_classes_} ({sizes} of people)"
+        return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
+
+    def run_settings(self) -> dict[str, Any]:
+        self._require_fitted()
+        return seed_setting(self._seed_)
+
+    def _data_of_fit(self) -> "ChoiceExperiment":
+        return self._data_
+
+    def summary(self) -> "pd.DataFrame":
+        """Sizes and coefficients of all classes with their standard errors.
+
+        Returns
+        -------
+        pandas.DataFrame
+            coef, se (by the observed information), z (their ratio; none for a size) and p (two-sided, normal). Rows
+            "class 1: size", "class 1: price[150]" and so on, the largest class first. With `by` "log odds of
+            class 2", of people with average columns, "log odds of class 2: age" and so on come last.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        self._require_fitted()
+        odds = None if self.membership_coef_ is None else self.membership_coef_.to_numpy()[1:].ravel()
+        return summary_table(self.sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
+
+    def class_table(self) -> "pd.DataFrame":
+        """The classes beside each other.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column a class, the largest first; rows size (share of people), size_se, and every coefficient.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        self._require_fitted()
+        return classes_table(self.sizes_, self.coef_, self._size_errors())
+
+    def _size_errors(self) -> np.ndarray:
+        """Standard errors of the sizes."""
+        expected = self.sizes_.to_numpy()[None] if self._expected_ is None else self._expected_
+        people = np.ones((1, 1)) if self._covariates_ is None else self._covariates_.matrix
+        units = np.ones(1) if self._covariates_ is None else np.append(1.0, self._covariates_.sd)
+        parameters = (self.n_classes_ - 1) * people.shape[1]
+        units = np.tile(units, self.n_classes_ - 1)
+        covariance = self.covariance_.to_numpy()[:parameters, :parameters] * np.outer(units, units)
+        return size_errors(expected, people, covariance)
+
+    def class_odds(self, ci: float = INTERVAL) -> "pd.DataFrame":
+        r"""Who is of which class: how the columns of people change the odds of each class against the largest.
+
+        .. math:: \ln \frac{\pi_{nk}}{\pi_{n1}} = z_n^T \gamma_k
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a class but the first and a column of people: `class`, `column`; `odds`, by which a unit more of the
+            column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal for the
+            logarithm); `log_odds` and its standard error `se`; `p` (two-sided, normal).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no columns of people.
+        """
+        from scipy.special import ndtr, ndtri
+
+        from thali._tables import Table
+
+        self._require_fitted()
+        if self.membership_coef_ is None:
+            raise ArgumentError(
+                "The model has no columns of people, on which classes depend; name them by ",
+                Argument("by"),
+                ".",
+            )
+        coef = self.membership_coef_
+        errors = np.sqrt(np.diag(self.covariance_))[: coef.iloc[1:].size].reshape(len(coef) - 1, coef.shape[1])
+        rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
+        value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
+        width = ndtri((1.0 + probability_of(ci)) / 2.0) * error
+        table = Table(rows, columns=["class", "column"]).assign(
+            odds=np.exp(value),
+            low=np.exp(value - width),
+            high=np.exp(value + width),
+            log_odds=value,
+            se=error,
+            p=2.0 * ndtr(-np.abs(value / error)),
+        )
+        table.attrs["interval"] = ci
+        return table
+
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
+        r"""Probability that each alternative of new tasks is chosen.
+
+        .. math:: \sum_k r_{nk} p_{k}(x_j), \qquad r_{nk} = \pi_k \text{ for somebody new}
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the
+            fit belongs to each class with her own probability; anybody else with that of people with the same columns,
+            where the model has `by` and the new tasks have these columns, else with that of the population.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over the
+            sampling distribution of the classes' tastes, whoever is of which class; None: none.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the others hold the lower and
+            the upper ends of the intervals.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column of new people has
+            no number where the respondents have numbers.
+        ArgumentError
+            If `ci` is no probability.
+        """
+        from ..answers.chooser import with_ends
+        from ..logit import probabilities
+
+        self._require_fitted()
+        matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
+        classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
+        strange = encoded.respondent_of_row < 0
+        if strange.any() and (people := self._columns_of_rows(new)) is not None:
+            known = covariates_of(self.by, self._data_.people, self._data_.n_respondents)
+            covariates = known.of(people.loc[strange])
+            told = ~np.isnan(covariates).any(axis=1)
+            classes[np.flatnonzero(strange)[told]] = ByColumns(self._odds(), covariates[told]).expected
+
+        def of(tastes: np.ndarray) -> np.ndarray:
+            return (probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(axis=1)
+
+        found = of(np.nan_to_num(self.coef_.to_numpy()))
+        return with_ends(found, lambda: np.stack([of(tastes) for tastes in self._draws_.tastes]), ci)
+
+    def bootstrap_test(
+        self,
+        replicates: int = 99,
+        starts: int | None = None,
+        random_seed: Any = 0,
+        progressbar: bool = True,
+        job: Any = None,
+    ) -> "pd.DataFrame":
+        r"""Whether fewer classes would do, or more are needed: likelihood-ratio tests by the bootstrap.
+
+        .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
+
+        Choices are simulated B times by the fit with K classes, in the same tasks, and both numbers of classes are
+        fitted to each: K from what the simulation was made of, K + 1 from that and somebody's tastes, and from random
+        people.
+
+        Parameters
+        ----------
+        replicates : int
+            B.
+        starts : int, optional
+            Random starts of each fit with K + 1 classes; None: twice as many as classes. With too few, tests find too
+            many classes.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+            Whether to show how far the run is.
+        job : str or path, optional
+            A folder that keeps finished replicates: the same call goes on from them, also with more `replicates`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a test, of K - 1 classes against the K of the fit, and of K against K + 1: `classes`, `against`, their
+            log-likelihoods, `statistic`, `p`, its standard error `p_se` by the number of `replicates`.
+            ``attrs["statistics"]`` has those of the replicates.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a number is not whole, or below 1.
+        DataError
+            If the job is of other data or another model, is damaged, or is running.
+
+        Warns
+        -----
+        InterruptedWarning
+            If Ctrl-C came: the table is then of the finished replicates.
+
+        References
+        ----------
+        McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of components in a normal
+        mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number of classes in latent class analysis and
+        growth mixture modeling.
+        """
+        from thali._inference.parts import PartsFolder
+        from thali._model.saved import describe, digest_of
+
+        from .bootstrap import observed, tested
+
+        self._require_fitted()
+        replicates = whole("replicates", replicates, 1)
+        number = 2 * (self.n_classes_ + 1) if starts is None else whole("starts", starts, 1)
+        panel, known = self._panel_of_fit()
+        stamp = {
+            "kind": "test of classes",
+            "models": {"latent-class-logit": describe(self)},
+            "settings": {"starts": number, "classes": self.n_classes_},
+            "data": digest_of(self._data_),
+        }
+        with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
+            seeds = (root(random_seed) if folder is None else folder.seed).spawn(3)
+            tests = observed(panel, known, Starts(self.starts), seeds[1:])
+            return tested(panel, tests, replicates, number, seeds[0], folder, progressbar)
+
+    def _panel_of_fit(self) -> tuple["Panel", "Point"]:
+        """The choices of the fit in columns of size 1, and the classes there."""
+        people = None if self._covariates_ is None else self._covariates_.matrix
+        kept = ~self.coef_.isna().any().to_numpy()
+        panel, scale = scaled(panel_of(self._data_, self._coding_, people), kept)
+        classes = Sizes(self.sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+        return panel, point(panel, classes, self.coef_.to_numpy()[:, kept] * scale)
+
+    def _odds(self) -> np.ndarray:
+        """Log odds of the classes by the standardised columns of people."""
+        assert self.membership_coef_ is not None and self._covariates_ is not None
+        return self.membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
+
+    def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
+        """The columns of people that classes depend on, in every row of new tasks; None where there are none."""
+        if self._covariates_ is None:
+            return None
+        names = list(names_of(self.by))
+        if isinstance(new, ChoiceExperiment):
+            if new.people is None or not set(names) <= set(map(str, new.people.columns)):
+                return None
+            person = np.repeat(new.respondent_of_task, np.diff(new.first_row))
+            return new.people.loc[:, names].iloc[person].reset_index(drop=True)
+        table = new.set_axis([str(name) for name in new.columns], axis=1)
+        return table.loc[:, names].reset_index(drop=True) if set(names) <= set(table.columns) else None
+
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
+        """The data and replicates of all choices, at `most` draws."""
+        from ..logit import drawn_choices, tasks_of
+
+        self._require_fitted()
+        kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))
+        tastes = self._individual_draws()[kept]
+        drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
+        return self._data_, drawn["chosen"][0]
+
+    def _chooser(self) -> "LogitChooser":
+        self._require_fitted()
+        draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
+        tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
+        sizes = np.vstack([self.sizes_, draws.sizes])
+        return LogitChooser(
+            self._coding_,
+            self._data_,
+            tastes,
+            np.zeros(DRAWS + 1, np.int64),
+            self.membership_.to_numpy(),
+            lambda kept, rng: (tastes[kept], sizes[kept]),
+            covariance=np.nan_to_num(self.covariance_.to_numpy()[parameters:, parameters:]),
+            kinds=np.concatenate([draws.of_people[:1], draws.of_people]),
+        )
+
+    def _preferences(self) -> "Preferences":
+        self._require_fitted()
+        data = self._data_
+        kept = spaced_draws(len(self._draws_.sizes), data.n_respondents, sum(map(len, compared_levels(data).values())))
+        return of_tastes(self._individual_draws()[kept], self._coding_, data)
+
+    def _individual_draws(self) -> np.ndarray:
+        """Tastes of everybody in every draw, shape (draws, respondents, p)."""
+        draws = self._draws_
+        return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
+
+
+# Tables of a fitted latent-class logit --------------------------------------------------------------------------------
+
+
+def size_errors(expected: np.ndarray, people: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    r"""Standard errors of sizes by the covariance of the log odds of classes against the first, and their columns.
+
+    .. math:: \partial \pi_{nk} / \partial \gamma_j = \pi_{nk} (1[k = j] - \pi_{nj}) z_n
+    """
+    number = expected.shape[1]
+    change = expected[:, :, None] * (np.eye(number) - expected[:, None])[:, :, 1:]  # (people, K, K - 1)
+    slopes = np.einsum("nkj,nq->kjq", change, people).reshape(number, -1) / len(expected)
+    return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0.0))
+
+
+def summary_table(
+    sizes: "pd.Series",
+    coef: "pd.DataFrame",
+    covariance: "pd.DataFrame",
+    of_sizes: np.ndarray,
+    odds: np.ndarray | None,
+) -> "pd.DataFrame":
+    """Sizes, coefficients and log odds with their standard errors."""
+    from scipy.special import ndtr
+
+    from thali._tables import Table
+
+    with np.errstate(invalid="ignore"):
+        every = np.sqrt(np.diag(covariance.to_numpy()))
+    errors = every[len(every) - coef.size :].reshape(coef.shape)
+    rows = {}
+    for k, label in enumerate(sizes.index):
+        rows[f"class {label}: size"] = (sizes.iloc[k], of_sizes[k], np.nan)
+        for j, name in enumerate(coef.columns):
+            value, error = coef.iloc[k, j], errors[k, j]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                rows[f"class {label}: {name}"] = (value, error, np.divide(value, error))
+    if odds is not None:
+        rows |= {name: (*pair, pair[0] / pair[1]) for name, *pair in zip(covariance.index, odds, every, strict=False)}
+    table = Table.from_dict(rows, orient="index", columns=["coef", "se", "z"])
+    return Table(table.assign(p=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
+
+
+def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) -> "pd.DataFrame":
+    """A column a class: its size, and what each coefficient is in it."""
+    from thali._tables import Table
+
+    rows = np.vstack([sizes.to_numpy(), errors, coef.to_numpy().T])
+    return Table(rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index])
+
+
+def choice_table(found: "dict[int, Fit]") -> "pd.DataFrame":
+    """A row a number of classes: by what it is chosen."""
+    import pandas as pd
+
+    rows = [
+        {
+            "log_likelihood": fit.log_likelihood,
+            "parameters": fit.parameters,
+            "aic": fit.aic,
+            "bic": fit.bic,
+            "held_out": fit.held_out,
+            "entropy_r2": fit.entropy_r2,
+            "smallest": float(fit.best.summit.where.sizes.min()),
+            "starts": fit.best.starts,
+            "times_found": fit.best.times_found,
+        }
+        for fit in found.values()
+    ]
+    return pd.DataFrame(rows, pd.Index(list(found), name="classes"))

@@ -1,0 +1,341 @@
+"""`MultinomialLogit`: everybody has the same tastes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._arguments import one_of
+from thali._described import Facts
+from thali._labels import shorten
+from thali._model.base import Job, Model
+from thali._model.engine import Forecast
+from thali.errors import (
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    ModelName,
+    ThaliWarning,
+)
+
+from ..answers.logits import LogitAnswers, LogitChooser
+from ..coding import Coding, coding_of, experiment, measured_facts, read_cells, refuse_many_levels, unseen_remarks
+from .money import (
+    MONEY,
+    PREFERENCE,
+    SPACES,
+    covariance_in_utility,
+    from_logarithm,
+    in_money,
+    in_utility,
+    price_of_space,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from thali._data.experiments import ChoiceExperiment
+    from thali._data.experiments.scheme import Scheme
+
+
+_STEPS = 7  # of Newton's method, usually
+_DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
+
+
+class MultinomialLogit(LogitAnswers, Model):
+    r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
+
+    .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
+
+    Every level that the tasks show, but the first of an attribute, has a coefficient, the utility that it adds to that
+    of the first.
+
+    In willingness-to-pay space the coefficients are amounts of money, and the price p has the scale of utility,
+
+    .. math:: u_j = s \, (x_j^T w - p_j), \qquad s = -\beta_p > 0, \quad w_k = -\beta_k / \beta_p.
+
+    Parameters
+    ----------
+    linear : attribute or list of attributes
+        Those whose number itself has a coefficient instead; predictions then take any number. Columns of more than 30
+        different numbers of which some are not whole are taken as numbers anyway, unless the data list their `levels`.
+    knots : dict, optional
+        Attribute of numbers -> where its slope changes, a list of numbers between tested values, or how many such
+        places there are, at quantiles of the tested values. It has a coefficient, its slope, in each piece, and
+        predictions take any number.
+    interactions : list of pairs of attributes, or dict of lists
+        Two attributes whose columns also have coefficients for their products, such as [("price", "brand")] or
+        {"price": ["brand"]}.
+    constants : bool
+        Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
+    space : {"preference", "willingness-to-pay"}
+        What coefficients are: utilities, or amounts in units of the attribute that is called a price, a cost, a fee or
+        a fare. That must be taken as a number (`linear`) and has no interaction.
+
+    Attributes
+    ----------
+    coef_ : pandas.Series (p,)
+        NaN where the data cannot tell a coefficient from those before it. In willingness-to-pay space the scale s
+        stands in place of the price, as "scale[price]".
+    covariance_ : pandas.DataFrame (p, p)
+        Inverse of the negative Hessian.
+    log_likelihood_ : float
+        Of all choices, natural logarithm.
+    aic_, bic_ : float
+        BIC counts tasks.
+    n_tasks_ : int
+    converged_ : bool
+        Whether Newton's method settled on a maximum.
+    unbounded_ : tuple of str
+        Coefficients along which the likelihood rises without end.
+
+    Raises
+    ------
+    DataError
+        If the data are no choice experiment, no attribute differs within a task, or one that is not taken as a number
+        has more than 30 levels, which the data do not list; in willingness-to-pay space also if demand does not fall
+        with the price.
+    ArgumentError
+        If an argument names no attribute, or takes one as a number whose levels are none; with constants if
+        alternatives have no labels; in willingness-to-pay space if there is no price, or it is no straight line.
+
+    Warns
+    -----
+    EstimateWarning
+        If the likelihood rises without end.
+    DataWarning
+        If some coefficients cannot be told from others, or a declared level is never shown.
+
+    References
+    ----------
+    McFadden (1974), Conditional logit analysis of qualitative choice behavior; Train & Weeks (2005), Discrete choice
+    models in preference space and willingness-to-pay space.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> rows = {"id": [1] * 8, "task": [1, 1, 2, 2, 3, 3, 4, 4], "choice": [1, 0] * 3 + [0, 1], "price": [90, 150] * 4}
+    >>> model = MultinomialLogit().fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)))
+    >>> model.coef_.round(4).to_dict()
+    {'price[150]': -1.0986}
+    >>> model.predict_proba(pd.DataFrame({"price": [150, 90]})).round(4).tolist()
+    [0.25, 0.75]
+    """
+
+    _FINDINGS: ClassVar[str] = "thali._choice.logits.findings"
+    coef_: "pd.Series"
+    covariance_: "pd.DataFrame"
+    log_likelihood_: float
+    aic_: float
+    bic_: float
+    n_tasks_: int
+    converged_: bool
+    unbounded_: tuple[str, ...]
+    scheme_: "Scheme"
+    _coding_: "Coding"
+    _data_: "ChoiceExperiment"
+    _price_: int | None = None  # the place of the scale in willingness-to-pay space
+
+    def __init__(
+        self,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool = False,
+        space: str = PREFERENCE,
+    ) -> None:
+        self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
+        self.space = space
+
+    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "MultinomialLogit":
+        """Fit to a choice experiment.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Not used, as nothing is random.
+        progressbar : bool
+            Not used, as nothing takes long.
+
+        Returns
+        -------
+        MultinomialLogit
+        """
+        return self._carry_out(self._checked(data))
+
+    def _checked(self, data: Any) -> Job:
+        return self._job(experiment(data, self.constants))
+
+    def _job(self, data: "ChoiceExperiment") -> Job:
+        """The fit, checked."""
+        import pandas as pd
+
+        from ..logit import A_CELL, ascend, independent_columns, separating_columns, tasks_of
+
+        coding = coding_of(data, self.linear, self.knots, self.interactions)
+        price = price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+        refuse_many_levels(data, coding.linear)
+        tasks = tasks_of(data, coding)
+        kept = independent_columns(tasks)
+        if not kept.any():
+            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+        tasks = tasks._replace(matrix=tasks.matrix[:, kept])
+        scale = np.abs(tasks.matrix).max(axis=0)
+        scaled = tasks._replace(matrix=tasks.matrix / scale)
+
+        def work() -> dict[str, Any]:
+            found = ascend(scaled)
+            names = list(coding.names)
+            separating = separating_columns(scaled, found.beta)
+            beta = np.full(len(names), np.nan)
+            beta[kept] = found.beta / scale
+            covariance = np.full((len(names), len(names)), np.nan)
+            covariance[np.ix_(kept, kept)] = np.linalg.pinv(found.hessian, hermitian=True) / np.outer(scale, scale)
+            free = int(kept.sum())
+            if price is not None:
+                beta, covariance = in_money(beta, covariance, names.index(price), price)
+                names[names.index(price)] = f"scale[{price}]"
+            index = pd.Index(names, name="coefficient")
+            return {
+                "coef_": pd.Series(beta, index, name="coef"),
+                "covariance_": pd.DataFrame(covariance, index, index),
+                "log_likelihood_": found.log_likelihood,
+                "n_tasks_": data.n_tasks,
+                "aic_": 2.0 * free - 2.0 * found.log_likelihood,
+                "bic_": float(np.log(data.n_tasks)) * free - 2.0 * found.log_likelihood,
+                "converged_": found.converged,
+                "unbounded_": tuple(index[kept][separating]),
+                "scheme_": data.scheme,
+                "_coding_": coding,
+                "_data_": data,
+                "_price_": None if price is None else coding.names.index(price),
+            }
+
+        seconds = _STEPS * A_CELL * scaled.matrix.size
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=Forecast(seconds, seconds))
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
+            yield DataWarning(
+                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
+                "take 0 for it. Leave out an attribute that the others determine."
+            )
+        if self.unbounded_:
+            yield EstimateWarning(
+                f"The likelihood rises without end along {shorten(list(map(str, self.unbounded_)))}: no choice speaks "
+                "against an infinite preference there. Predictions are usable, estimates and standard errors are not; ",
+                ModelName("HierarchicalLogit"),
+                " has a prior and finite estimates.",
+            )
+        elif not self.converged_:
+            yield EstimateWarning(
+                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
+                "determine each other."
+            )
+
+    def _answers(self) -> Facts:
+        found = ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
+        return *found, *measured_facts(self._coding_, self.scheme_)
+
+    def summary(self) -> "pd.DataFrame":
+        """Coefficients with their standard errors.
+
+        Returns
+        -------
+        pandas.DataFrame
+            coef, se, z (their ratio) and p (two-sided, normal), a row a coefficient.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from scipy.special import ndtr
+
+        from thali._tables import Table
+
+        self._require_fitted()
+        with np.errstate(invalid="ignore"):
+            errors = np.sqrt(np.diag(self.covariance_))
+        values = self.coef_.to_numpy()
+        z = values / errors
+        figures = {"coef": values, "se": errors, "z": z, "p": 2.0 * ndtr(-np.abs(z))}
+        return Table(figures, index=self.covariance_.index)
+
+    def _tastes(self) -> np.ndarray:
+        """The coefficients of utility, 0 for those that the data cannot tell."""
+        coef = np.nan_to_num(self.coef_.to_numpy())
+        return coef if self._price_ is None else in_utility(coef, self._price_)
+
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
+        """Probability that each alternative of new tasks is chosen.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over the sampling distribution of the estimate; None:
+            none.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the others hold the lower and
+            the upper ends of the intervals.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        ArgumentError
+            If `ci` is no probability.
+        """
+        from ..answers.chooser import with_ends
+        from ..logit import probabilities
+
+        self._require_fitted()
+        cells, encoded = read_cells(self._coding_, self.scheme_, new)
+        rows = self._coding_.rows(cells)
+
+        def of(tastes: np.ndarray) -> np.ndarray:
+            return probabilities(rows @ tastes, encoded.task_of_row)
+
+        def drawn() -> np.ndarray:
+            return np.stack([of(tastes) for tastes in self._chooser().tastes[1:, 0]])
+
+        return with_ends(of(self._tastes()), drawn, ci)
+
+    def _data_of_fit(self) -> "ChoiceExperiment":
+        return self._data_
+
+    def _chooser(self) -> "LogitChooser":
+        self._require_fitted()
+        coef = np.nan_to_num(self.coef_.to_numpy())
+        units = np.ones(len(coef))
+        if self._price_ is not None:  # as that of the scale, so that the price has a log-normal coefficient
+            units[self._price_] = coef[self._price_]
+            coef[self._price_] = np.log(coef[self._price_])
+        covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(units, units)
+        noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
+        values, vectors = np.linalg.eigh(covariance)
+        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # whichever vectors these are
+        if self._price_ is not None:
+            coef, tastes = (from_logarithm(each, self._price_) for each in (coef, tastes))
+            covariance = covariance_in_utility(covariance, coef, self._price_)
+        people = np.ones((len(self._data_.respondents), 1))
+        return LogitChooser(
+            self._coding_,
+            self._data_,
+            np.vstack([coef, tastes])[:, None],
+            np.zeros(_DRAWS + 1, np.int64),
+            people,
+            covariance=covariance,
+        )

@@ -1,0 +1,66 @@
+"""What the convergence check of product classes says beside R-hat and effective sample size of shares and effects."""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._posterior.summary import bulk_and_r_hat
+
+if TYPE_CHECKING:
+    import xarray
+
+INTERPRETABLE = 1.05  # R-hat of a or sigma up to which it can be interpreted
+_CERTAIN = 0.99  # probability of Student's t beyond which a gain counts
+_LEAST_GAIN, _LEAST_DRAWS = 1.0, 5  # nats, and draws of a quarter
+
+
+class Climb(NamedTuple):
+    """How much the mean log-likelihood of the last quarter of the draws exceeds that of the third."""
+
+    gain: float
+    error: float  # standard error over chains
+
+
+def climb_of(tree: "xarray.DataTree") -> Climb | None:
+    """Return the gain of chains that still climb towards the posterior; None for others."""
+    from scipy.special import stdtrit
+
+    values = tree["posterior"].dataset["log_likelihood"].values
+    chains, quarter = len(values), values.shape[1] // 4
+    if chains < 2 or quarter < _LEAST_DRAWS:
+        return None
+    gains = values[:, -quarter:].mean(axis=1) - values[:, -2 * quarter : -quarter].mean(axis=1)
+    climb = Climb(float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(chains))
+    return climb if climb.gain > max(_LEAST_GAIN, stdtrit(chains - 1, _CERTAIN) * climb.error) else None
+
+
+def parameter_r_hats(tree: "xarray.DataTree") -> np.ndarray:
+    """Return the R-hat of a and of sigma."""
+    posterior = tree["posterior"].dataset
+    return bulk_and_r_hat(np.stack([posterior["value_shape"].values, posterior["stability"].values]))[1]
+
+
+def remarks_on(tree: "xarray.DataTree", agrees: bool) -> tuple[str, ...]:
+    """Return sentences on predictions, and on a and sigma where their chains differ."""
+    sentences = []
+    difference = float(tree["sample_stats"].dataset.get("prediction_difference", math.nan))
+    if math.isfinite(difference):
+        sentences.append(f" Predictions of another run would differ by {difference:.3f} (rms).")
+    largest = float(parameter_r_hats(tree).max())
+    if largest > INTERPRETABLE:
+        others = (
+            "; shares, effects and predictions, which average over them, agree"
+            if agrees
+            else ", so do not interpret them"
+        )
+        sentences.append(f" a and sigma: chains differ (R-hat {largest:.2f}){others}.")
+    return tuple(sentences)
+
+
+def parameters_fact(tree: "xarray.DataTree") -> tuple[str, str]:
+    """Return the posterior means of a and sigma with their R-hat, or that these cannot be interpreted."""
+    posterior, r_hats = tree["posterior"].dataset, parameter_r_hats(tree)
+    means = ", ".join(f"{float(posterior[name].mean()):.2f}" for name in ("value_shape", "stability"))
+    values = "not interpretable" if r_hats.max() > INTERPRETABLE else means
+    return "a, sigma", f"{values} (R-hat {', '.join(f'{r_hat:.2f}' for r_hat in r_hats.tolist())})"

@@ -1,0 +1,83 @@
+"""What product classes find out."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._model.finding import STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.references import Cite
+from thali._model.settings import Settings
+from thali._model.wording import listed, phrase
+
+from ..answers.english import ENGLISH
+from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check
+from .reports.class_table import STABLE
+
+if TYPE_CHECKING:
+    from .model import ProductClasses
+
+_LONGEST = 100  # letters of the name of a class in a line
+
+
+def makers_of(model: "ProductClasses", settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    answers, segments = answers_of(settings)
+    return (asked(lambda model: ENGLISH["classes.asked"]), *answers, classes, evidence, *segments, *_LAST)
+
+
+@finding("classes", "Which classes of products do people care about?")
+def classes(model: "ProductClasses", settings: Settings) -> Finding:
+    """The classes of products of which most chains say the same, the most important first."""
+    table = model.classes(**settings.given("similar"))
+    if not len(table):
+        return Finding(ENGLISH["classes.none"], table=table, rows=0)
+    stable = table[table["stability"] >= STABLE]
+    every, notes = table.attrs["classes"], ()
+    if hidden := every - len(stable):
+        rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
+        notes = (phrase(ENGLISH, "classes.hidden", hidden=f"{hidden:,}", every=f"{every:,}", rest=rest),)
+    if not len(stable):
+        return Finding(ENGLISH["classes.unstable"], table=table, rows=0, notes=notes)
+    first = stable.iloc[0]
+    sentence = str(phrase(ENGLISH, "classes", name=first["class"], share=f"{100 * first['share']:.0f}"))
+    return Finding(
+        sentence,
+        title=ENGLISH["classes.title"],
+        table=table,
+        shown=_to_read(stable),
+        picture=Picture("classes", ENGLISH["classes.caption"], (table,)),
+        notes=notes,
+    )
+
+
+def _to_read(table: Any) -> Any:
+    """The numbers of the classes, then their names, cut if they are long."""
+    columns = ["importance", "importance_se", "share", "share_se", "liked", "share_new", "stability"]
+    names = []
+    for row in table.to_dict("records"):
+        name, more = str(row["class"]), int(row["rules"]) - 1
+        name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        names.append(str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name)
+    return table[columns].rename(columns={"share_new": "new people"}).assign(**{"class": names}).reset_index(drop=True)
+
+
+@finding("evidence", "How probable are the data?", chapter=STATISTICS)
+def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
+    """The log evidence, where it was computed, and what the run has to say."""
+    if not math.isfinite(model.log_evidence_):
+        return Finding(notes=tuple(model.messages_)) if model.messages_ else None
+    numbers = {"value": model.log_evidence_, "error": model.log_evidence_se_, "sd": model.evidence_sd_}
+    shown = {name: f"{value:.2f}" for name, value in numbers.items()}
+    return Finding(phrase(ENGLISH, "classes.evidence", **shown), notes=tuple(model.messages_))
+
+
+def modelled(model: "ProductClasses") -> tuple[Text, ...]:
+    """How a paper says it."""
+    sentences = [phrase(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")]
+    if model.monotone:
+        sentences.append(phrase(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
+    sampler = ENGLISH[model._engine.sentence]
+    return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
+
+
+_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), verdict)

@@ -1,0 +1,230 @@
+"""The likelihood of one feature of a person, the others fixed and its ε integrated out.
+
+A hard task bounds the value θ + ε from below if the feature must outweigh the others, from above if it must not. The
+likelihood of θ is then the probability that ε lies between the bounds in every task.
+"""
+
+import math
+from typing import Any
+
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.gamma import log_gamma_between, log_gamma_draw, mass
+
+from ..likelihood import TINY, exact_difference, times
+from ..state import SIGMA, A
+
+UNBOUNDED, LINEAR, LOGARITHMIC, LAPSED = range(4)  # in Bounds.kind
+
+
+@scalar
+def shapes_of(real: Any) -> Any:
+    """Shapes of θ and of ε, and ln Γ of the second plus 1."""
+    a, sigma = real[A], real[SIGMA]
+    return sigma * a, (1.0 - sigma) * a, math.lgamma((1.0 - sigma) * a + 1.0)
+
+
+@part
+def bound_feature(
+    tasks: Any,
+    features: Any,
+    lapsed: Any,
+    sums: Any,
+    bounds: Any,
+    row: Any,
+    n: Any,
+    difference: Any,
+    separates: Any,
+    at: Any,
+    sign: Any,
+    before: Any,
+) -> Any:
+    """Bounds in all tasks of person n on the value of a feature, given the differences without it in `row`."""
+    # The feature's class is row `at` of `difference` and `separates`; in a move of the class, slot `before` says which
+    # tasks it separated before, since only those may be impossible without it. Returns, of the tasks that it separates:
+    # ln of the likelihood with the feature, but for the probabilities of ε, over that without it as if no choice was
+    # impossible without it, -inf if some choice is impossible with the feature; whether all choices are possible
+    # without it; the number of tasks in bounds.bound.
+    first = tasks.first_task[n]
+    gain, product, count, possible_without = 0.0, 1.0, 0, True
+    end = 0
+    for t in range(first, tasks.first_task[n + 1]):
+        tau, c = t - first, end
+        end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
+        if lapsed[t] != 0:
+            bounds.kind[tau] = LAPSED
+            continue
+        if separates[at, tau] == 0 and (before < 0 or features.separates[before, tau] == 0):
+            continue
+        low, high, winners_with, winners_without = 0.0, math.inf, 1, 1
+        is_tiny = False
+        for i in range(c, end):
+            q = sign * difference[at, i]
+            d = sums.total[row, i]
+            if sums.apart[row, i] == 0:
+                winners_without += 1
+                if q == 0:
+                    winners_with += 1
+                elif q < 0:
+                    high = 0.0
+                continue
+            if abs(d) < TINY:
+                is_tiny = True
+            elif d < 0.0:
+                possible_without = False
+                if q == 0:
+                    high = 0.0
+            if q > 0:
+                low = max(low, -d)
+            elif q < 0:
+                high = min(high, d)
+        bounds.kind[tau] = LINEAR if low > 0.0 or high < math.inf else UNBOUNDED
+        if is_tiny:
+            low, high, possible = exact_bounds(features, sums, row, n, tau, c, end, difference, at, sign)
+            possible_without = possible_without and possible
+            bounds.kind[tau] = LOGARITHMIC
+        if high <= low:
+            return -math.inf, possible_without, count
+        if winners_with != winners_without:
+            gain, product = times(gain, product, winners_without / winners_with)
+        if bounds.kind[tau] != UNBOUNDED:
+            bounds.low[tau], bounds.high[tau] = low, high
+            bounds.bound[count] = tau
+            count += 1
+    if product != 1.0:
+        gain += math.log(product)
+    return gain, possible_without, count
+
+
+@scalar
+def bound_owned(problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, sign: Any) -> Any:
+    """Bound the value of feature f in the tasks that its class separates; see `bound_feature`."""
+    features = state.features
+    return bound_feature(
+        problem.tasks,
+        features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        row,
+        n,
+        features.difference,
+        features.separates,
+        f,
+        sign,
+        -1,
+    )
+
+
+@scalar
+def bound_compared(problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any) -> Any:
+    """Bound the value of a feature whose comparisons are row `at` of the work space; see `bound_feature`."""
+    return bound_feature(
+        problem.tasks,
+        state.features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        row,
+        n,
+        work.difference,
+        work.separates,
+        at,
+        sign,
+        -1,
+    )
+
+
+@part
+def exact_bounds(
+    features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any, difference: Any, at: Any, sign: Any
+) -> Any:
+    """Bounds on ln of the value where floats are too coarse, and whether the choice is possible without the feature."""
+    low, high, possible = -math.inf, math.inf, True
+    for i in range(c, end):
+        q = sign * difference[at, i]
+        if sums.apart[row, i] == 0:
+            if q < 0:
+                high = -math.inf
+            continue
+        of_difference, size = exact_difference(features, n, tau, i)
+        if of_difference < 0:
+            possible = False
+            if q > 0:
+                low = max(low, size)
+            else:
+                high = -math.inf
+        elif q < 0:
+            high = min(high, size if of_difference > 0 else -math.inf)
+    return low, high, possible
+
+
+@scalar
+def limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
+    """The two bounds on ln ε; the second is -inf if there is no such ε."""
+    low, high = -math.inf, math.inf
+    if bounds.kind[tau] == LINEAR:
+        if bounds.low[tau] > theta:
+            low = math.log(bounds.low[tau] - theta)
+        if bounds.high[tau] <= theta:
+            high = -math.inf
+        elif bounds.high[tau] < math.inf:
+            high = math.log(bounds.high[tau] - theta)
+    elif bounds.kind[tau] == LOGARITHMIC:
+        low, high = bounds.low[tau], bounds.high[tau]
+        if low <= log_theta:
+            low = -math.inf
+        else:
+            low += math.log(-math.expm1(log_theta - low))
+        if high <= log_theta:
+            high = -math.inf
+        elif high < math.inf:
+            high += math.log(-math.expm1(log_theta - high))
+    return low, high
+
+
+@scalar
+def log_fit(bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any) -> Any:
+    """ln P(ε between its bounds) in all bound tasks; may be -inf below `least`."""
+    if count == 0:
+        return 0.0
+    return log_fit_of_bound(bounds, log_theta, h, next_h, count, least)
+
+
+@part
+def log_fit_of_bound(bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any) -> Any:
+    """See `log_fit`."""
+    total, product, floor = 0.0, 1.0, math.exp(least)
+    theta = math.exp(log_theta)
+    for i in range(count):
+        low, high = limits(bounds, bounds.bound[i], theta, log_theta)
+        if high == -math.inf:
+            return -math.inf
+        if low == -math.inf and high == math.inf:
+            continue
+        p = mass(h, next_h, low, high)
+        if p <= 0.0:
+            return -math.inf
+        total, product = times(total, product, p)
+        if total == 0.0 and product < floor:
+            return -math.inf
+    return total if product == 1.0 else total + math.log(product)
+
+
+@part
+def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h: Any) -> None:
+    """ε of feature f between its bounds."""
+    log_theta = features.log_theta[f]
+    theta = math.exp(log_theta)
+    features.theta[f] = theta
+    for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
+        if features.separates[f, tau] == 0:
+            continue
+        kind = bounds.kind[tau]
+        low, high = -math.inf, math.inf
+        if kind == LINEAR or kind == LOGARITHMIC:
+            low, high = limits(bounds, tau, theta, log_theta)
+        if low == -math.inf and high == math.inf:
+            features.log_eps[f, tau] = log_gamma_draw(rng, h)
+        else:
+            features.log_eps[f, tau] = log_gamma_between(rng, h, low, high)
+        features.value[f, tau] = theta + math.exp(features.log_eps[f, tau])

@@ -1,0 +1,251 @@
+"""Moves of a class that keep its owners: an edit of one attribute, or an exchange of two."""
+
+import math
+from typing import Any
+
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.decisions import accept, index
+
+from ..likelihood import clear_bit, compare, deactivate, has_bit, is_active, set_bit, set_size, sum_features
+from ..prior import draw_set, log_signs
+from ..state import (
+    ACTIVE,
+    CLASS_MOVE,
+    EDITS,
+    EXCHANGES,
+    FIRST,
+    MUTE,
+    NEGATIVE,
+    NEXT_OWNER,
+    ORDERED,
+    OWNERS,
+    PERSON,
+    POLARITY,
+    SIGN,
+    SPLIT,
+)
+from .bounds import bound_compared, bound_feature, draw_eps, log_fit, shapes_of
+from .ownership import copy_comparisons
+
+
+@scalar
+def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
+    """Flip a level of a free attribute, or move a threshold by one; ln of the ratio of priors; NaN: no proper set."""
+    levels, first = problem.n_levels[i], problem.first_bit[i]
+    size = set_size(problem, bits, row, i)
+    if problem.direction[i] != 0:
+        larger = rng.random() < 0.5
+        if size == (levels - 1 if larger else 1):
+            return math.nan
+        rank = size if larger else size - 1  # counted from the end where the set begins
+        b = first + levels - 1 - rank if polarity == 0 else first + rank
+        if larger:
+            set_bit(bits, row, b)
+        else:
+            clear_bit(bits, row, b)
+        return 0.0
+    b = first + index(rng, levels)
+    if has_bit(bits, row, b):
+        if size == 1:
+            return math.nan
+        clear_bit(bits, row, b)
+        return problem.log_sets[i, size] - problem.log_sets[i, size - 1]
+    if size == levels - 1:
+        return math.nan
+    set_bit(bits, row, b)
+    return problem.log_sets[i, size] - problem.log_sets[i, size + 1]
+
+
+@scalar
+def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) -> Any:
+    """Return the active, or the inactive, attribute of this rank."""
+    for i in range(problem.n_levels.shape[0]):
+        if is_active(problem, bits, row, i) == active:
+            if rank == 0:
+                return i
+            rank -= 1
+    return -1
+
+
+@scalar
+def exchange_attributes(rng: Any, problem: Any, bits: Any, row: Any, polarity: Any, active: Any, ordered: Any) -> Any:
+    """Exchange an active attribute for an inactive one; returns what `propose` returns."""
+    # The ratio is 1. The same number of attributes is active; the new set and, where no other ordered attribute is
+    # active, the new polarity are drawn from their prior, and the way back draws the old ones so.
+    inactive = problem.n_levels.shape[0] - active
+    if inactive == 0:
+        return math.nan, polarity, active, ordered
+    old = find_attribute(problem, bits, row, True, index(rng, active))
+    new = find_attribute(problem, bits, row, False, index(rng, inactive))
+    if problem.direction[old] != 0:
+        ordered -= 1
+    if ordered == 0:
+        polarity = -1
+    if problem.direction[new] != 0:
+        ordered += 1
+        if polarity < 0:
+            polarity = index(rng, 2)
+    deactivate(problem, bits, row, old)
+    draw_set(rng, problem, bits, row, new, polarity)
+    return 0.0, polarity, active, ordered
+
+
+@scalar
+def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: Any) -> Any:
+    """A class near k into work.bits; ln of the ratio of priors and proposals (NaN: nothing to decide), and counts."""
+    for w in range(work.bits.shape[1]):
+        work.bits[0, w] = state.bits[k, w]
+    row = state.classes
+    polarity, active, ordered = row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED]
+    if is_exchange:
+        return exchange_attributes(rng, problem, work.bits, 0, polarity, active, ordered)
+    i = index(rng, problem.n_levels.shape[0])
+    was_active = is_active(problem, work.bits, 0, i)
+    is_ordered = problem.direction[i] != 0
+    if was_active and rng.random() < 0.5:
+        return step_of_set(rng, problem, work.bits, 0, i, polarity), polarity, active, ordered
+    new_active, new_ordered = active - (1 if was_active else 0), ordered - (1 if was_active and is_ordered else 0)
+    new_polarity = polarity if new_ordered > 0 else -1
+    if rng.random() < 0.5:
+        if not was_active or new_active == 0:
+            return math.nan, polarity, active, ordered
+        deactivate(problem, work.bits, 0, i)
+    else:
+        new_active += 1
+        if is_ordered:
+            new_ordered += 1
+            if new_polarity < 0:
+                new_polarity = index(rng, 2)
+        draw_set(rng, problem, work.bits, 0, i, new_polarity)
+    # A step of the set was as likely as this where the attribute is active, and impossible where it is not.
+    ratio = problem.log_choose[active] - problem.log_choose[new_active] - (new_active - active) * math.log(2.0)
+    return ratio, new_polarity, new_active, new_ordered
+
+
+@scalar
+def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
+    """Propose edits and exchanges for class k, accepted by the fit of all its owners, ε of the class integrated out."""
+    j, f = 0, state.classes[k, FIRST]
+    while f >= 0:
+        work.fit[j] = math.nan  # not computed yet
+        state.features.slots[f, MUTE] = 1
+        j += 1
+        f = state.features.slots[f, NEXT_OWNER]
+    edits = problem.proposals[EDITS]
+    for i in range(edits + problem.proposals[EXCHANGES]):
+        ratio, polarity, active, ordered = propose(rng, problem, state, work, k, i >= edits)
+        if math.isnan(ratio):
+            continue
+        owners, negative = state.classes[k, OWNERS], state.classes[k, NEGATIVE]
+        ratio += log_signs(owners, negative, polarity) - log_signs(owners, negative, state.classes[k, POLARITY])
+        if ratio == -math.inf:
+            continue
+        state.counts[CLASS_MOVE, 0] += 1
+        if accept(rng, ratio + gain_of_owners(problem, state, work, k)):
+            state.counts[CLASS_MOVE, 1] += 1
+            for w in range(work.bits.shape[1]):
+                state.bits[k, w] = work.bits[0, w]
+            row = state.classes
+            row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED] = polarity, active, ordered
+            renew_owners(rng, problem, state, work, k)
+    f = state.classes[k, FIRST]
+    while f >= 0:
+        state.features.slots[f, MUTE] = 0
+        f = state.features.slots[f, NEXT_OWNER]
+
+
+@scalar
+def gain_of_owners(problem: Any, state: Any, work: Any, k: Any) -> Any:
+    """ln of the ratio of likelihoods of all owners under work.bits and under class k as it is."""
+    # Row 1 + j of the comparisons and row 2 + j of the differences belong to the j-th owner.
+    total, j, f = 0.0, 0, state.classes[k, FIRST]
+    while f >= 0:
+        n = state.features.slots[f, PERSON]
+        split = compare(problem.tasks, work.bits, 0, n, work.difference, work.separates, j + 1)
+        if not is_same(problem, state, work, n, f, j + 1, split):
+            if math.isnan(work.fit[j]):
+                sum_features(problem.tasks, state.features, work.sums, j + 2, n)
+                work.fit[j] = fit_of_owner(
+                    problem, state, work, j, n, f, state.features.difference, state.features.separates, f
+                )
+            total -= work.fit[j]
+            total += fit_of_owner(problem, state, work, j, n, f, work.difference, work.separates, j + 1)
+            if total == -math.inf:
+                return total
+        j += 1
+        f = state.features.slots[f, NEXT_OWNER]
+    return total
+
+
+@part
+def fit_of_owner(
+    problem: Any,
+    state: Any,
+    work: Any,
+    j: Any,
+    n: Any,
+    f: Any,
+    difference: Any,
+    separates: Any,
+    at: Any,
+) -> Any:
+    """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be without any."""
+    _, h, next_h = shapes_of(state.real)
+    q = 1 - 2 * state.features.slots[f, SIGN]
+    gain, _, count = bound_feature(
+        problem.tasks,
+        state.features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        j + 2,
+        n,
+        difference,
+        separates,
+        at,
+        q,
+        f,
+    )
+    if gain == -math.inf:
+        return gain
+    return gain + log_fit(work.bounds, state.features.log_theta[f], h, next_h, count, -math.inf)
+
+
+@scalar
+def is_same(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split: Any) -> Any:
+    """Whether the comparisons of an owner are unchanged."""
+    if split != state.features.slots[f, SPLIT]:
+        return False
+    first, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
+    for c in range(problem.tasks.first_row[end] - problem.tasks.first_row[first] - end + first):
+        if state.features.difference[f, c] != work.difference[row, c]:
+            return False
+    return True
+
+
+@scalar
+def renew_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
+    """Give the owners the comparisons and the ε of the changed class."""
+    _, h, _ = shapes_of(state.real)
+    j, f = 0, state.classes[k, FIRST]
+    while f >= 0:
+        n = state.features.slots[f, PERSON]
+        split = count_split(problem, work, n, j + 1)
+        if not is_same(problem, state, work, n, f, j + 1, split):
+            q = 1 - 2 * state.features.slots[f, SIGN]
+            bound_compared(problem, state, work, j + 2, n, j + 1, q)
+            copy_comparisons(state, work, f, j + 1)
+            state.features.slots[f, SPLIT] = split
+            draw_eps(rng, problem.tasks, state.features, work.bounds, n, f, h)
+            work.fit[j] = math.nan
+        j += 1
+        f = state.features.slots[f, NEXT_OWNER]
+
+
+@scalar
+def count_split(problem: Any, work: Any, n: Any, row: Any) -> Any:
+    """In how many tasks of person n a row of comparisons separates products."""
+    count = 0
+    for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
+        count += work.separates[row, tau]
+    return count

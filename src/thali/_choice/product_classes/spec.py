@@ -1,0 +1,73 @@
+"""What product classes are called, take and answer, without loading them."""
+
+from functools import partial
+
+from thali._arguments import proportion, whole
+from thali._data.kinds import EXPERIMENTS
+from thali._model.options import (
+    ALPHA,
+    CHAINS,
+    CORES,
+    DRAWS,
+    EXPERIMENT,
+    LAPSE,
+    MARKET_STUDY,
+    MAX_TIME,
+    METHOD,
+    SEED,
+    SEGMENTS,
+    THIN,
+    TUNE,
+)
+from thali._model.spec import FIT, PAIRS, REPORT, ModelSpec, Option
+
+PRODUCT_CLASSES = ModelSpec(
+    name="product-classes",
+    aliases=("classes",),
+    cls="thali._choice.product_classes.model:ProductClasses",
+    data=(EXPERIMENTS,),
+    answers="the classes of products that people care about, and what people choose",
+    papers=("daviet2017",),
+    methods=("mcmc", "smc"),
+    pictures=("classes",),
+    options=(
+        METHOD.but(help=", which also estimates the evidence"),
+        Option(
+            "monotone",
+            "Attributes of which more is better, or less is; several may follow each other.",
+            PAIRS,
+            default="all are free",
+            metavar="NAME=increasing|decreasing ...",
+        ),
+        LAPSE.but(default="0.02"),
+        ALPHA,
+        DRAWS.but(help="Draws of each chain, or of particles.", default="until the chains agree; with --method smc 64"),
+        TUNE.but(default="250", methods=("mcmc",)),
+        CHAINS.but(default="4; with --method smc 8"),
+        THIN.but(default="16", methods=("mcmc",)),
+        Option(
+            "sweeps_per_step",
+            "Sweeps of a particle between two steps.",
+            int,
+            FIT,
+            default="80",
+            check=partial(whole, least=1),
+            methods=("smc",),
+        ),
+        CORES,
+        SEED,
+        MAX_TIME,
+        Option(
+            "similar",
+            "Overlap of two classes, as sets of products, from which on the printed answer counts them as one.",
+            float,
+            REPORT,
+            default="0.5",
+            check=partial(proportion, meaning="the least overlap of classes that count as one"),
+        ),
+        SEGMENTS,
+        *EXPERIMENT,
+        *MARKET_STUDY,
+    ),
+    implied_by=("monotone",),
+)

@@ -1,0 +1,363 @@
+"""What the classifiers find out: Plackett-Luce regression and the sparse multinomial logit."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._late import carried_out_by
+from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.finding import MISSES, SHOWN, STATISTICS, Finding, Maker, Text, finding
+from thali._model.references import Cite
+from thali._model.registry import spec_of
+from thali._model.settings import Settings
+from thali._model.wording import listed, number, phrase, probability
+from thali._posterior.interval import TAILS, interval_name
+
+from .input import other_classes, varying_names
+from .scores import STOPPED, Scores
+
+if TYPE_CHECKING:
+    import pandas
+
+
+# The sentences of what classifiers find out ---------------------------------------------------------------------------
+
+
+ENGLISH = {
+    "asked": "Which covariates tell the classes apart, and how sure is that?",
+    "weights": "The largest {words}: {named}.",
+    "weights.none": "All {words} are zero.",
+    "weights.all": "Relative weights (they sum to 1): all {every} are above zero; the largest first",
+    "weights.some": "Relative weights (they sum to 1): {shown} of {every} are above zero, all others exactly zero",
+    "weights.means": "Relative weights (they sum to 1), posterior means; the largest first",
+    "weights.exp": "A weight is of exp of a covariate with mean 0 and standard deviation 1.",
+    "coef.standard": "standardised covariates",
+    "coef.units": "covariates in their own units",
+    "coef.some": "Coefficients of {covariates}, against class {reference}: {shown} of {every} are not 0, all"
+    " others exactly 0",
+    "coef.all": "Coefficients of {covariates}, against class {reference}; those furthest from 0 first",
+    "cv.title": "Cross-validation: {rows} rows in {done} folds, each predicted by a fit to the others",
+    "cv.better": "{name} errs less often than always naming the majority class (by {mean}, standard error {error}).",
+    "cv.worse": "{name} errs MORE often than always naming the majority class (by {mean}, standard error {error}).",
+    "cv.open": "That {name} errs less often than always naming the majority class is not established ({mean}, standard"
+    " error {error}).",
+    "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
+    "cv.infinite": "The log loss is infinite, because {rows} rows have a class whose predicted probability is 0.",
+    "rows": "Of the {rows} rows {likely} belong to a class that the model gives a probability of .5 or more; the mean"
+    " probability of the right class is {mean}. The model has seen these rows; of new ones it knows less.",
+    "rows.title": "Rows whose class is the least expected; rows from 0",
+    "rows.unknown": "The likelihood of each row is not stored with this fit; model.score(X, y) checks it.",
+    "shape": "Shape a of the prior of the weights: {value}.",
+    "shape.fixed": "{value}, fixed",
+    "shape.learned": "{value}, learned with p(a) ∝ 1/a from {low} to {high}",
+    "rate": "Rate η of the law that mixes the variances of the coefficients: {value}.",
+    "rate.learned": "{value}, learned",
+    "horseshoe": "Scales of the horseshoe prior: log tau {tau}, slab {slab}.",
+    "log_likelihood": "Log-likelihood of all the data: {value}.",
+    "log_likelihood.priors": "Log-likelihood of all the data: {value}; with the priors: {objective}.",
+    "log_likelihood.weights": "Log-likelihood of all the data: {value}; with that of the prior of relative weights:"
+    " {objective}.",
+    "sweeps": "Found in {sweeps} sweeps over the data.",
+    "bound": "Lower bound of the log evidence: {value}.",
+    "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
+    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) for"
+    " standardised coefficients, at the maximum of the posterior.",
+    "methods.normal": "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by"
+    " a {kind} approximation of the posterior.",
+    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors,"
+    " sampled by the scheme of {source}.",
+    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit whose coefficients have regularised"
+    " horseshoe priors of {prior}, sampled by the scheme of {source}.",
+}
+
+
+# Which weights or coefficients of a classifier matter -----------------------------------------------------------------
+
+
+_DRAWS = 1000  # of a variational posterior, for intervals
+
+
+def importance(model: Any) -> "pandas.DataFrame":
+    """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first."""
+    import pandas as pd
+
+    from thali._posterior.interval import INTERVAL, TAILS
+
+    draws, classes, columns = _draws(model)
+    name = "weight" if model._learned == "weights" else "coef"
+    if name == "weight":
+        table = {name: np.asarray(model.weights_).ravel()}
+    else:
+        table = {name: draws.mean(axis=0) if len(draws) else model.scaled_coef_.ravel()}
+    if len(draws):
+        table["low"], table["high"] = np.quantile(draws, TAILS, axis=0)
+    if name == "coef":
+        table["original"] = model.coef_[:, model._standard_.varies].ravel()
+    labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
+    frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
+    frame.attrs |= {"interval": INTERVAL} if len(draws) else {}
+    order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
+    if not len(draws):
+        order = order[: np.count_nonzero(frame[name])]
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
+    """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and their columns."""
+    if model._posterior is not None:
+        values = model._posterior["posterior"][model._learned]
+        draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
+        return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
+    if model._learned == "coef":
+        return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
+    columns = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
+    return model._engine.random_weights(model, _DRAWS), list(model.classes_), list(columns)
+
+
+_ESTABLISHED = 2.0  # standard errors from which a difference is called established
+_MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
+_NAMED, _WORST, _PRINTED = 3, 10, 12
+
+
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings: of relative weights, or of coefficients."""
+    ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
+    of_draws = () if model._posterior is None else (quantities,)
+    return (*_FIRST, *ours, parameters, unexpected_rows, *of_draws, *_LAST)
+
+
+def _is_plackett_luce(model: Any) -> bool:
+    return model._learned == "weights"
+
+
+# prediction ---------------------------------------------------------------------------------------------------
+
+
+@finding("cross_validation", "How well does it predict rows that it has not seen?")
+def cross_validation(model: Any, settings: Settings) -> Finding | None:
+    """Error rate and log loss beside those of the majority class and of the class proportions."""
+    scores = _scores(model, settings)
+    if scores is None:
+        return None
+    notes: list[Text] = []
+    if scores.fault:
+        fault = scores.fault.rstrip(".")
+        notes.append(phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
+    if not len(scores.errors):
+        return Finding(notes=tuple(notes), stopped=scores.fault == STOPPED)
+    if impossible := int(np.isinf(scores.losses).sum()):
+        notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
+    name = _name(model)
+    title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
+    return Finding(
+        _comparison(name, scores),
+        title=str(title),
+        table=scores.table(),
+        shown=_beside_base(name, scores),
+        notes=tuple(notes),
+        stopped=scores.fault == STOPPED,
+    )
+
+
+def _scores(model: Any, settings: Settings) -> Scores | None:
+    """The scores of the cross-validation that was asked for, which the fitted model keeps."""
+    kept = vars(model).get("cross_validation_")
+    if kept is not None and (kept.folds, kept.seed) == (settings.folds, settings.random_seed):
+        return kept
+    if not settings.folds or settings.rows is None or model.interrupted_:
+        return None
+    at_once = 1 if model._posterior is None else settings.cores  # without draws a fit is too short for a process
+    how = settings.rows, settings.folds, settings.random_seed, at_once
+    model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *how)
+    return model.cross_validation_
+
+
+def _beside_base(name: str, scores: Scores) -> "pandas.DataFrame":
+    """The means of all rows with their standard errors."""
+    import pandas as pd
+
+    nothing = (np.nan, np.nan)
+    rows = {
+        name: (*_mean(scores.errors), *_mean(scores.losses)),
+        "majority class": (*_mean(scores.base_errors), *nothing),
+        "class proportions": (*nothing, *_mean(scores.base_losses)),
+    }
+    columns = ["error_rate", "error_rate_se", "log_loss", "log_loss_se"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("prediction")
+
+
+def _mean(costs: np.ndarray) -> tuple[float, float]:
+    mean = float(costs.mean())
+    several = np.isfinite(mean) and len(costs) > 1
+    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs)) if several else np.nan
+
+
+def _comparison(name: str, scores: Scores) -> Text:
+    """Whether the model errs less often than whoever always names the majority class."""
+    mean, error = _mean(scores.base_errors - scores.errors)
+    shown = {"name": name, "error": f"{error:.3f}"}
+    if not abs(mean) > _ESTABLISHED * error or mean == 0:
+        return phrase(ENGLISH, "cv.open", mean=f"{mean:.3f}", **shown)
+    return phrase(ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown)
+
+
+def _name(model: Any) -> str:
+    spec = spec_of(model)
+    return type(model).__name__ if spec is None else spec.name
+
+
+# what matters -------------------------------------------------------------------------------------------------
+
+
+@finding("weights", "Which covariates tell the classes apart?")
+def weights(model: Any, settings: Settings) -> Finding:
+    """The relative weights of Plackett-Luce regression, the largest first."""
+    table = importance(model)
+    shown = table[table["weight"] >= _MIN_SHOWN]  # what rounds to zero is not told from it
+    every = model.weights_.size
+    key = "weights.all" if len(table) == every else "weights.some"
+    key = key if model._engine.is_point else "weights.means"
+    title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
+    notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
+    return Finding(_largest(table, "weight", "weights"), str(title), table, _last_named(shown), notes=notes)
+
+
+@finding("coef", "Which covariates tell the classes apart?")
+def coefficients(model: Any, settings: Settings) -> Finding:
+    """The coefficients of the sparse logit, those furthest from 0 first."""
+    table, covariates = importance(model), ENGLISH["coef.standard" if model.standardize else "coef.units"]
+    if model._engine.is_point:
+        counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
+        title = phrase(ENGLISH, "coef.some", covariates=covariates, reference=model.reference_, **counts)
+    else:
+        title = phrase(ENGLISH, "coef.all", covariates=covariates, reference=model.reference_)
+    return Finding(_largest(table, "coef", "coefficients"), str(title), table, _last_named(table))
+
+
+def _last_named(table: Any) -> Any:
+    """The numbers first, then whose they are."""
+    names = ["class", "column"]
+    return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
+
+
+def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
+    """The largest of them in a sentence."""
+    rows = table.head(_NAMED).to_dict("records")
+    if not rows:
+        return phrase(ENGLISH, "weights.none", words=words)
+    named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in rows])
+    return phrase(ENGLISH, "weights", words=words, named=named)
+
+
+@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+def quantities(model: Any, settings: Settings) -> Finding | None:
+    """Every quantity; a terminal shows the first, as there is one for each row."""
+    found = summary(model, settings)
+    return None if found is None else replace(found, rows=_PRINTED)
+
+
+# the model as a whole -----------------------------------------------------------------------------------------
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """Scales, and the likelihood of all the data."""
+    return Finding(notes=tuple(_of_weights(model) if _is_plackett_luce(model) else _of_coefficients(model)))
+
+
+def _of_weights(model: Any) -> list[Text]:
+    notes = [phrase(ENGLISH, "shape", value=_shape(model))]
+    if model._posterior is not None:
+        return [*notes, _likelihood_drawn(model)]
+    value = f"{model.log_likelihood_:.3f}"
+    if not model._engine.is_point:
+        bound = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
+        return [*notes, bound, phrase(ENGLISH, "log_likelihood", value=value)]
+    objective = f"{model.objective_:.3f}"
+    key = "log_likelihood" if model.a <= 1 else "log_likelihood.weights"
+    likelihood = phrase(ENGLISH, key, value=value, objective=objective)
+    return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model.n_passes_:,}")]
+
+
+def _of_coefficients(model: Any) -> list[Text]:
+    if model.prior == "horseshoe":
+        draws = model.posterior_["posterior"]
+        tau, slab = _in_digits(np.log(draws["tau"].to_numpy())), _in_digits(draws["slab"].to_numpy())
+        notes = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
+    else:
+        learned = "" if model.eta is not None else _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
+        value = (
+            phrase(ENGLISH, "rate.learned", value=learned)
+            if learned
+            else phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+        )
+        notes = [phrase(ENGLISH, "rate", value=value)]
+    if model._posterior is not None:
+        return [*notes, _likelihood_drawn(model)]
+    values = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
+    return [*notes, phrase(ENGLISH, "log_likelihood.priors", **values)]
+
+
+def _rate(model: Any) -> Text:
+    if model.eta is not None:
+        return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+    return phrase(ENGLISH, "rate.learned", value=_in_digits(model.posterior_["posterior"]["eta"].to_numpy()))
+
+
+def _likelihood_drawn(model: Any) -> Text:
+    """The log-likelihood of a fit with draws."""
+    draws = model.posterior_["posterior"]["log_likelihood"].to_numpy()
+    mean, low, high = (round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, TAILS)))
+    return phrase(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name()} {low:g} to {high:g})")
+
+
+def _shape(model: Any) -> Text:
+    if model.a is not None:
+        return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
+    low, high = (f"{end:g}" for end in model.a_range)
+    tree = model._posterior
+    value = f"{model.a_:.4g}" if tree is None else _in_digits(tree["posterior"]["a"].to_numpy())
+    return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
+
+
+def _in_digits(draws: np.ndarray) -> str:
+    """Mean and interval with three significant digits, which a small a needs."""
+    low, high = np.quantile(draws, TAILS)
+    return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
+
+
+@finding("unexpected_rows", "Which rows does it miss?", SHOWN, chapter=MISSES)
+def unexpected_rows(model: Any, settings: Settings) -> Finding:
+    """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
+    import pandas as pd
+
+    tree = model._posterior
+    if tree is None or "log_likelihood" not in tree.children:
+        return Finding(ENGLISH["rows.unknown"])
+    logs, codes = tree["log_likelihood"]["label"], tree["observed_data"]["label"].to_numpy()
+    p = np.exp(logs).mean(["chain", "draw"]).to_numpy()
+    order = np.argsort(p, kind="stable")
+    columns = {"row": logs["row"].to_numpy()[order], "class": model.classes_[codes[order]], "probability": p[order]}
+    counts = {"rows": f"{len(p):,}", "likely": f"{int((p >= 0.5).sum()):,}", "mean": probability(float(p.mean()))}
+    worst = pd.DataFrame(columns).head(_WORST)
+    return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
+
+
+# how a paper says what was done -------------------------------------------------------------------------------
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How the classes were modelled."""
+    if _is_plackett_luce(model):
+        return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
+    if model._engine.is_point:
+        return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
+    if law := model._used.law:
+        return (phrase(ENGLISH, "methods.normal", kind=law),)
+    facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
+    return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
+
+
+_FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
+_LAST = (data, methods(modelled), verdict)

@@ -1,0 +1,313 @@
+"""The engines of Plackett–Luce regression: draws, the maximum of the posterior, the variational posterior."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.rows import TrainingData
+from thali._described import Facts
+from thali._model.base import Job
+from thali._model.bound import bounded
+from thali._model.engine import Chains, Engine
+from thali._model.sampling import Sampling
+from thali._posterior.interval import INTERVAL_COLUMNS, TAILS
+from thali._posterior.verdict import Advice
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
+
+from ..weights import refuse_fractions
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._inference.chains import Run
+
+    from .model import PlackettLuceRegression
+
+_STUCK = (
+    "the chains stay in different supports of the weights, and more draws will hardly help: take more chains, or ",
+    "fix ",
+    Argument("a"),
+    " at a larger value",
+)
+ADVICE = Advice(stuck=_STUCK)
+_STEP = 4096  # rows predicted at a time
+
+
+class Gibbs(Chains):
+    """Draws: `posterior_`, and their means as `weights_`, `a_` and `log_likelihood_`."""
+
+    def check(self, model: "PlackettLuceRegression") -> None:
+        """Refuse arguments that this method cannot take."""
+
+    def rows(self, model: "PlackettLuceRegression", data: TrainingData, classes: int) -> Any:
+        """The rows in the form that the fit reads."""
+        return data
+
+    def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+        """The fit."""
+        if not isinstance(data, TrainingData):
+            raise ArgumentError(
+                Setting("method", "gibbs"),
+                " needs all rows in memory; pass arrays, or choose ",
+                Setting("method", "variational"),
+                " or ",
+                Setting("method", "map"),
+                " for a Dask array.",
+            )
+        refuse_fractions(data.counts, "gibbs", ("map", "variational"))
+        return model._job_of(model._sampling(data, model._run()), "")
+
+    def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
+        """Averaged over the draws."""
+        from .draws import mean_probabilities
+
+        return mean_probabilities(*_of_draws(model, matrix))
+
+
+class Climb(Engine):
+    """A method that climbs, and leaves `weights_` without draws."""
+
+    has_prior = True
+
+    def check(self, model: "PlackettLuceRegression") -> None:
+        """Refuse arguments that this method cannot take."""
+
+    def rows(self, model: "PlackettLuceRegression", data: TrainingData, classes: int) -> Any:
+        """The rows in the form that the fit reads: equal ones are one."""
+        from .row_sums import Rows, distinct_rows
+
+        distinct, codes, counts = distinct_rows(data.matrix, data.codes, data.counts)
+        return Rows(distinct, codes, classes, counts, model.cores)
+
+    def facts(self, model: "PlackettLuceRegression") -> Facts:
+        return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (all rows)")
+
+    def summary(self, model: "PlackettLuceRegression") -> "pandas.DataFrame":
+        """A row for each weight that is not zero, the largest first."""
+        from thali._tables import Table
+
+        weights = np.asarray(model.weights_)
+        order = np.argsort(-weights, axis=None, kind="stable")
+        kept = [divmod(int(place), weights.shape[1]) for place in order if weights.flat[place] > 0.0]
+        names = [f"weight[{model.classes_[k]}, {model.columns_[j]}]" for k, j in kept]
+        mean = np.array([weights[place] for place in kept])
+        return Table({"mean": mean} | self.spreads(model, kept), index=names)
+
+    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+        """Columns of the summary of how sure these weights are."""
+        return {}
+
+    def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+        """Relative weights (draw, weight) of the law that the fit found; none of a maximum."""
+        return np.empty((0, model.weights_.size))
+
+
+class Maximum(Climb):
+    """The maximum of the posterior for a fixed a."""
+
+    def check(self, model: "PlackettLuceRegression") -> None:
+        if model.a is None:
+            raise ArgumentError(
+                Setting("method", "map"),
+                " needs a number for ",
+                Argument("a"),
+                "; choose ",
+                Setting("a", 1.1),
+                " to keep all weights positive, or ",
+                Setting("a", 1.0),
+                " for the maximum of the likelihood, most of whose weights are exactly zero.",
+            )
+
+    def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+        """The fit."""
+        from .map_estimate import maximise
+
+        def work() -> dict[str, Any]:
+            import pandas
+
+            fit = maximise(data, float(model.a), float(model.b))
+            of_class, column = np.nonzero(fit.support)
+            table = {
+                "class": model.classes_[of_class],
+                "column": [columns[j] for j in column],
+                "weight": fit.weights[fit.support],
+            }
+            support = pandas.DataFrame(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+            return {
+                "weights_": model._labelled(fit.weights, columns),
+                "a_": fit.a,
+                "objective_": fit.objective,
+                "log_likelihood_": fit.log_likelihood,
+                "n_passes_": fit.n_passes,
+                "n_iter_": fit.n_iter,
+                "support_": support,
+                "converged_": fit.converged,
+                "slope_": fit.slope,
+            }
+
+        return Job(work)
+
+    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+        if not model.converged_:
+            small = model.a_ < 1.0
+            mend = "choose a = 1, whose maximum exists" if small else "standardise the covariates or choose a larger a"
+            yield ConvergenceWarning(
+                f"The weights have not settled after {model.n_passes_} sweeps over the data (the gradient is still "
+                f"{model.slope_:.1e} a row); {mend}."
+            )
+
+    def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
+        """At the maximum."""
+        from .draws import NOTHING, scores_from_logs
+
+        weights = np.asarray(model.weights_)
+        result = np.empty((len(matrix), len(model.classes_)))
+        for start in range(0, len(matrix), _STEP):
+            part = matrix[start : start + _STEP]
+            scores = model.design_.apply(part) @ weights.T
+            lost = scores.sum(axis=1) < NOTHING
+            if lost.any():
+                logs = model.design_.logs(part[lost])
+                scores[lost] = scores_from_logs(logs, weights, model.class_count_)
+            result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
+        return result
+
+
+class Variational(Climb):
+    """The variational posterior: `shapes_`, `rates_`, its bound, and its means as `weights_`."""
+
+    is_point = False
+
+    def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+        """The fit."""
+        from .gibbs import prior_of
+        from .variational import fit_variational
+
+        prior_of(model.a, model.a_range, model.b)
+
+        def work() -> dict[str, Any]:
+            fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
+            means = fit.shapes / fit.rates
+            return {
+                "shapes_": model._labelled(fit.shapes, columns),
+                "rates_": fit.rates,
+                "weights_": model._labelled(means / means.sum(), columns),
+                "a_": fit.a,
+                "lower_bound_": fit.lower_bound,
+                "log_likelihood_": fit.log_likelihood,
+                "n_passes_": fit.n_passes,
+                "collapsed_": fit.collapsed,
+                "converged_": fit.converged,
+            }
+
+        return Job(work)
+
+    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+        if not model.converged_:
+            yield ConvergenceWarning(
+                f"The lower bound is still rising after {model.n_passes_} sweeps over the data; standardise the "
+                "covariates or fix a at a larger value."
+            )
+        if model.collapsed_:
+            yield ConvergenceWarning(
+                f"The best fit, at a = {model.a_:.3g}, says little more than that all classes are equally probable; ",
+                "set ",
+                Setting("a", 0.05),
+                " or another small value, or choose ",
+                Setting("method", "gibbs"),
+                ".",
+            )
+
+    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+        from scipy.stats import gamma
+
+        shapes = np.asarray(model.shapes_, float)
+        rates = np.broadcast_to(model.rates_, shapes.shape)
+        total = (shapes / rates).sum()
+        of = gamma([shapes[place] for place in kept], scale=[1.0 / (rates[place] * total) for place in kept])
+        return {"sd": of.std(), INTERVAL_COLUMNS[0]: of.ppf(TAILS[0]), INTERVAL_COLUMNS[1]: of.ppf(TAILS[1])}
+
+    def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+        gamma = np.random.default_rng(0).gamma(np.asarray(model.shapes_), size=(draws, *model.weights_.shape))
+        found = (gamma / np.asarray(model.rates_)).reshape(draws, -1)
+        return found / found.sum(axis=1, keepdims=True)
+
+    def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
+        """Averaged over the variational posterior, by the exact integral."""
+        from .variational import expected_from_logs
+
+        shapes = np.asarray(model.shapes_, float)
+        parts = (slice(start, start + _STEP) for start in range(0, len(matrix), _STEP))
+        return np.concatenate(
+            [expected_from_logs(model.design_.logs(matrix[part]), shapes, model.rates_) for part in parts]
+        )
+
+
+A_CELL = 3e-9  # seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
+ENGINES: dict[str, Gibbs | Maximum | Variational] = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
+
+
+def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None) -> Sampling[Any]:
+    """What a fit by draws runs; a kernel `sweep` replaces the sweeps that suit the prior."""
+    from .draws import to_datatree
+    from .gibbs import Chain, chains_of, settings_of
+    from .state import copies_of
+
+    m, n_classes = model, len(model.classes_)
+    W, codes = copies_of(source)
+    usual = settings_of(W.size, m.a, m.a_range, m.b, run.least_draws, run.tune, run.chains, run.thin)
+    bound = bounded(run, usual.thin, A_CELL * W.size * n_classes)
+    run = bound.run._replace(thin=bound.thin)
+    settings = replace(usual, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
+    if sweep is not None:
+        settings = replace(settings, sweep=sweep)
+
+    def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+        return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)
+
+    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+        return to_datatree(chains, settings, source, m.classes_, m.columns_)
+
+    def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: Any) -> dict[str, Any]:
+        drawn = tree["posterior"].dataset
+        return {
+            "weights_": m._labelled(drawn["weights"].values.mean(axis=(0, 1)), m.columns_),
+            "a_": float(np.exp(np.log(drawn["a"].values).mean())) if m.a is None else float(m.a),
+            "log_likelihood_": float(drawn["log_likelihood"].values.mean()),
+            "n_passes_": sum(chain.sweeps for chain in chains),
+        }
+
+    return Sampling(
+        source,
+        run,
+        chains,
+        tree,
+        found,
+        settings=bound.asked | {"thin": usual.thin},
+        first_draws=bound.first_draws,
+        quicker=Setting("method", "variational"),
+        bound=bound.most,
+        forecast=bound.forecast,
+    )
+
+
+def blocks_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, and their class probabilities (rows, draws, K)."""
+    from .draws import probability_blocks
+
+    return probability_blocks(*_of_draws(model, matrix))
+
+
+def _of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> tuple[Any, ...]:
+    """The draws and the rows in the form that predictions read."""
+    weights, design = model.posterior_["posterior"].dataset["weights"].values, model.design_
+    return (
+        weights.reshape(-1, *weights.shape[2:]),
+        len(matrix),
+        lambda part: design.apply(matrix[part]),
+        lambda part: design.logs(matrix[part]),
+        model.class_count_,
+    )

@@ -1,0 +1,58 @@
+"""What Plackett-Luce regression is called, takes and answers, without loading it."""
+
+from functools import partial
+
+from thali._arguments import positive
+from thali._data.kinds import CLASSES
+from thali._model.options import (
+    CHAINS,
+    CORES,
+    FOLDS,
+    LABELS,
+    MAX_TIME,
+    METHOD,
+    NUMBER_OF_DRAWS,
+    SEED,
+    TARGET,
+    THIN,
+    TUNE,
+    WHERE,
+)
+from thali._model.spec import MODEL, ModelSpec, Option
+
+_DRAWN = ("gibbs",)
+
+PLACKETT_LUCE = ModelSpec(
+    name="plackett-luce",
+    aliases=("PL", "plackett-luce-regression"),
+    cls="thali._classify.plackett_luce.model:PlackettLuceRegression",
+    data=(CLASSES,),
+    answers="class probabilities from few non-negative weights",
+    papers=("archambeau2012",),
+    methods=("gibbs", "map", "variational"),
+    options=(
+        TARGET,
+        WHERE,
+        LABELS,
+        METHOD,
+        Option(
+            "a",
+            "Shape of the prior of the weights, above 0; a smaller one leaves fewer of them.",
+            float,
+            default="learned; --method map needs one",
+            check=partial(positive, meaning="the shape of the prior of the weights"),
+        ),
+        Option(
+            "transform",
+            "What the weights weigh. e^x and e^-x of every covariate x (standardised) and 1; also those of sums of two;"
+            " or covariates of 0 or more as they are.",
+            default="exponential",
+            words={"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None},
+        ),
+        *(each.but(to=MODEL, methods=_DRAWN) for each in (NUMBER_OF_DRAWS, TUNE, CHAINS, THIN, MAX_TIME)),
+        CORES.but(to=MODEL),
+        SEED.but(to=MODEL),
+        FOLDS,
+    ),
+    implied_by=("target",),
+)

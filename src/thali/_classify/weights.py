@@ -1,0 +1,114 @@
+"""Weights of rows and of classes, checked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from thali._inference.warn import warn
+from thali._labels import plural
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
+
+from .input import shown
+
+LARGEST = 1e15  # of weights, which count rows
+
+
+def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
+    """A weight for each row, 1 each where none were given.
+
+    Examples
+    --------
+    >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    thali.errors.DataError: sample_weight is -2 in row 2; every weight must be a finite number of 0 or more, up to ...
+    """
+    if sample_weight is None:
+        return np.ones(rows)
+    try:
+        weight = np.array(sample_weight, float)
+    except (TypeError, ValueError):
+        raise DataError("sample_weight must hold numbers, one for each row of X.") from None
+    if weight.shape != (rows,):
+        raise DataError(
+            f"sample_weight must be one-dimensional, with one number for each of {rows} rows of X; got shape "
+            f"{weight.shape}."
+        )
+    if (wrong := ~((weight <= LARGEST) & (weight >= 0.0))).any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"sample_weight is {weight[row]:g} in row {row}; every weight must be a finite number of 0 or more, up to"
+            f" {LARGEST:g}."
+        )
+    if not weight.any():
+        raise DataError(
+            "All sample weights are zero, so that no row is left; give rows of two classes a weight above 0."
+        )
+    return weight
+
+
+def weighted_classes(
+    weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any = None
+) -> np.ndarray:
+    r"""Weights of rows times those of their classes.
+
+    .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
+    """
+    totals = np.bincount(codes, weight, len(classes))
+    factors = np.ones(len(classes))
+    if isinstance(class_weight, Mapping):
+        factors = _given(class_weight, classes)
+    elif class_weight is not None:
+        if not (isinstance(class_weight, str) and class_weight == "balanced"):
+            raise ArgumentError(
+                Argument("class_weight"),
+                f" must be a dict of labels and weights, 'balanced' or None; got {class_weight!r}.",
+            )
+        factors = totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))
+    if (empty := totals * factors == 0.0).any():
+        raise DataError(
+            f"The class {shown(classes[int(np.argmax(empty))])} has rows of weight 0 only; leave it out of y, or give "
+            "it a weight above 0."
+        )
+    return weight * factors[codes]
+
+
+def warn_of_shares(weight: np.ndarray, classes: int) -> None:
+    """Warn of weights that add up to less than a row for each class, as weights that sum to 1 do."""
+    if (total := float(weight.sum())) < classes:
+        rows = int((weight > 0.0).sum())
+        warn(
+            DataWarning(
+                f"The weights of {plural(rows, 'row')} sum to {total:.3g}, and count as so many rows: the fit is "
+                "nearly the prior; where they are shares, as those of AdaBoost are, pass sample_weight * "
+                "(len(sample_weight) / sum(sample_weight))."
+            )
+        )
+
+
+def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
+    """The factor of every class from a dict."""
+    known = {label: k for k, label in enumerate(classes.tolist())}
+    factors = np.ones(len(classes))
+    for label, value in class_weight.items():
+        if label not in known:
+            named = ", ".join(map(repr, list(known)[:10]))
+            raise ArgumentError(Argument("class_weight"), f" has a weight for {label!r}, and y has only {named}.")
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value < np.inf:
+            raise ArgumentError(
+                Argument("class_weight"), f" of {label!r} must be a finite number of 0 or more; got {value!r}."
+            )
+        factors[known[label]] = value
+    return factors
+
+
+def refuse_fractions(counts: np.ndarray, method: str, others: tuple[str, ...]) -> None:
+    """Refuse weights that are not whole, where a method draws a variable for each copy of a row."""
+    if (fraction := counts != np.floor(counts)).any():
+        raise DataError(
+            Message(f"Rows have a weight of {counts[int(np.argmax(fraction))]:g}, and "),
+            Setting("method", method),
+            " draws a variable for each copy of a row; pass whole numbers, or set ",
+            Message(Argument("method"), " to ", one_of("method", others, " or ")),
+            ".",
+        )

@@ -1,0 +1,431 @@
+"""Choices and choice experiments: tasks, choices or respondents are left out, and their predictions are scored."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._data.experiments import ChoiceExperiment
+from thali._data.experiments.experiment import held_tasks
+from thali._data.scores import TIED, scores
+from thali._labels import plural
+from thali._model.registry import spec_of
+from thali.errors import DataError
+
+from .scorer import BASE, DIFFERENCE, WORST, Scorer
+from .splitter import Evenly, Splitter, folds_wanted, not_both
+from .table import Scores
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class OfTasks(Splitter):
+    """Data whose units are tasks; a part is a mask of them."""
+
+    level = "respondent"
+    tasks: Any  # the data, with the parts of a `ChoiceExperiment` that scores need
+
+    def __init__(self, data: ChoiceExperiment) -> None:
+        super().__init__(data)
+        self.tasks = data
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(self.tasks.n_tasks)
+
+    def train(self, part: np.ndarray) -> tuple[Any, ...]:
+        return (self.tasks.take(~part),)
+
+    def test(self, part: np.ndarray) -> Any:
+        return self.tasks.take(part)
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        import pandas as pd
+
+        people = np.array(self.tasks.respondents)[self.tasks.respondent_of_task[units]]
+        return pd.MultiIndex.from_arrays([people, self.tasks.task_labels[units]], names=["respondent", "task"])
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"sizes": np.diff(self.tasks.first_row)}
+
+
+class Tasks(OfTasks):
+    """Leaves out the last tasks of every respondent, or a random part of everybody's."""
+
+    leave_out = "task"
+
+    def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[np.ndarray]:
+        not_both(hold_out, folds)
+        rng = np.random.default_rng(seed.spawn(1)[0])
+        counts = np.diff(self.tasks.first_task)
+        if (counts < 2).any():
+            person = self.tasks.respondents[int((counts < 2).argmax())]
+            raise DataError(
+                f"Respondent {person!r} has a single task; leaving out tasks needs two of every respondent."
+            )
+        number = folds_wanted(folds, int(counts.max()), "tasks of a respondent")
+        if number is None:
+            return [held_tasks(self.tasks, max(1, int(counts.min()) // 4) if hold_out is None else hold_out, None)]
+        part = np.concatenate([rng.permutation(count) % number for count in counts])
+        return [part == k for k in range(number)]
+
+
+class Respondents(OfTasks):
+    """Leaves out all tasks of some respondents."""
+
+    leave_out = what = "respondent"
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return self.tasks.respondent_of_task
+
+
+class ChoicesOutOfSets(Evenly, OfTasks):
+    """Leaves out random choices."""
+
+    leave_out = what = "choice"
+    alone = "has one choice;"
+    tasks: "Occasions"
+
+    def __init__(self, data: Choices) -> None:
+        Splitter.__init__(self, data)
+        self.tasks = Occasions(data)
+        self.knows_people: bool = self.tasks.knows_people
+
+    @property
+    def whole(self) -> Choices:
+        return self.tasks.choices
+
+    def train(self, part: np.ndarray) -> tuple[Choices]:
+        return (self.tasks.take(~part).choices,)
+
+
+class Choosers(ChoicesOutOfSets):
+    """Leaves out all choices of some respondents."""
+
+    leave_out = what = "respondent"
+    alone = "has one respondent;"
+
+    def __init__(self, data: Choices) -> None:
+        super().__init__(data)
+        if not self.knows_people:
+            raise DataError(
+                "The choices do not say who made them; leave out choices, or name the column of respondents."
+            )
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return self.tasks.respondent_of_task
+
+
+class Occasions:
+    """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
+
+    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
+    known, every occasion counts as one of its own.
+
+    Parameters
+    ----------
+    data : Choices
+        With whole counts.
+
+    Raises
+    ------
+    DataError
+        If counts are fractional.
+    """
+
+    data: "Choices"
+    place: np.ndarray
+    worst: np.ndarray | None
+    who: np.ndarray
+    set: np.ndarray
+    knows_people: bool
+    respondents: tuple[str, ...]
+    respondent_of_task: np.ndarray
+
+    def __init__(self, data: Choices) -> None:
+        if not np.array_equal(data.times, np.floor(data.times)):
+            raise DataError("compare leaves whole choices out; these have fractional weights. Give whole counts.")
+        rows = np.lexsort((data.choice, data.respondent))
+        rows = np.repeat(rows, data.times[rows].astype(np.int64))
+        self._fill(data, data.respondent[rows], data.choice[rows], None if data.worst is None else data.worst[rows])
+
+    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray, worst: np.ndarray | None) -> "Occasions":
+        self.data, self.who, self.place, self.worst = data, who, place, worst
+        self.set = data.set_of[place]
+        self.knows_people = bool(data.respondents)
+        if self.knows_people:
+            there, self.respondent_of_task = np.unique(who, return_inverse=True)
+            self.respondents = tuple(data.respondents[k] for k in there)
+        else:
+            self.respondents = tuple(str(number + 1) for number in range(len(place)))
+            self.respondent_of_task = np.arange(len(place))
+        return self
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.place)
+
+    @property
+    def n_respondents(self) -> int:
+        return len(self.respondents)
+
+    @property
+    def first_task(self) -> np.ndarray:
+        """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.respondent_of_task, minlength=self.n_respondents))])
+
+    @property
+    def task_labels(self) -> np.ndarray:
+        """Numbers within respondents."""
+        return np.arange(self.n_tasks) - self.first_task[self.respondent_of_task] + 1
+
+    @property
+    def first_row(self) -> np.ndarray:
+        """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
+        return np.concatenate([[0], np.cumsum(self.data.answers[self.set])])
+
+    @property
+    def n_alternatives(self) -> int:
+        return int(self.first_row[-1])
+
+    @property
+    def chosen(self) -> np.ndarray:
+        """Which of its alternatives was chosen in each occasion."""
+        best = self.place - self.data.start[self.set]
+        if self.worst is None:
+            return best
+        worst = self.worst - self.data.start[self.set]
+        return best * (self.data.sizes[self.set] - 1) + worst - (worst > best)
+
+    def take(self, kept: np.ndarray) -> "Occasions":
+        """Those occasions alone, and nothing else of them known."""
+        worst = None if self.worst is None else self.worst[kept]
+        return Occasions.__new__(Occasions)._fill(self.data, self.who[kept], self.place[kept], worst)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The occasions as models take them; all options stay, whether they are still offered or not."""
+        sets, which = np.unique(self.set, return_inverse=True)
+        sizes = self.data.sizes[sets]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        members = np.concatenate([self.data.members[self.data.start[v] : self.data.start[v + 1]] for v in sets])
+        shift = start[which] - self.data.start[self.set]
+        columns = [self.who, self.place + shift, *([] if self.worst is None else [self.worst + shift])]
+        rows, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+        worst = None if self.worst is None else rows[:, 2]
+        return self.data.with_rows(start, members, rows[:, 0], rows[:, 1], times.astype(float), worst)
+
+    def predicted_by(self, model: Any) -> np.ndarray:
+        """Probabilities of every alternative of every occasion."""
+        return self.by_alternative(model.predict_proba(self.choices))
+
+    def log_predicted_by(self, model: Any) -> np.ndarray:
+        """The ln of the probability of all choices of each respondent together, by a model of thali."""
+        return np.asarray(model.log_predictive(self.choices).loc[list(self.respondents)])
+
+    def by_alternative(self, predicted: Any) -> np.ndarray:
+        """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
+        found = [np.asarray(each, float) for each in predicted]
+        sizes = self.choices.answers
+        if [each.shape for each in found] != [(size,) for size in sizes]:
+            raise DataError(
+                "predict_proba must give, for each set, the probabilities of its members, or of the ordered "
+                "pairs (best, worst)."
+            )
+        _, which = np.unique(self.set, return_inverse=True)
+        return np.concatenate([found[v] for v in which])
+
+
+# Scores of choices, people and triplets left out: the log of the probability of what was chosen, and hits -------------
+
+
+_ROUNDING = 1e-6  # by which probabilities of a task may miss 1
+_MAX_NAMED = 4
+
+
+class HitScorer(Scorer):
+    """ln p of what was chosen out of several, and whether it was the most probable; guessing is the reference."""
+
+    main: ClassVar[str] = "log_score"
+    differences: ClassVar[dict[str, str]] = {"hit_rate": "hit_difference"}
+    further: ClassVar[dict[str, str]] = {"hits": "hit_rate"}
+    shown: ClassVar[tuple[str, ...]] = (
+        *("log_score", "log_score_se", "hit_rate", "hit_rate_se", "difference", "difference_se"),
+    )
+    a_unit: ClassVar[str]
+
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+        log_score, hits, sizes = self.log_score(found), found.frame("hits"), found.observed("sizes")
+        log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
+        return {"log_score": log_score, "hit_rate": hits}
+
+    def log_score(self, found: Scores) -> Any:
+        """The main score, of models alone."""
+        return found.frame("log_score")
+
+    def left_out(self, table: "pandas.DataFrame") -> str:
+        """What was left out, in sentences."""
+        return f"{self.called} left out"
+
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
+        row, guessing = table.loc[best], table.loc[BASE, "log_score"]
+        return (
+            f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit} "
+            f"(guessing has {guessing:.3f}), {100 * row['hit_rate']:.1f} % hits."
+        )
+
+
+class ChoiceScorer(HitScorer):
+    """ln p(chosen) of every task, and whether the most probable alternative was chosen."""
+
+    fields: ClassVar[dict[str, type[Any]]] = {"chosen": list, "hits": list, "seconds": float}
+    units: ClassVar[str] = "tasks"
+    unit: ClassVar[str] = "respondent"
+    level: ClassVar[str | None] = "respondent"
+    table: ClassVar[tuple[str, ...]] = (
+        *("log_score", "difference", "difference_se", "log_score_se", "hit_rate", "hit_rate_se"),
+        *("hit_difference", "hit_difference_se", "seconds", "tasks", "respondents"),
+    )
+    counted: ClassVar[str] = "tasks"
+    called: ClassVar[str] = "choices"
+    legend: ClassVar[str] = (
+        f"log score: mean over choices of the log of the predicted probability, larger is better; {DIFFERENCE};"
+        " standard errors are over {unit}s."
+    )
+    a_unit: ClassVar[str] = "a choice"
+
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+        is_experiment = isinstance(test, ChoiceExperiment)
+        predicted = model.predict_proba(test) if is_experiment else test.predicted_by(model)
+        chosen, hits = scores(checked(predicted, test), test)
+        return {"chosen": chosen.tolist(), "hits": hits.tolist()}
+
+    def log_score(self, found: Scores) -> Any:
+        with np.errstate(divide="ignore"):  # a probability of 0
+            return np.log(found.frame("chosen"))
+
+    def attrs(self, found: Scores) -> dict[str, Any]:
+        splitter = found.splitter
+        unit = "respondent" if splitter.knows_people else "choice"
+        return super().attrs(found) | {"leave_out": splitter.leave_out, "unit": unit}
+
+    def left_out(self, table: "pandas.DataFrame") -> str:
+        is_of_new = table.attrs["leave_out"] == "respondent"
+        return "choices of new respondents" if is_of_new else super().left_out(table)
+
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        return self.impossible(table, ranked, "{count:,} of the {n:,} choices made")
+
+
+class PeopleScorer(ChoiceScorer):
+    """As of choices, and ln p of all that a person chose, shared out evenly over these choices."""
+
+    fields: ClassVar[dict[str, type[Any]]] = {**ChoiceScorer.fields, "together": list}
+    table: ClassVar[tuple[str, ...]] = (
+        *ChoiceScorer.table,
+        *("together", "together_se", "together_difference", "together_difference_se"),
+    )
+    shown: ClassVar[tuple[str, ...]] = (*ChoiceScorer.shown, "together", "together_se")
+    legend: ClassVar[str] = (
+        f"{ChoiceScorer.legend} together: log of the probability of all choices of a person together, summed over"
+        " people and divided by the number of choices."
+    )
+
+    def score_one(self, model: Any, test: Occasions) -> dict[str, Any]:
+        found = super().score_one(model, test)
+        if spec_of(model) is None:  # each choice as if another person had made it
+            with np.errstate(divide="ignore"):
+                of_people = np.bincount(test.respondent_of_task, np.log(found["chosen"]), test.n_respondents)
+        else:
+            of_people = test.log_predicted_by(model)
+        return found | {"together": (of_people / np.diff(test.first_task))[test.respondent_of_task].tolist()}
+
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+        frames = super().frames(found)
+        together = found.frame("together")
+        together[list(self.before)] = frames[self.main][list(self.before)]
+        return frames | {"together": together}
+
+    def every_column(self, found: Scores) -> dict[str, Any]:
+        difference, difference_se = found.differences_from(found.best_by("together"), "together")
+        own = {"together_difference": difference, "together_difference_se": difference_se}
+        return super().every_column(found) | own
+
+    def attrs(self, found: Scores) -> dict[str, Any]:
+        return super().attrs(found) | {"together": found.frames["together"]}
+
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
+        best = f"{scores.index[0]}: {scores.iloc[0]:.3f} a choice"
+        less = [
+            f"{name} {-row['together_difference']:.3f} less (standard error {row['together_difference_se']:.3f})"
+            for name, row in table.loc[scores.index[1:]].iterrows()
+        ]
+        sentence = "; ".join([f"All choices of a person together are predicted best by {best}", *less[:_MAX_NAMED]])
+        return [f"{sentence}.", *super().remarks(table, ranked)]
+
+
+class TripletScorer(HitScorer):
+    """ln of the posterior mean probability of the pair that was named, and whether it was the most probable of its set;
+    guessing is the reference."""
+
+    fields: ClassVar[dict[str, type[Any]]] = {"log_score": list, "log_score_mcse": list, "hits": list, "seconds": float}
+    units: ClassVar[str] = "answers"
+    unit: ClassVar[str] = "set"
+    level: ClassVar[str | None] = "set"
+    table: ClassVar[tuple[str, ...]] = (
+        *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse", "hit_rate", "hit_rate_se"),
+        *("seconds", "answers", "sets"),
+    )
+    counted: ClassVar[str] = "answers"
+    shown: ClassVar[tuple[str, ...]] = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
+    called: ClassVar[str] = "answers"
+    legend: ClassVar[str] = (
+        "log score: mean over answers of the log of the predicted probability of the pair named, larger is better;"
+        f" hits: share of answers that name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE:"
+        " guessing."
+    )
+    a_unit: ClassVar[str] = "an answer"
+
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+        named = np.repeat(np.arange(len(test.counts)), test.counts.astype(np.int64))
+        if spec_of(model) is None:  # of somebody else
+            found = np.concatenate([np.asarray(each, float) for each in model.predict_proba(test)])
+            errors = np.zeros(len(found))
+        else:
+            found, errors = (np.concatenate(each) for each in model.predict_proba(test, return_se=True))
+        best = np.repeat(np.maximum.reduceat(found, test.start[:-1]), test.sizes)
+        is_best = found >= best - TIED
+        share = is_best / np.repeat(np.add.reduceat(is_best.astype(float), test.start[:-1]), test.sizes)
+        with np.errstate(divide="ignore"):
+            log_score = np.log(found[named])
+        return {
+            "log_score": log_score.tolist(),
+            "log_score_mcse": (errors[named] / found[named]).tolist(),
+            "hits": share[named].tolist(),
+        }
+
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+        return super().frames(found) | {"log_score_mcse": found.frame("log_score_mcse").assign(**{BASE: 0.0})}
+
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        scores = table.attrs["answers"][table.attrs["best"]].dropna().sort_values(kind="stable").head(WORST)
+        named = [f"{a} and {b} (probability {np.exp(score):.2g})" for (_, a, b), score in scores.items()]
+        return [f"Least expected by {table.attrs['best']}: {'; '.join(named)}."]
+
+
+def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:
+    """The predictions, if they are probabilities of the rows that sum to 1 in every task."""
+    p = np.asarray(predicted, dtype=float)
+    if p.shape != (test.n_alternatives,):
+        raise DataError(
+            f"predict_proba must give {plural(test.n_alternatives, 'number')}, one a row; got shape {p.shape}."
+        )
+    sums = np.add.reduceat(p, test.first_row[:-1])
+    if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:
+        raise DataError("predict_proba must give probabilities that sum to 1 in every task.")
+    return p

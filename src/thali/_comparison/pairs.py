@@ -1,0 +1,537 @@
+"""Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are scored."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from thali._aspects.draws.counts import log_binomial, log_multinomial
+from thali._data.groups import GroupedData
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.parts import LeftPair
+from thali._data.similarities import Similarities
+from thali._data.triplets import Triplets
+from thali._inference.warn import warn
+from thali._labels import shorten
+from thali._model.registry import spec_of
+from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
+
+from .scorer import BASE, DIFFERENCE, Scorer
+from .splitter import Evenly, Splitter, lost_group
+from .table import Scores
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Score:
+    """The scores of one left-out pair; natural logarithms, binomial coefficients included."""
+
+    predicted: float  # posterior mean of the probability that the first option is chosen
+    predicted_mcse: float  # its Monte Carlo standard error
+    nll: float  # -ln Binomial(wins | n, predicted)
+    nll_mcse: float
+    log_pred: float  # ln of the posterior mean of Binomial(wins | n, p)
+    log_pred_mcse: float
+    r_hat: float  # of the probability; NaN for a single chain
+
+
+def score(wins: float, losses: float, draws: np.ndarray) -> Score:
+    r"""Score draws of the probability of a win against the counts that were left out.
+
+    .. math::
+        \text{nll} = -\ln \text{Binomial}(x \mid n, \bar p), \qquad
+        \text{log\_pred} = \ln \frac{1}{S} \sum_s \text{Binomial}(x \mid n, p_s)
+
+    The Monte Carlo error of nll is that of the mean carried through its first two derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halves = score(3, 1, np.full((4, 100), 0.5))
+    >>> round(halves.nll, 4), round(halves.log_pred, 4), halves.nll_mcse
+    (1.3863, -1.3863, 0.0)
+    """
+    mean, error = np.mean(draws), mcse(draws)
+    nll_error = 0.0
+    if error != 0.0:
+        slope = wins / mean - losses / (1.0 - mean)
+        bend = wins / mean**2 + losses / (1.0 - mean) ** 2
+        nll_error = float(np.hypot(slope * error, bend * error**2 / np.sqrt(2.0)))
+    with np.errstate(divide="ignore"):  # a probability of 0 or 1, without lapses
+        logs = log_binomial(wins, losses, draws)
+        log_pred, log_pred_mcse = log_mean(logs)
+        return Score(
+            predicted=float(mean),
+            predicted_mcse=error,
+            nll=-float(log_binomial(wins, losses, mean)),
+            nll_mcse=nll_error,
+            log_pred=log_pred,
+            log_pred_mcse=log_pred_mcse,
+            r_hat=r_hat(draws),
+        )
+
+
+def tied_score(counts: np.ndarray, draws: np.ndarray) -> Score:
+    r"""Score draws of the probabilities of three outcomes against the counts that were left out.
+
+    .. math::
+        \text{nll} = -\ln \text{Multinomial}(x \mid n, \bar p), \qquad
+        \text{log\_pred} = \ln \frac{1}{S} \sum_s \text{Multinomial}(x \mid n, p_s)
+    """
+    mean, (wins, tied, losses) = draws.mean(axis=(0, 1)), counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        linear = np.where(counts > 0, counts / mean, 0.0)
+        errors = [mcse(draws[..., outcome]) for outcome in range(3)]
+        bend = float(np.sum(np.where(counts > 0, counts / mean**2, 0.0) * np.square(errors)))
+        logs = log_multinomial(wins, tied, losses, draws)
+        log_pred, log_pred_mcse = log_mean(logs)
+        return Score(
+            predicted=float(mean[0]),
+            predicted_mcse=errors[0],
+            nll=-float(log_multinomial(wins, tied, losses, mean)),
+            nll_mcse=float(np.hypot(mcse(draws @ linear), bend / np.sqrt(2.0))),
+            log_pred=log_pred,
+            log_pred_mcse=log_pred_mcse,
+            r_hat=float(np.fmax(r_hat(draws[..., 0]), r_hat(draws[..., 1]))),
+        )
+
+
+def cell_score(counts: np.ndarray, draws: np.ndarray) -> Score:
+    r"""Score draws of the probabilities of outcomes that depend on covariates: of a pair's cells c with outcomes o
+
+    .. math::
+        \text{nll} = -\ln \binom{n}{x} - \sum_{c, o} x_{co} \ln \bar p_{co}
+
+    and log_pred likewise. The coefficient is that of the pair as a whole, so that models with covariates, without, and
+    the observed proportions of the pair have scores that can be compared.
+    """
+    from scipy.special import gammaln, xlogy
+
+    whole, of_cells = counts.sum(axis=0), counts.sum(axis=1)
+    coefficient = float(gammaln(whole.sum() + 1.0) - gammaln(whole + 1.0).sum())
+    mean, predicted = draws.mean(axis=(0, 1)), draws[..., 0] @ (of_cells / of_cells.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = np.where(counts > 0, counts / mean, 0.0)
+        logs = coefficient + xlogy(counts, draws).sum(axis=(2, 3))
+        log_pred, log_pred_mcse = log_mean(logs)
+        return Score(
+            predicted=float(predicted.mean()),
+            predicted_mcse=mcse(predicted),
+            nll=-coefficient - float(xlogy(counts, mean).sum()),
+            nll_mcse=mcse((draws * slopes).sum(axis=(2, 3))),
+            log_pred=log_pred,
+            log_pred_mcse=log_pred_mcse,
+            r_hat=r_hat(predicted),
+        )
+
+
+def log_mean(logs: np.ndarray) -> tuple[float, float]:
+    """The ln of the mean of what draws (chain, draw) are the ln of, and its Monte Carlo standard error."""
+    top = float(np.max(logs))
+    likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
+    average = float(np.mean(likelihood))
+    return top + float(np.log(average)), mcse(likelihood) / average if average else np.nan
+
+
+def mcse(draws: np.ndarray) -> float:
+    """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a chain."""
+    if draws.shape[1] < MIN_DRAWS:
+        return np.nan
+    return 0.0 if np.ptp(draws) == 0 else float(mean_mcse(draws[None])[0])
+
+
+def r_hat(draws: np.ndarray) -> float:
+    """R-hat of draws (chain, draw); NaN where there is none."""
+    return np.nan if np.ptp(draws) == 0 else float(bulk_and_r_hat(draws[None])[1][0])
+
+
+# Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are scored -------------
+
+
+_MAX_NAMED = 5
+
+
+class Pairs(Splitter):
+    """Leaves out all comparisons of one pair at a time; a part is the number of the pair."""
+
+    leave_out = what = "pair"
+    part = "pair"
+    alone = "compared a single pair:"
+    data: PairedComparisons
+    has_ties: bool
+    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+
+    def __init__(self, data: PairedComparisons) -> None:
+        super().__init__(data)
+        self.has_ties = bool(data.n_ties)
+
+    @classmethod
+    def of_groups(cls, groups: GroupedData) -> Mapping[str, Self]:
+        """All are scored alike: with ties if any group has some."""
+        found = super().of_groups(groups)
+        for each in found.values():
+            each.has_ties = any(other.n_ties for other in groups.data)
+        return found
+
+    @classmethod
+    def drawn(
+        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        if hold_out is not None or folds is not None:
+            raise ArgumentError(
+                Argument("hold_out"),
+                " and ",
+                Argument("folds"),
+                " are not for paired comparisons, of which every pair is left out in turn.",
+            )
+        return list(np.arange(count)[:, None])
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(self.data.n_pairs)
+
+    def part_of(self, numbers: np.ndarray) -> int:
+        return int(numbers[0])
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
+
+    def options(self, part: int) -> tuple[str, str]:
+        """Labels of a pair."""
+        return self.data.labels[self.data.first[part]], self.data.labels[self.data.second[part]]
+
+    def train(self, part: int) -> tuple[PairedComparisons]:
+        return (self.data.without_pair(*self.options(part)),)
+
+    def test(self, part: int) -> LeftPair:
+        own = self.data.covariates
+        if own is None or own.is_of_options.all():
+            return LeftPair(self.options(part), self._counts(self.data, np.array([part])))
+        rows = np.flatnonzero(own.pair == part)
+        values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
+        return LeftPair(self.options(part), self._counts(own, rows), values)
+
+    def _counts(self, data: Any, rows: np.ndarray) -> np.ndarray:
+        """How often each outcome was observed (rows, outcomes)."""
+        sides = ("wins", "tied", "losses") if self.has_ties else ("wins", "losses")
+        return np.column_stack([getattr(data, side)[rows] for side in sides])
+
+    def units(self, part: int) -> np.ndarray:
+        return np.array([part])
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        return pair_index(self.data, units)
+
+    def place(self, number: int) -> dict[str, Any]:
+        return dict(zip("ab", self.options(number), strict=True))
+
+    def name(self, place: Mapping[Any, Any]) -> str:
+        return f"{place['a']}-{place['b']}"
+
+    def warn(self) -> None:
+        """Warn of options that no comparison connects to the others once a pair is left out."""
+        lonely, cut, alone = [], [], set(self.data.never_compared)
+        groups = len(self.data.components())
+        for part in range(self.data.n_pairs):
+            (rest,), name = self.train(part), self.name(self.place(part))
+            if lost := [label for label in rest.never_compared if label not in alone]:
+                lonely.append(f"{' and '.join(lost)} (compared with nothing but the other of {name})")
+            elif len(rest.components()) > groups:
+                cut.append(name)
+        found = []
+        if lonely:
+            found.append(f"Leaving out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
+        if cut:
+            found.append(
+                "Leaving out a pair parts the options into groups never compared with each other: "
+                f"{shorten(cut, _MAX_NAMED)}."
+            )
+        if found:
+            message = " ".join(found) + " The prior alone determines what is predicted there."
+            warn(DataWarning(message))
+
+
+def pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
+    """The labels of measured or compared pairs, as the index of a table."""
+    import pandas as pd
+
+    sides = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
+    return pd.MultiIndex.from_arrays(list(sides), names=["a", "b"])
+
+
+class ObjectPairs(Splitter):
+    """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask of pairs."""
+
+    leave_out = "pair"
+    what = "measured pair"
+    alone = "judged a single pair:"
+    data: Similarities
+    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+
+    @classmethod
+    def drawn(
+        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        if hold_out is not None or folds is not None:
+            return super().drawn(count, seed, hold_out, folds)
+        if count < 2:
+            raise DataError("There is one measured pair; leaving out pairs needs two.")
+        return list(np.arange(count)[:, None])
+
+    @classmethod
+    def drawn_of_groups(
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        found = super().drawn_of_groups(counts, seed, hold_out, folds)
+        for numbers in found:
+            if lost := lost_group(counts, numbers):
+                raise DataError(f"A part would hold all similarities of group {lost!r}; leave out fewer at a time.")
+        return found
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(self.data.n_pairs)
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"values": self.data.values, "judgements": self.data.judgements}
+
+    def train(self, part: np.ndarray) -> tuple[Similarities]:
+        return (self.data.take(~part),)
+
+    def test(self, part: np.ndarray) -> Similarities:
+        return self.data.take(part)
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        return pair_index(self.data, units)
+
+
+class PairSets(Evenly):
+    """Leaves out random sets, a fifth of them by default; a part is a mask of sets, a unit an answer."""
+
+    leave_out = what = level = "set"
+    alone = "was asked of a single set:"
+    data: Triplets
+    places: np.ndarray  # of each answer
+    set: np.ndarray
+    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+
+    def __init__(self, data: Triplets) -> None:
+        super().__init__(data)
+        if not np.array_equal(data.counts, np.floor(data.counts)):
+            raise DataError("compare leaves whole answers out; these have fractional weights. Give whole counts.")
+        self.places = np.repeat(np.arange(len(data.counts)), data.counts.astype(np.int64))  # of each answer
+        self.set = data.set_of[self.places]
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return self.set
+
+    @property
+    def count(self) -> int:
+        return self.data.n_sets
+
+    def part_of(self, numbers: np.ndarray) -> np.ndarray:
+        return np.isin(np.arange(self.count), numbers)
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"sizes": self.data.sizes[self.set]}
+
+    def train(self, part: np.ndarray) -> tuple[Triplets]:
+        return (self.data.take(~part),)
+
+    def test(self, part: np.ndarray) -> Triplets:
+        return self.data.take(part)
+
+    def units(self, part: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(part[self.set])
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        import pandas as pd
+
+        names, places = np.asarray(self.data.labels, dtype=object), self.places[units]
+        sides = (names[side[places]] for side in (self.data.first, self.data.second))
+        return pd.MultiIndex.from_arrays([self.set[units], *sides], names=["set", "a", "b"])
+
+
+# Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities -------------------
+
+
+EMP = "EMP"  # the observed proportions, the best that any prediction could do
+
+
+class BinomialScorer(Scorer):
+    """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean of the score; with
+    ties -ln Multinomial(x | n, p) of the three outcomes."""
+
+    fields: ClassVar[dict[str, type[Any]]] = {field.name: float for field in fields(Score)}
+    main: ClassVar[str] = "nll"
+    higher = False
+    units: ClassVar[str] = "pairs"
+    unit: ClassVar[str] = "pair"
+    after: ClassVar[tuple[str, ...]] = (EMP,)
+    table: ClassVar[tuple[str, ...]] = (
+        *("nll", "difference", "difference_se", "nll_mcse", "mean_log_pred", "mean_log_pred_mcse"),
+        *("information", "pairs", "r_hat"),
+    )
+    counted: ClassVar[str] = "pairs"
+    predicted: ClassVar[tuple[str, ...]] = (
+        *("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_pred_mcse", "r_hat"),
+    )
+    shown: ClassVar[tuple[str, ...]] = (
+        *("nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse"),
+        *("difference", "difference_se", "r_hat"),
+    )
+    called: ClassVar[str] = "pairs"
+    legend: ClassVar[str] = (
+        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
+        " comparison above guessing; log pred.: mean of the log of the posterior mean of the binomial; to best: score"
+        " minus that of the best model, with its standard error over pairs."
+    )
+
+    def score_one(self, model: Any, test: LeftPair) -> dict[str, Any]:
+        p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
+        if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
+            p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
+        if test.covariates is not None:
+            return asdict(cell_score(test.counts, p))
+        ((wins, *tied, losses),) = test.counts
+        return asdict(tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0]))
+
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+        wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))
+        nll, log_pred = found.frame("nll"), found.frame("log_pred")
+        n = wins + tied + losses
+        for name in (BASE, EMP):
+            if tied.any():
+                observed = np.stack([wins, tied, losses], axis=-1) / n[:, None]
+                p = np.full_like(observed, 1 / 3) if name == BASE else observed
+                nll[name] = -log_multinomial(wins, tied, losses, p)
+            else:
+                nll[name] = -log_binomial(wins, losses, 0.5 if name == BASE else wins / n)
+            log_pred[name] = -nll[name]
+        error, of_log = (found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse"))
+        return {"nll": nll, "mean_log_pred": log_pred, "nll_mcse": error, "mean_log_pred_mcse": of_log}
+
+    def every_column(self, found: Scores) -> dict[str, Any]:
+        nll, n = found.counted("nll"), _comparisons(found)[found.counts]
+        with np.errstate(invalid="ignore"):
+            bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
+        return super().every_column(found) | {"information": bits}
+
+    def observed(self, found: Scores) -> dict[str, np.ndarray]:
+        n, tied = _comparisons(found), found.observed("tied")
+        ties = {"observed_tie": tied / n} if tied.any() else {}
+        return {"n": n, "observed": found.observed("wins") / n, **ties}
+
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
+        return (
+            f"{best} predicts the pairs left out best: {table.loc[best, 'nll']:.3f} nats a pair, where the observed "
+            f"proportions would have {table.loc[EMP, 'nll']:.3f} and guessing {table.loc[BASE, 'nll']:.3f}."
+        )
+
+    def prediction(self, row: Any) -> str:
+        group = row._asdict().get("group")  # of the people who compared the pair, if there are several
+        pair = f"{row.a} over {row.b}" + (f" by {group}" if group else "")
+        return f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
+
+
+def _comparisons(found: Scores) -> np.ndarray:
+    """How many comparisons there are of each pair."""
+    return found.observed("wins") + found.observed("losses") + found.observed("tied")
+
+
+def outcomes_of_somebody(model: Any, part: LeftPair) -> np.ndarray:
+    """Probabilities (cells, outcomes) by a model of somebody else, which knows neither covariates nor ties."""
+    p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
+    return np.stack([p, 1.0 - p], axis=-1)
+
+
+class GaussianScorer(Scorer):
+    """ln of the posterior mean of Normal(s | mu, sigma^2 / judgements), and (s - posterior mean of mu)^2.
+
+    The reference takes every similarity for a draw from the same normal distribution, that of the other parts.
+    """
+
+    fields: ClassVar[dict[str, type[Any]]] = {
+        "log_score": list,
+        "log_score_mcse": list,
+        "predicted": list,
+        "predicted_mcse": list,
+        "r_hat": list,
+    }
+    main: ClassVar[str] = "log_score"
+    units: ClassVar[str] = "similarities"
+    unit: ClassVar[str] = "pair"
+    table: ClassVar[tuple[str, ...]] = (
+        *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse"),
+        *("squared_error_se", "squared_error", "pairs", "r_hat"),
+    )
+    counted: ClassVar[str] = "pairs"
+    further: ClassVar[dict[str, str]] = {"squared_errors": "squared_error"}
+    predicted: ClassVar[tuple[str, ...]] = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
+    shown: ClassVar[tuple[str, ...]] = (
+        *("log_score", "log_score_se", "log_score_mcse", "squared_error"),
+        *("difference", "difference_se", "r_hat"),
+    )
+    called: ClassVar[str] = "similarities"
+    legend: ClassVar[str] = (
+        "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
+        f" squared distance of similarities from their predictions; {DIFFERENCE}. BASE: one normal distribution for"
+        " all."
+    )
+    own_models: tuple[str, ...] = ()  # predictive densities need the draws of a model of thali
+
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+        mu, sigma = model.predict_left_out(test)
+        densities = -0.5 * ((test.values - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2.0 * math.pi)
+        top = densities.max(axis=(0, 1))
+        likelihood = np.exp(densities - top)
+        mean = likelihood.mean(axis=(0, 1))
+        each = range(len(test.values))
+        return {
+            "log_score": (top + np.log(mean)).tolist(),
+            "log_score_mcse": [mcse(likelihood[..., k]) / float(mean[k]) for k in each],
+            "predicted": mu.mean(axis=(0, 1)).tolist(),
+            "predicted_mcse": [mcse(mu[..., k]) for k in each],
+            "r_hat": [r_hat(mu[..., k]) for k in each],
+        }
+
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+        score, predicted = found.frame("log_score"), found.frame("predicted")
+        data = found.splitter.observed()
+        base = [constant_score(data["values"], data["judgements"], units) for units in found.units]
+        score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
+        error = found.frame("log_score_mcse").assign(**{BASE: 0.0})
+        squared = predicted.sub(found.observed("values"), axis=0) ** 2
+        return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
+
+    def observed(self, found: Scores) -> dict[str, np.ndarray]:
+        return {"observed": found.observed("values")}
+
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
+        row, base = table.loc[best], table.loc[BASE]
+        return (
+            f"{best} predicts the similarities left out best: log score {row['log_score']:.3f} a pair (one distribution"
+            f" for all has {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f} "
+            f"({math.sqrt(base['squared_error']):.3f})."
+        )
+
+    def prediction(self, row: Any) -> str:
+        return f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
+
+
+def constant_score(values: np.ndarray, judgements: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log score and prediction of each left-out similarity, if all were draws from the same normal distribution."""
+    train = np.ones(len(values), bool)
+    train[left_out] = False
+    n = judgements[train]
+    mean = float(np.average(values[train], weights=n))
+    variance = float((n * (values[train] - mean) ** 2).sum()) / max(len(n) - 1, 1) / judgements[left_out]
+    with np.errstate(divide="ignore", invalid="ignore"):  # similarities that are all the same
+        log_score = -0.5 * ((values[left_out] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance))
+    return log_score, np.full(len(left_out), mean)

@@ -1,0 +1,133 @@
+"""What a comparison establishes, and what it does not, in plain sentences."""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.scores import mean_and_error
+from thali._posterior.verdict import HIGHEST_R_HAT
+from thali.errors import Argument, ArgumentError, Message
+
+from .ways import SCORERS
+
+if TYPE_CHECKING:
+    import pandas
+
+ESTABLISHED = 0.975  # probability below which chance must leave a difference
+_MAX_ORDERS = 10
+
+
+def sentences(table: "pandas.DataFrame") -> list[str]:
+    """What a comparison establishes, and what it does not.
+
+    A difference counts as established when Student's t test over independent units (pairs, respondents, rows) says so
+    at the level of 5 %, both sides counted: with 36 pairs, from 2.03 standard errors on.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
+    >>> table = th.compare(models, th.datasets.celebrities(), draws=100, tune=100, thin=1, cores=1,
+    ...                    random_seed=1, progressbar=False)
+    >>> print(sentences(table)[1])
+    Established by 36 pairs: BTL predicts better than even (by 7.53, standard error 1.32).
+    """
+    if not {"scorer", "best", "part", "unit"} <= set(table.attrs):
+        raise ArgumentError("The table lacks its attrs; pass the data frame that compare() returned, unchanged.")
+    attrs = table.attrs
+    scorer, best = SCORERS[attrs["scorer"]], attrs["best"]
+    if best is None:
+        return [f"No {attrs['part']} was finished by every model, so nothing can be compared."]
+    by_score: Any = table[scorer.main].dropna()
+    by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
+    ranked = [str(name) for name in by_score.index if name not in (*scorer.before, *scorer.after)]
+    scores = attrs[scorer.units][ranked].dropna()
+    groups = scorer.groups(scores.index)
+
+    def difference(a: str, b: str) -> tuple[float, float] | None:
+        if not np.isfinite(scores[[a, b]]).all(axis=None):
+            return None
+        gains = scores[a] - scores[b] if scorer.higher else scores[b] - scores[a]
+        return mean_and_error(gains.to_numpy(), groups)
+
+    n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
+    headline = scorer.headline(table, best)
+    near = [name for name in ranked[1:] if not is_established(difference(ranked[0], name), n)]
+    if near:
+        headline = f"{headline[:-1]}; that it predicts better than {' and '.join(near)} is not established."
+    sentences = [headline, *orders(ranked, difference, n, attrs["unit"])]
+    return sentences + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
+
+
+def unlike_lapses(found: dict[str, float]) -> list[str]:
+    """A sentence if the models have different lapses."""
+    if len(set(found.values())) < 2:
+        return []
+    named = ", ".join(f"{name} {lapse:g}" for name, lapse in found.items())
+    return [f"The models have different lapses: {named}; part of a difference may be theirs."]
+
+
+def orders(
+    ranked: list[str], difference: Callable[[str, str], tuple[float, float] | None], n: int, unit: str
+) -> list[str]:
+    """The orders of two models that n units establish, and those that they do not."""
+    couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
+    if len(couples) > _MAX_ORDERS:  # neighbours, and the best against the others
+        couples = [(a, b) for a, b in couples if a == ranked[0] or ranked.index(b) == ranked.index(a) + 1]
+    if not couples:
+        return []
+    if n < 2:
+        return [f"One {unit} establishes no order."]
+    established, open_ = [], []
+    for a, b in couples:
+        found = difference(a, b)
+        if found is None:
+            open_.append(f"{a} and {b} (an infinite score: what was observed had probability 0)")
+            continue
+        mean, error = found
+        digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))  # two of the error
+        by = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
+        if is_established(found, n):
+            established.append(f"{a} predicts better than {b} {by}")
+        else:
+            open_.append(f"{a} and {b} {by}")
+    sentences = [f"Established by {n} {unit}s: {'; '.join(established)}."] if established else []
+    return sentences + ([f"Not established by {n} {unit}s is the order of {'; '.join(open_)}."] if open_ else [])
+
+
+def is_established(difference: tuple[float, float] | None, n: int) -> bool:
+    """Whether n units say that a difference, with its standard error, is above 0; None: a score is infinite."""
+    from scipy.special import stdtrit
+
+    if difference is None or n < 2:
+        return False
+    mean, error = difference
+    return mean > 0 and mean >= float(stdtrit(n - 1, ESTABLISHED)) * error
+
+
+def unconverged(table: "pandas.DataFrame") -> str | Message:
+    """Whose chains do not agree on pairs left out, in a sentence; "" where they do, or where chains are not kept."""
+    if "predictions" not in table.attrs:
+        return ""
+    main = SCORERS[table.attrs["scorer"]].main
+    sentences = []
+    for name, rows in table.attrs["predictions"].dropna(subset=main).groupby("model", sort=False):
+        wrong = rows["r_hat"] > HIGHEST_R_HAT
+        if wrong.any():
+            error = table.loc[name, f"{main}_mcse"]
+            score = "" if math.isnan(error) else f", Monte Carlo error of {main} {error:.3f}"
+            sentences.append(
+                f"{name} for {wrong.sum():,} of {len(rows):,} pairs (R-hat up to {rows['r_hat'].max():.3f}{score})"
+            )
+    if not sentences:
+        return ""
+    return Message(
+        f"Chains do not agree on pairs left out: {'; '.join(sentences)}; wanted is an R-hat of at most "
+        f"{HIGHEST_R_HAT}. Compare again with more ",
+        Argument("draws"),
+        " and ",
+        Argument("tune"),
+        ", or live with that error.",
+    )

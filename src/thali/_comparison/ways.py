@@ -1,0 +1,108 @@
+"""What can be left out of each kind of data, and how its prediction is scored: Splitter x Scorer."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from thali._data.choices import Choices
+from thali._data.groups import GroupedData
+from thali._data.kinds import CLASSES, SPECS
+from thali._data.pairs import PairedComparisons
+from thali._data.rows import Observations
+from thali._data.spec import DataSpec
+from thali._inference.warn import warn
+from thali._labels import shorten
+from thali._late import load
+from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
+
+from .choices import Choosers
+from .scorer import Scorer
+from .splitter import Grouped, Splitter
+
+
+class Way(NamedTuple):
+    """What is left out, and how its prediction is scored."""
+
+    splitter: Callable[[Any], Splitter]
+    scorer: Scorer
+
+
+def _ways_of(spec: DataSpec, by_groups: bool) -> dict[str, Way]:
+    """The ways of a kind of data, or of several groups of such data, by the values of `leave_out`."""
+    found = {}
+    for splitter, scorer in ((load(splitter), load(scorer)) for splitter, scorer in spec.ways):
+        made = Way(partial(Grouped, splitter), scorer(True)) if by_groups else Way(splitter, scorer())
+        found[splitter.leave_out] = made
+    return found
+
+
+# Of each kind of data the ways by the values of `leave_out`, the usual one first.
+WAYS: dict[str, dict[str, Way]] = {spec.kind: _ways_of(spec, False) for spec in SPECS if spec.ways}
+WAYS |= {spec.groups: _ways_of(spec, True) for spec in SPECS if spec.groups}
+SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
+
+
+def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
+    """Paired comparisons of which people are left out as choices of respondents, a mapping as groups of people; other
+    data as they are; of observations X and y.
+    """
+    if isinstance(data, Observations):
+        return (data.covariates, data.labels), leave_out
+    if isinstance(data, Mapping):
+        groups = data if isinstance(data, GroupedData) else GroupedData(data)
+        of_people = leave_out == Choosers.leave_out and isinstance(groups.data[0], PairedComparisons)
+        return (groups.mapped(choices_of_people), Choosers.leave_out) if of_people else (groups, leave_out)
+    if not isinstance(data, PairedComparisons) or leave_out != Choosers.leave_out:
+        return data, leave_out
+    return choices_of_people(data), Choosers.leave_out
+
+
+def choices_of_people(data: PairedComparisons) -> Choices:
+    """Paired comparisons as choices of those who answered; a DataError if they do not say who, or there are ties.
+
+    Covariates of comparisons, which choices do not have, are left out with a warning.
+    """
+    if data.answers is None:
+        raise DataError(
+            "The comparisons do not say who answered; leave out pairs, or read the table with its column of"
+            " respondents",
+            InPython("", Message(", ", Argument("respondent"))),
+            ".",
+        )
+    if data.n_ties:
+        raise DataError(
+            f"People are left out of choices without ties; {data.n_ties:,} of these are ties. ",
+            InPython(
+                'Give data.without_ties("half") or data.without_ties("drop")',
+                Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),
+            ),
+            ", or leave out pairs.",
+        )
+    if data.covariate_names:
+        named = shorten(data.covariate_names)
+        warn(DataWarning(f"People are left out of choices without covariates, and models do not know {named}."))
+    return Choices.from_comparisons(data)
+
+
+def usual_way(kind: str) -> Way:
+    """What is left out unless the user says otherwise."""
+    return next(iter(WAYS[kind].values()))
+
+
+def is_own(data: Any) -> bool:
+    """Whether the data are those of a likelihood of the user: a NamedTuple."""
+    return isinstance(data, tuple) and type(data) is not tuple
+
+
+def kind_of(data: Any) -> str:
+    """The kind of data that a comparison is given, of `thali._data.kinds`."""
+    if type(data) is tuple and len(data) == 2:
+        return CLASSES
+    one = data.data[0] if isinstance(data, GroupedData) else data
+    for spec in SPECS:
+        if spec.cls and isinstance(one, load(spec.cls)):
+            return spec.kind if one is data else spec.groups
+    raise DataError(
+        "compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for "
+        f"classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."
+    )

@@ -1,0 +1,447 @@
+"""Choices of one option out of several."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from thali._described import Facts
+from thali._inference.warn import warn
+from thali._labels import plural, short_number, shorten
+from thali.errors import DataError, DataWarning
+
+from ..answers import Answers, Who
+from ..connectivity import connected, disconnected
+from ..judged import Judged, Tally
+from ..kinds import CHOICES
+from ..pairs import PairedComparisons
+from ..people import column_facts
+from . import parts, tables
+from .long import Occasions, long_occasions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Rows of choices, among them those that say what was best and what was worst ------------------------------------------
+
+
+def rankings_of_answers(data: "Choices") -> Occasions:
+    """The choices of which best and worst of two or three options consist: that of the best, and that of the rest."""
+    if data.worst is None:
+        raise DataError("These are not best-worst choices, but choices of one option; they need not be made rankings.")
+    if (largest := int(data.sizes.max())) > 3:
+        raise DataError(
+            f"Best and worst of {largest} options do not say how the others rank; only those of two or three are "
+            "rankings."
+        )
+    which = data.set_of[data.choice]
+    row, place = places_of_rows(data)
+    rest = (data.sizes[which] == 3)[row] & (place != data.choice[row])
+    places = np.concatenate([place, place[rest]])
+    rows = np.concatenate([row, row[rest]])
+    occasion = np.concatenate([row, len(which) + np.unique(row[rest], return_inverse=True)[1]])
+    best = np.concatenate([place == data.choice[row], (place != data.worst[row])[rest]])
+    return Occasions(
+        data.labels,
+        occasion,
+        data.members[places],
+        best,
+        np.ones(len(rows), bool),
+        data.respondents,
+        data.respondent[rows],
+        data.times[rows],
+        lambda _: "a ranking",
+        data.people,
+    )
+
+
+def places_of_rows(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
+    """For each row all members of its set: the row, and the place in `members`."""
+    which = data.set_of[data.choice]
+    size = data.sizes[which]
+    row = np.repeat(np.arange(which.size), size)
+    return row, np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + data.start[which][row]
+
+
+def long_table(data: "Choices") -> "pd.DataFrame":
+    """A row for each member of the set of each row of the data."""
+    import pandas as pd
+
+    row, place = places_of_rows(data)
+    whole = bool(np.all(data.times == np.floor(data.times)))
+    chosen = (place == data.choice[row]).astype(np.int64)
+    table = {
+        "choice_id": row + 1,
+        "alternative": pd.Categorical.from_codes(data.members[place], pd.Index(data.labels)),
+        **({"chosen": chosen} if data.worst is None else {"best": chosen}),
+        **({} if data.worst is None else {"worst": (place == data.worst[row]).astype(np.int64)}),
+        "count": (data.times.astype(np.int64) if whole else data.times)[row],
+    }
+    if data.respondents:
+        table["respondent"] = pd.Categorical.from_codes(data.respondent[row], pd.Index(data.respondents))
+    return pd.DataFrame(table)
+
+
+def example_of(data: "Choices") -> str:
+    """The commonest best and worst in words."""
+    assert data.worst is not None
+    row = int(data.times.argmax())
+    set_ = int(data.set_of[data.choice[row]])
+    best, worst = (data.labels[data.members[place[row]]] for place in (data.choice, data.worst))
+    same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
+    total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
+    times = plural(short_number(data.times[same].sum()), "time")
+    return f"{best!r} best and {worst!r} worst out of {shorten(data.sets[set_])} {times} of {short_number(total):,}"
+
+
+class Choices(Judged):
+    """Which option was chosen out of which set, of any size from two.
+
+    Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
+    construction.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A long table: one row for each alternative of each occasion. Further columns are ignored.
+    choice_id, alternative, chosen : str, optional
+        Columns that say to which occasion a row belongs, which alternative it describes, and whether that was chosen
+        (1 or 0; or the label of the chosen alternative in every row of the occasion). None: the column of that name,
+        or one of its usual names elsewhere (obsID, chid, ids; alt, alts; choice). Without any choice_id every
+        respondent made one choice.
+    available : str, optional
+        Column with 0 for alternatives that were not offered (avail).
+    respondent : str, optional
+        Column that says who chose (panels, panelID, id); occasions are numbered within respondents or across them.
+    count : str, optional
+        Column with the number of such occasions (count, weight).
+    labels : sequence of str, optional
+        All options in the order wanted, those never offered included. None: the categories of a categorical column;
+        else numbers in their order, names as they first appear.
+    weights : bool
+        Fractional counts are meant; otherwise they are an error.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    start : int64 array, shape (sets + 1,)
+        Set v has the members ``members[start[v]:start[v + 1]]``; small sets first.
+    members : int64 array, shape (places,)
+        Options, ascending within a set.
+    counts : float64 array, shape (places,)
+        Times that member of that set was chosen.
+    respondents : tuple of str
+        Empty if it is not known who chose.
+    respondent, choice, times : arrays, shape (rows,)
+        Who (a position in `respondents`, or -1) chose which place of `members`, how often.
+    people : DataFrame or None
+        A row a respondent: the columns of the table that are constant within everybody.
+    worst : int64 array, shape (rows,), or None
+        Of best-worst choices (`from_best_worst`) the place of `members` that was worst; `choice` is then what was best.
+
+    Raises
+    ------
+    DataError
+        If a column is unknown or a label is missing; if no alternative of an occasion was chosen, or two, or one that
+        was not available; if an occasion lists one alternative alone, or one twice.
+
+    References
+    ----------
+    Tversky (1972), Elimination by aspects: a theory of choice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"obsID": [1, 1, 1, 2, 2], "alt": ["tea", "coffee", "milk", "tea", "milk"],
+    ...                       "choice": [1, 0, 0, 0, 1]})
+    >>> data = Choices(frame)
+    >>> data
+    Choices(3 options, 2 sets of 2 to 3, 2 choices)
+    >>> data.sets
+    [('tea', 'milk'), ('tea', 'coffee', 'milk')]
+    """
+
+    kind = CHOICES
+    _ANSWER = ("choice", "choices")
+    are_choices = add_up = True
+    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
+
+    labels: tuple[str, ...]
+    respondents: tuple[str, ...]
+    start: np.ndarray
+    members: np.ndarray
+    respondent: np.ndarray
+    choice: np.ndarray
+    times: np.ndarray
+    people: "pd.DataFrame | None"
+    worst: np.ndarray | None = None
+    counts: np.ndarray
+
+    def __init__(
+        self,
+        frame: "pd.DataFrame",
+        choice_id: str | None = None,
+        alternative: str | None = None,
+        chosen: str | None = None,
+        available: str | None = None,
+        respondent: str | None = None,
+        count: str | None = None,
+        *,
+        labels: Iterable[Any] | None = None,
+        weights: bool = False,
+    ) -> None:
+        names = {"choice_id": choice_id, "alternative": alternative, "chosen": chosen, "available": available}
+        names |= {"respondent": respondent, "count": count}
+        self._freeze(*tables.fields_of_occasions(long_occasions(frame, names, labels, weights)))
+
+    from_frame: Final = classmethod(tables.from_frame)
+    from_wide: Final = classmethod(tables.from_wide)
+    from_rankings: Final = classmethod(tables.from_rankings)
+    from_best_worst: Final = classmethod(tables.from_best_worst)
+    _of_rankings = classmethod(tables.of_rankings)
+    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_respondent
+    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
+    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.with_more
+    together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = parts.together
+
+    @classmethod
+    def from_comparisons(cls, data: PairedComparisons) -> "Choices":
+        """Paired comparisons as choices out of sets of two.
+
+        Parameters
+        ----------
+        data : PairedComparisons
+
+        Returns
+        -------
+        Choices
+
+        Examples
+        --------
+        >>> pairs = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])
+        >>> Choices.from_comparisons(pairs).counts
+        array([3., 1.])
+        """
+        if not isinstance(data, PairedComparisons):
+            raise DataError(f"from_comparisons needs PairedComparisons; got {type(data).__name__}.")
+        data.refuse_ties()
+        members = np.column_stack([data.first, data.second]).ravel()
+        start = 2 * np.arange(data.n_pairs + 1)
+        each = data if data.answers is None else data.answers
+        counts = np.column_stack([each.wins, each.losses])
+        row, side = np.nonzero(counts)
+        who, pair = np.full(row.size, -1), row
+        if data.answers is not None:
+            who, pair = (array[row].astype(np.int64) for array in (data.answers.respondent, data.answers.pair))
+        rows = who, 2 * pair + side, counts[row, side]
+        return cls._made_of(data.labels, data.respondents, start, members, *rows, None, each.people)
+
+    def to_comparisons(self) -> PairedComparisons:
+        """Choices out of sets of two as paired comparisons.
+
+        Returns
+        -------
+        PairedComparisons
+
+        Raises
+        ------
+        DataError
+            If a set has more than two members.
+
+        Examples
+        --------
+        >>> pairs = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])
+        >>> Choices.from_comparisons(pairs).to_comparisons() == pairs
+        True
+        """
+        if not self.is_paired:
+            wide = self.sets[int(self.sizes.argmax())]
+            raise DataError(
+                f"This is for choices between two options, and one of {shorten(wide)} was chosen; leave such choices "
+                "out."
+            )
+        first, second = self.members.reshape(-1, 2).T
+        wins, losses = self.counts.reshape(-1, 2).T
+        arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
+        answers = None
+        if self.respondents and (self.respondent >= 0).all():
+            who = Who(self.respondents, self.respondent, self.people)
+            pair, is_first = self.choice // 2, self.choice % 2 == 0
+            answers = Answers.of_rows(who, pair, is_first, self.times, 0.0 * self.times)
+        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, answers, None)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A long table with columns choice_id, alternative, chosen, count, and respondent if they are known.
+
+        `Choices(frame)` reads it back. Of best-worst choices the columns are best and worst in place of chosen, and
+        `Choices.from_best_worst(frame, labels=data.labels)` reads it back.
+
+        Returns
+        -------
+        DataFrame
+            One occasion for each respondent, set and choice. The labels are categorical, and so keep their order and
+            the options that were never offered.
+
+        Examples
+        --------
+        >>> Choices.from_comparisons(PairedComparisons([[0, 3], [0, 0]], labels=["tea", "milk"])).to_frame()
+           choice_id alternative  chosen  count
+        0          1         tea       1      3
+        1          1        milk       0      3
+        """
+        return long_table(self)
+
+    def with_rows(self, *arrays: np.ndarray | None) -> "Choices":
+        """The same options and respondents with other rows: start, members, respondent, choice, times, worst."""
+        return self._made_of(self.labels, self.respondents, *arrays, self.people)
+
+    def with_counts(self, counts: np.ndarray) -> "Choices":
+        """The same sets with other numbers of choices of their members, without respondents."""
+        choice = np.flatnonzero(counts)
+        nobody = np.full(choice.size, -1)
+        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice], None, None)
+
+    def with_answers(self, best: np.ndarray, worst: np.ndarray, times: np.ndarray) -> "Choices":
+        """The same sets with other best-worst choices, places of `members`, without respondents."""
+        nobody = np.full(best.size, -1)
+        return self._made_of(self.labels, (), self.start, self.members, nobody, best, times, worst, None)
+
+    def as_rankings(self) -> "Choices":
+        """Best-worst choices out of two or three options as rankings: the best of all, then the other one of the rest.
+
+        Returns
+        -------
+        Choices
+
+        Raises
+        ------
+        DataError
+            If best and worst were not asked for, or not out of two or three options.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
+        >>> Choices.from_best_worst(pd.DataFrame(rows)).as_rankings().sets
+        [('tea', 'water'), ('tea', 'milk', 'water')]
+        """
+        rows = rankings_of_answers(self)
+        return self._made_of(rows.labels, rows.respondents, *tables.aggregated(rows), rows.people)
+
+    def _freeze(self, *fields: Any) -> "Choices":
+        super()._freeze(*fields)
+        counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
+        counts.flags.writeable = False
+        object.__setattr__(self, "counts", counts)
+        return self
+
+    def __str__(self) -> str:
+        least, most = int(self.sizes.min()), int(self.sizes.max())
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes}"]
+        parts.append(plural(self.n_choices, "choice" if self.worst is None else "best-worst choice"))
+        if self.respondents:
+            parts.append(plural(len(self.respondents), "respondent"))
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Choices({self})"
+
+    def _details(self) -> Facts:
+        return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
+
+    @property
+    def n_sets(self) -> int:
+        """Number of distinct sets."""
+        return len(self.start) - 1
+
+    @property
+    def n_choices(self) -> int | float:
+        """Number of occasions; their total weight when counts are fractional."""
+        total = float(self.times.sum())
+        return int(total) if total.is_integer() else total
+
+    @property
+    def n_answers(self) -> int | float:
+        return self.n_choices
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of members of each set."""
+        return np.diff(self.start)
+
+    @property
+    def answers(self) -> np.ndarray:
+        """Number of possible answers for each set: its members, or of best-worst choices its ordered pairs."""
+        return self.sizes if self.worst is None else self.sizes * (self.sizes - 1)
+
+    @property
+    def set_of(self) -> np.ndarray:
+        """The set to which each place of `members` belongs."""
+        return np.repeat(np.arange(self.n_sets), self.sizes)
+
+    @property
+    def sets(self) -> list[tuple[str, ...]]:
+        """The labels of the members of each distinct set."""
+        return [tuple(self.labels[i] for i in part) for part in np.split(self.members, self.start[1:-1])]
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether every set has two members."""
+        return bool((self.sizes == 2).all())
+
+    @property
+    def never_offered(self) -> list[str]:
+        """Labels of the options that are in no set."""
+        return self._besides(self.members)
+
+    @property
+    def never_judged(self) -> list[str]:
+        return self.never_offered
+
+    @property
+    def tally(self) -> Tally | None:
+        """How often each member of each set was chosen; None of best and worst."""
+        return Tally(self.start, self.counts) if self.worst is None else None
+
+    def example(self) -> str:
+        """The choices out of one set in words: of that out of which there were most, or the first best and worst.
+
+        Examples
+        --------
+        >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
+        "'tea' chosen out of 'tea', 'milk' 3 times of 4"
+        """
+        if self.worst is not None:
+            return example_of(self)
+        total = np.add.reduceat(self.counts, self.start[:-1])
+        v = int(total.argmax())
+        counts, members = (array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members))
+        k = int(counts.argmax())
+        name, names = self.labels[members[k]], shorten([self.labels[i] for i in members])
+        times = plural(short_number(counts[k]), "time")
+        return f"{name!r} chosen out of {names} {times} of {short_number(total[v]):,}"
+
+    def components(self) -> list[list[str]]:
+        """Labels of the options that sets connect, the largest group first; one group = connected.
+
+        Examples
+        --------
+        >>> Choices.from_comparisons(PairedComparisons.from_pairs([("a", "b"), ("c", "d")])).components()
+        [['a', 'b'], ['c', 'd']]
+        """
+        first = np.repeat(self.members[self.start[:-1]], self.sizes)
+        return connected(self.labels, first, self.members)
+
+    def warn_if_unusual(self) -> None:
+        """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models call this at fit."""
+        if message := disconnected(self.components(), self.never_offered):
+            warn(DataWarning(message))
+        if self.n_sets == 1 and self.sizes[0] > 2:
+            warn(
+                DataWarning(
+                    f"Every choice was out of the same set, {shorten(self.sets[0])}; it takes choices out of different "
+                    "sets to tell which aspects options share, so these follow from the prior alone."
+                )
+            )

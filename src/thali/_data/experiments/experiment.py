@@ -1,0 +1,577 @@
+"""Choice experiments: what people chose among products that are described by attributes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from thali._arguments import whole
+from thali._described import Facts
+from thali._inference.seeds import root
+from thali._labels import as_label, plural, shorten, suggest
+from thali.errors import ArgumentError, DataError
+
+from ..columns import answered_rows, as_frame, column
+from ..judged import Frozen
+from ..people import column_facts, differing_columns
+from .levels import ALPHABET, MEASURED, is_whole
+from .scheme import INSIDE, Attribute, Encoded, Tasks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .frame import Choices
+
+
+def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
+    """Whether each task is held out: the last ones of every respondent, random ones, or those marked."""
+    marked = np.asarray(tasks)
+    if marked.dtype == bool and marked.shape == (data.n_tasks,):
+        if marked.all() or not marked.any():
+            raise DataError("tasks marks all tasks or none; both parts need at least one.")
+        return marked
+    number = whole("tasks", tasks, 1)
+    counts = np.diff(data.first_task)
+    if (counts <= number).any():
+        person = data.respondents[int((counts <= number).argmax())]
+        raise DataError(
+            f"Respondent {person!r} has {plural(int(counts.min()), 'task')}, so that none is left to fit when "
+            f"{number} are held out; choose fewer."
+        )
+    held = np.zeros(data.n_tasks, dtype=bool)
+    rng = None if random_seed is None else np.random.default_rng(root(random_seed))
+    for first, last in zip(data.first_task, data.first_task[1:], strict=False):
+        own = np.arange(first, last)
+        held[own[-number:] if rng is None else rng.permutation(own)[:number]] = True
+    return held
+
+
+def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) -> np.ndarray:
+    """Whether each task is held out: those of random respondents, or of those listed."""
+    if is_whole(respondents):
+        number = whole("respondents", respondents, 1)
+        people = np.random.default_rng(root(random_seed)).permutation(data.n_respondents)[:number]
+    elif isinstance(respondents, str) or not hasattr(respondents, "__iter__"):
+        raise ArgumentError(f"respondents must be a whole number or a list of labels; got {respondents!r}.")
+    else:
+        labels = list(map(as_label, respondents))
+        place = {label: number for number, label in enumerate(data.respondents)}
+        for label in labels:
+            if label not in place:
+                raise DataError(f"There is no respondent {label!r}.{suggest(label, data.respondents)}")
+        people = np.array([place[label] for label in labels], dtype=np.int64)
+    held = np.isin(data.respondent_of_task, people)
+    if held.all() or not held.any():
+        raise DataError(f"Both parts need at least one of the {plural(data.n_respondents, 'respondent')}.")
+    return held
+
+
+# Choice experiments: what people chose among products that are described by attributes --------------------------------
+
+
+# The constructor of choice experiments that takes one row a task ------------------------------------------------------
+
+
+class ExperimentRows(Frozen):
+    """The constructors of `ChoiceExperiment` that take other tables than one row an alternative."""
+
+    @classmethod
+    def from_frame(cls, frame: "pd.DataFrame", *columns: Any, **more: Any) -> Self:
+        """The experiment in a long table."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: "pd.DataFrame",
+        respondent: str | None = None,
+        task: str | None = None,
+        chosen: str | None = None,
+        alternatives: Sequence[Any] | None = None,
+        none: Any = None,
+        **more: Any,
+    ) -> Self:
+        """A choice experiment from a wide table: one row for each task.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The columns are called by attribute and alternative, as in price_1, price_2 or time.car, or the other way
+            round, as in car_time. Those of availability (av_car, car_available) hold 1 where it was offered.
+        respondent, task, chosen : str, optional
+            Columns. None: recognised. Without one of respondents every row is somebody of their own, without one of
+            tasks they are numbered. `chosen` holds the name of the alternative, or its number in the order of the
+            columns.
+        alternatives : sequence, optional
+            The names of the alternatives as they stand in those of the columns. None: recognised. An alternative may
+            lack columns that others have: it lacks the attribute then.
+        none : optional
+            What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
+        **more
+            Levels, bins and the like, as in `from_frame`.
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If no columns describe alternatives, or one was chosen that was not offered, or as `from_frame`.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = {"id": [1, 1], "price_1": [90, 150], "price_2": [150, 90], "choice": [1, 2]}
+        >>> data = th.ChoiceExperiment.from_wide(pd.DataFrame(rows))
+        >>> data.n_tasks, data.levels["price"]
+        (2, ('90', '150'))
+        """
+        from .dual import BOUGHT, refuse_both, refuse_nothing
+        from .frame import people_of
+        from .wide import lacking_words, long_frame, wide_tasks
+
+        bought = more.get("bought")
+        refuse_both(none, bought)
+        frame = as_frame(frame)
+        given = {"respondent": respondent, "task": task, "chosen": chosen}
+        for name in filter(None, (*given.values(), bought)):
+            column(frame, name)
+        found = wide_tasks(frame if bought is None else frame.drop(columns=bought), given, alternatives)
+        if found is None:
+            raise DataError(
+                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not describe alternatives, as "
+                "price_1 and price_2 or car_time and bus_time beside 'choice' do; name what stands for them by "
+                "`alternatives`."
+            )
+        frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
+        long, nothing = long_frame(frame, found, none, bought)
+        refuse_nothing(found.chosen, nothing, bought)
+        more |= {} if bought is None else {"bought": BOUGHT}
+        more["missing"] = lacking_words(found, more.get("missing"))
+        data = cls.from_frame(long, none=nothing, **more)
+        further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
+        who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
+        people = people_of(frame.set_axis(map(str, frame.columns), axis=1), further, who, "respondent")
+        return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))
+
+
+# A choice experiment written out as a long table ----------------------------------------------------------------------
+
+
+def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
+    """One row an alternative, under the names that the columns had when the data were read."""
+    import pandas as pd
+
+    scheme = data.scheme
+    task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
+    chosen = np.zeros(data.n_alternatives, dtype=np.int64)
+    chosen[data.first_row[:-1] + data.chosen] = 1
+    table: dict[Any, Any] = {
+        scheme.respondent: np.array(data.respondents, dtype=object)[data.respondent_of_task[task]],
+        scheme.task: data.task_labels[task].astype(object),
+    }
+    if scheme.alternative is not None:
+        table[scheme.alternative] = data.alternative_labels.astype(object)
+    table[scheme.chosen] = chosen
+    codes = dict(zip(data.attributes, data.products[data.row_product].T, strict=True))
+    is_none = _is_none(data, codes)
+    labels = dict(scheme.none)
+    for attribute in scheme.attributes:
+        table[attribute.name] = _cells(attribute, codes[attribute.name], is_none, labels.get(attribute.name))
+    for name, label in scheme.none:
+        if name not in table:
+            table[name] = (
+                np.where(is_none, label, "0").astype(np.int64) if label == "1" else np.where(is_none, label, "")
+            )
+    return pd.DataFrame(table)
+
+
+def _is_none(data: "ChoiceExperiment", codes: dict[str, np.ndarray]) -> np.ndarray:
+    """Whether each row is the no-choice option: without "inside", what lacks every attribute."""
+    if not data.has_none:
+        return np.zeros(data.n_alternatives, dtype=bool)
+    if data.scheme.has_inside:
+        return codes[INSIDE] == 0
+    return np.all([column < 0 for column in codes.values()], axis=0)
+
+
+def _cells(
+    attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
+) -> "pd.Categorical | np.ndarray":
+    """A categorical column, or numbers as they were read; in rows of the no-choice option nothing, or its label."""
+    import pandas as pd
+
+    words = [word for word in attribute.missing[:1] if word]
+    extra = list(dict.fromkeys([*words, *([label] if label else [])]))
+    texts = np.array([*attribute.levels, None], dtype=object)[codes]
+    if words:
+        texts[(codes < 0) & ~is_none] = words[0]
+    texts[is_none] = label
+    if attribute.order == MEASURED:
+        return texts
+    return pd.Categorical(texts, [*attribute.levels, *extra], ordered=attribute.order != ALPHABET)
+
+
+class ChoiceExperiment(ExperimentRows, Tasks):
+    r"""Tasks in which people chose one of several products, each described by levels of attributes.
+
+    .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
+
+    Made by `from_frame`; nothing can be changed after construction. Levels stand in their natural order, so that
+    "increasing" means that later is better. With a no-choice option there is an attribute "inside" before the others,
+    with the levels "none" and "inside": the no-choice option lacks every other attribute.
+
+    Attributes
+    ----------
+    respondents : tuple of str
+        In order of first appearance.
+    attributes : tuple of str
+    levels : dict of tuples of str
+        Attribute -> its levels in natural order.
+    n_respondents, n_tasks, n_alternatives : int
+        Alternatives are counted over all tasks: the rows of the table.
+    first_task : int64 array (n_respondents + 1,)
+        Tasks of respondent n: first_task[n] to first_task[n + 1] - 1.
+    first_row : int64 array (n_tasks + 1,)
+        Rows of task t: first_row[t] to first_row[t + 1] - 1.
+    chosen : int64 array (n_tasks,)
+        Which row of its task was chosen, counted from 0.
+    row_product : int64 array (n_alternatives,)
+        Which of the products each row is.
+    products : int64 array (products, attributes)
+        Level numbers from 0, all rows different; -1: the product lacks the attribute.
+    task_labels : array of str (n_tasks,)
+    alternative_labels : array of str (n_alternatives,)
+    people : DataFrame or None
+        A row a respondent: the columns of the table besides the attributes that are constant within everybody.
+    has_none : bool
+    scheme : Scheme
+        How rows of a table become products.
+
+    References
+    ----------
+    Louviere, Hensher & Swait (2000), Stated choice methods.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"id": [1, 1, 1, 1], "task": [1, 1, 2, 2], "choice": [1, 0, 0, 1],
+    ...         "price": [90, 150, 90, 150], "zoom": ["no", "yes", "no", "yes"]}
+    >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> data
+    ChoiceExperiment(1 respondent, 2 tasks, 4 alternatives)
+      price: 90 < 150
+      zoom: no, yes
+    >>> data.products[data.row_product].tolist()
+    [[0, 0], [1, 1], [0, 0], [1, 1]]
+    """
+
+    _FIELDS = ("scheme", "respondents", "first_task", "first_row", "chosen", "row_product", "products")
+    _FIELDS += ("task_labels", "alternative_labels", "people")
+
+    chosen: np.ndarray
+    task_labels: np.ndarray
+    alternative_labels: np.ndarray
+    people: "pd.DataFrame | None"
+
+    def __init__(self, *parts: Any, **named: Any) -> None:
+        raise TypeError("Choice experiments are made from data frames by ChoiceExperiment.from_frame(frame).")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pd.DataFrame",
+        respondent: str | None = None,
+        task: str | None = None,
+        alternative: str | None = None,
+        chosen: str | None = None,
+        attributes: Iterable[str] | None = None,
+        levels: Mapping[str, Iterable[Any]] | None = None,
+        none: Any = None,
+        bins: Mapping[str, Any] | None = None,
+        inside: bool = True,
+        *,
+        missing: Any = None,
+        bought: str | None = None,
+    ) -> "ChoiceExperiment":
+        """A choice experiment from a long table: one row for each alternative of each task.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A task is all rows of the same respondent and task, wherever they stand. Choice sets may differ in size.
+        respondent, task, alternative, chosen : str, optional
+            Columns. None: recognised by their names (id, respondent, person, panel; task, obsID, question, chid,
+            scenario; alt, alternative; choice, chosen, selected, y; and the like). Without a column of alternatives
+            they are numbered. `chosen` holds 1 (or True) for the chosen alternative and 0 for the others.
+        attributes : list of str, optional
+            Columns that describe the products; None: all others. One that is constant within every task is left out,
+            with a warning unless it describes people (`people`), and unless `levels` or `bins` names it; where None,
+            no-choice options are not counted for this.
+        levels : dict of lists, optional
+            Attribute -> its levels from worst to best, those included that do not occur but may be asked about. None:
+            the order of a categorical column, else numbers by size, texts by the alphabet. A column of more than 30
+            different numbers of which some are not whole is a number (`orders` calls it measured): the logits take it
+            as `linear`, unless its levels are listed here.
+        none : optional
+            The no-choice option: its label in the column of alternatives, or the name of a column with 1 in its rows,
+            or {column: value}. Whatever its rows hold besides is not read.
+        bins : dict, optional
+            Attribute of many numbers -> how many bins, bounded by quantiles, or their cut points. A value at a cut
+            point lies below it.
+        inside : bool
+            Whether a no-choice option brings the attribute "inside" with it.
+        missing : optional
+            Word, or list of words, by which a cell says that the product lacks the attribute; or {attribute: word}. NaN
+            declares empty cells.
+        bought : str, optional
+            The column of a second answer to each task, 1 or 0 in all its rows: whether the product chosen would be
+            bought at all (dual-response none). Buying nothing, "none", is then an alternative of every task, and a task
+            whose product would not be bought is there twice, with and without it.
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If a column is absent or could be one of several; a label or a cell is missing; a level is not declared; an
+            attribute has one level; a task has no choice or several, a single alternative, or an alternative twice; a
+            respondent has no task; or no row is the no-choice option that was declared.
+        ArgumentError
+            If an argument is not of the kind above.
+
+        Warns
+        -----
+        DataWarning
+            If an attribute is left out.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"id": [1, 1, 1], "task": [1, 1, 1], "choice": [0, 0, 1], "brand": ["A", "B", "none"]}
+        >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows), none={"brand": "none"})
+        >>> data.attributes, data.products[data.row_product].tolist()
+        (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
+        """
+        from .frame import choices_of
+
+        if not isinstance(inside, bool):
+            raise ArgumentError(f"inside must be True or False; got {inside!r}.")
+        columns = (respondent, task, alternative, chosen)
+        return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside, bought))
+
+    @classmethod
+    def _of(cls, found: "Choices") -> "ChoiceExperiment":
+        products, row_product = np.unique(found.products_of_rows, axis=0, return_inverse=True)
+        arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
+        arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
+        labels = found.task_labels, found.alternative_labels
+        return cls._made_of(found.scheme, found.respondents, *arrays, *labels, found.people)
+
+    def _freeze(self, *fields: Any) -> "ChoiceExperiment":
+        own = (each.copy() if isinstance(each, np.ndarray) and not each.flags.owndata else each for each in fields)
+        return super()._freeze(*own)
+
+    def __str__(self) -> str:
+        none = ", no-choice option" if self.has_none else ""
+        people, tasks = plural(self.n_respondents, "respondent"), plural(self.n_tasks, "task")
+        return f"{people}, {tasks}, {plural(self.n_alternatives, 'alternative')}{none}"
+
+    def __repr__(self) -> str:
+        return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
+
+    def _details(self) -> Facts:
+        return *self.scheme.described(), *column_facts(self.people)
+
+    def describe(self) -> str:
+        """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
+
+        Returns
+        -------
+        str
+            A line, and one for each attribute; levels in alphabetical order stand between commas. One more names the
+            columns of people, if there are any that differ.
+        """
+        differing = differing_columns(self.people)
+        of_people = [f"columns of people: {shorten(differing, 12)}"] if differing else []
+        return "\n".join([str(self), *map(": ".join, self.scheme.described()), *of_people])
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes, "inside" first if there is one."""
+        return self.scheme.names
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """Attribute -> its levels in natural order."""
+        return self.scheme.levels
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """Attribute -> how its levels came by their order: given, categories, numbers, measured, bins or alphabet."""
+        inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
+        return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
+
+    @property
+    def cut_points(self) -> dict[str, tuple[float, ...]]:
+        """Binned attribute -> where its bins end."""
+        return {attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts}
+
+    @property
+    def n_respondents(self) -> int:
+        """Number of people."""
+        return len(self.respondents)
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks of all people."""
+        return len(self.chosen)
+
+    @property
+    def n_alternatives(self) -> int:
+        """Number of alternatives in all tasks."""
+        return len(self.row_product)
+
+    @property
+    def has_none(self) -> bool:
+        """Whether there is a no-choice option."""
+        return bool(self.scheme.none)
+
+    @property
+    def respondent_of_task(self) -> np.ndarray:
+        """Number of the respondent of every task, shape (n_tasks,)."""
+        return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
+
+    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> Encoded:
+        """New tasks by the columns and levels of these data.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            A table with the same columns; that of the choice is not read. Without a column of respondents everybody is
+            new; without one of tasks each respondent has one.
+
+        Returns
+        -------
+        task_of_row : int64 array (rows,)
+            In order of first appearance.
+        respondent_of_row : int64 array (rows,)
+            Among `respondents`; -1: a new person.
+        products : int64 array (rows, attributes)
+            Level numbers; -1: missing. Rows stand in the order given.
+
+        Raises
+        ------
+        DataError
+            If a column is absent, a cell is missing, a level is not declared, or an alternative is listed twice.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"id": [1, 1], "task": [1, 1], "choice": [1, 0], "price": [90, 150]}
+        >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
+        >>> data.encode(pd.DataFrame({"price": [150, 90]})).products.tolist()
+        [[1], [0]]
+        """
+        return self.scheme.encode(new, self.respondents)
+
+    def take(self, tasks: Any) -> "ChoiceExperiment":
+        """The data of some tasks alone; attributes and levels stay, respondents without a task go.
+
+        Parameters
+        ----------
+        tasks : bool array (n_tasks,), or numbers of tasks
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If no task is left.
+        """
+        wanted = np.zeros(self.n_tasks, dtype=bool)
+        wanted[np.asarray(tasks)] = True
+        if not wanted.any():
+            raise DataError("No task is left; choose at least one.")
+        sizes = np.diff(self.first_row)
+        rows = np.repeat(wanted, sizes)
+        counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
+        kept, row_product = np.unique(self.row_product[rows], return_inverse=True)
+        return self._made_of(
+            self.scheme,
+            tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
+            np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64),
+            self.chosen[wanted],
+            row_product.astype(np.int64),
+            self.products[kept],
+            self.task_labels[wanted],
+            self.alternative_labels[rows],
+            None if self.people is None else self.people.loc[counts > 0],
+        )
+
+    def with_choices(self, chosen: np.ndarray) -> "ChoiceExperiment":
+        """The same tasks with other choices: of every task the chosen row, counted from the task's first."""
+        return self.with_fields(chosen=chosen)
+
+    def with_fields(self, **changed: Any) -> "ChoiceExperiment":
+        """The same data but for these fields."""
+        return self._made_of(*(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS))
+
+    def split(
+        self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
+    ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:
+        """Data to fit, and data to predict.
+
+        Parameters
+        ----------
+        tasks : int or bool array (n_tasks,), optional
+            The last so many tasks of every respondent are to be predicted, or so many random ones where there is a
+            seed; or the tasks that the array marks.
+        respondents : int or list of labels, optional
+            So many random respondents, or those listed, are to be predicted.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        train, test : ChoiceExperiment
+
+        Raises
+        ------
+        ArgumentError
+            Unless exactly one of `tasks` and `respondents` is given, of a kind above.
+        DataError
+            If a respondent has too few tasks, or nobody is left.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0] * 4, "price": [90, 150] * 4}
+        >>> train, test = ChoiceExperiment.from_frame(pd.DataFrame(rows)).split(tasks=1)
+        >>> train.task_labels.tolist(), test.task_labels.tolist()
+        (['1', '1'], ['2', '2'])
+        """
+        if (tasks is None) == (respondents is None):
+            raise ArgumentError("Give either tasks= or respondents=: what is to be predicted.")
+        if respondents is None:
+            held = held_tasks(self, tasks, random_seed)
+        else:
+            held = held_people(self, respondents, random_seed)
+        return self.take(~held), self.take(held)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The data as a long table, which `from_frame` reads with the same arguments (`bins` excepted).
+
+        Returns
+        -------
+        DataFrame
+            One row an alternative, under the names that the columns had; attributes are categorical, in their natural
+            order. Binned attributes hold the names of their bins.
+        """
+
+        return long_table(self)

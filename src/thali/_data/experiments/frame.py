@@ -1,0 +1,557 @@
+"""A choice experiment from a long table: one row an alternative of a task."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from thali._inference.warn import warn
+from thali._labels import as_label, shorten, suggest
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
+
+from ..columns import NO, YES, answered_rows, as_frame, column
+from ..people import people_table
+from ..roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from .dual import NOTHING, refuse_both, with_nothing
+from .levels import (
+    BINS,
+    GIVEN,
+    bin_labels,
+    cut_points,
+    distinct_texts,
+    given_order,
+    natural_order,
+    numbers_of,
+    row_texts,
+)
+from .scheme import HELD_OUT, INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class RowLabels(Protocol):
+    """The labels of each row."""
+
+    @property
+    def person(self) -> np.ndarray: ...
+
+    @property
+    def task(self) -> np.ndarray: ...
+
+    @property
+    def alternative(self) -> np.ndarray | None: ...
+
+    def where(self, row: int) -> str:
+        """The place of a row, in words."""
+        ...
+
+
+def none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tuple[tuple[str, str], ...]:
+    """Which columns hold which labels in rows of the no-choice option."""
+    if none is None:
+        return ()
+    if isinstance(none, Mapping):
+        if not none:
+            raise ArgumentError(
+                Argument("none"), " is an empty mapping; give a column and its value, such as {'brand': 'none'}."
+            )
+        return tuple((str(column(frame, str(name)).name), as_label(value)) for name, value in none.items())
+    label = as_label(none)
+    labels = [] if alternative is None else distinct_texts(column(frame, alternative))[1]
+    if label in frame.columns and label not in labels:
+        if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
+            raise DataError(
+                f"Column {label!r}, named by ",
+                Argument("none"),
+                ", must hold 1 for the no-choice option and 0 elsewhere.",
+            )
+        return ((label, "1"),)
+    if label in frame.columns:
+        raise DataError(
+            Setting("none", label),
+            " is a column and also an alternative; rename one, or name the column and its value.",
+        )
+    if alternative is None:
+        raise DataError(
+            Setting("none", label),
+            " names no column, and there is no column of alternatives; name that by ",
+            Argument("alternative"),
+            ".",
+        )
+    return ((alternative, label),)
+
+
+def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> str:
+    name, label = where[0]
+    known = [text for text in distinct_texts(column(frame, name))[1] if text]
+    if len(where) == 1 and name == alternative:
+        return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
+    cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
+    return f"No row has {cells}, by which none= marks the no-choice option."
+
+
+class Bare(NamedTuple):
+    """Rows without attributes, one a task at most."""
+
+    rows: np.ndarray  # (rows,) bool
+    lacking: np.ndarray  # (names,) which columns they lack; no other row does
+    labels: set[str]  # of their alternatives
+
+
+def _bare_rows(frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str) -> Bare | None:
+    """The rows in which several attributes, or the only one, hold this text, which no other row has in any of them."""
+    there = []
+    for name in names:
+        codes, texts = distinct_texts(column(frame, name))
+        there.append(np.isin(codes, [k for k, own in enumerate(texts) if own == text]))
+    bare = np.array(there)
+    lacking: np.ndarray = np.any(bare, axis=1)
+    looks: np.ndarray = np.all(bare[lacking], axis=0)
+    if not looks.any() or (bare[lacking].any(axis=0) & ~looks).any() or 1 == lacking.sum() < len(names):
+        return None
+    tasks = set(zip(rows.person[looks], rows.task[looks], strict=True))
+    if len(tasks) < looks.sum():
+        return None
+    labels = set() if rows.alternative is None else set(map(str, rows.alternative[looks]))
+    return Bare(looks, lacking, labels)
+
+
+def none_that_is_said(
+    frame: "pd.DataFrame", names: list[str], rows: RowLabels, alternative: str | None
+) -> tuple[tuple[str, str], ...]:
+    """Where a table says itself that rows without attributes are the no-choice option; refused if it only looks so.
+
+    It does by their label, or, as Sawtooth's files do, by a 0 of all attributes in the same alternative of every task.
+    """
+    if (found := _bare_rows(frame, names, rows, "")) is not None:
+        if alternative is not None and len(found.labels) == 1 and plain(min(found.labels)) in NO_CHOICE:
+            return ((alternative, min(found.labels)),)
+        option = Setting("none", min(found.labels)) if len(found.labels) == 1 else Argument("none")
+        without = shorten([names[place] for place in np.flatnonzero(found.lacking)])
+        raise DataError(
+            f"Attributes {without} {rows.where(int(found.rows.argmax()))} are missing; if that is the no-choice "
+            "option, say so by ",
+            option,
+            ", else fill them in.",
+        )
+    zeros = _bare_rows(frame, names, rows, "0")
+    if alternative is None or zeros is None or zeros.lacking.sum() < 2 or len(zeros.labels) > 1:
+        return ()
+    tasks, task = np.unique(list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True)
+    others = [name for name, lacks in zip(names, zeros.lacking, strict=True) if not lacks]
+    codes = [distinct_texts(column(frame, name))[0] for name in others]
+    if zeros.rows.sum() < len(tasks) or any(
+        len(set(zip(task.ravel(), own, strict=True))) > len(tasks) for own in codes
+    ):
+        return ()
+    return ((alternative, min(zeros.labels)),)
+
+
+# A choice experiment from a long table: one row an alternative of a task ----------------------------------------------
+
+
+# Which row of each task was chosen: 1 and 0, yes and no, or the alternative chosen in every row -----------------------
+
+
+def chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
+    """Whether each row is the alternative chosen; `rows` has the labels of person, task and alternative."""
+    codes, texts = distinct_texts(column(frame, name))
+    meaning = {text: int(text.casefold() in YES) for text in texts if text.casefold() in (*YES, *NO)}
+    values = np.array([meaning.get(text, -1) for text in texts])[codes]
+    if (values >= 0).all():
+        return values.astype(bool)
+    picked = np.array(texts, dtype=object)[codes]
+    task = _tasks(rows)
+    same = (picked == picked[_first(task)][task]).all()
+    if same and rows.alternative is not None and set(picked) <= set(rows.alternative):
+        return picked == rows.alternative
+    place = _places(task)
+    if same and rows.alternative is None and set(picked) <= set(map(str, np.unique(place))):
+        return picked == place.astype(str)
+    row = int((values < 0).argmax())
+    what = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
+    raise DataError(
+        f"Column {name!r} {what} {rows.where_task(row)}; it must be 1 for the alternative chosen and 0 for the others."
+    )
+
+
+def _tasks(rows: Any) -> np.ndarray:
+    """The number of the task of each row."""
+    import pandas as pd
+
+    person, task = pd.factorize(rows.person)[0], pd.factorize(rows.task)[0]
+    return np.unique(person * (int(task.max()) + 1) + task, return_inverse=True)[1]
+
+
+def _first(task: np.ndarray) -> np.ndarray:
+    """The first row of each task."""
+    return np.unique(task, return_index=True)[1]
+
+
+def _places(task: np.ndarray) -> np.ndarray:
+    """The place of each row in its task, from 1."""
+    order = np.argsort(task, kind="stable")
+    start = np.flatnonzero(np.diff(task[order], prepend=-1))
+    sizes = np.diff(np.append(start, len(task)))
+    place = np.empty(len(task), np.int64)
+    place[order] = np.arange(len(task)) - np.repeat(start, sizes) + 1
+    return place
+
+
+class Choices(NamedTuple):
+    """What a `ChoiceExperiment` holds, in its order of rows."""
+
+    scheme: Scheme
+    respondents: tuple[str, ...]
+    first_task: np.ndarray
+    first_row: np.ndarray
+    chosen: np.ndarray
+    products_of_rows: np.ndarray  # (rows, attributes)
+    is_none: np.ndarray  # (rows,) whether it is the no-choice option
+    task_labels: np.ndarray
+    alternative_labels: np.ndarray
+    people: "pd.DataFrame | None" = None
+
+
+class Rows(NamedTuple):
+    """The labels of each row of the table."""
+
+    person: np.ndarray
+    task: np.ndarray
+    alternative: np.ndarray | None
+
+    def where(self, row: int) -> str:
+        """The place of a row, in words."""
+        named = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
+        return f"{named}{self.where_task(row)}"
+
+    def where_task(self, row: int) -> str:
+        """The task of a row, in words."""
+        return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
+
+
+def choices_of(
+    frame: "pd.DataFrame",
+    columns: tuple[Any, Any, Any, Any],
+    attributes: Iterable[Any] | None,
+    levels: Mapping[Any, Any] | None,
+    none: Any,
+    bins: Mapping[Any, Any] | None,
+    missing: Any,
+    inside: bool,
+    bought: str | None = None,
+) -> Choices:
+    """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
+    frame = as_frame(frame)
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    if not len(frame):
+        raise DataError("There is not a single task; the table has no rows.")
+    refuse_both(none, bought)
+    if bought is not None:
+        column(frame, bought)
+    names = [name for name in frame.columns if name != bought]
+    respondent, task, alternative, chosen = task_columns(names, *columns)
+    frame = answered_rows(frame, [chosen], [alternative] if alternative else (), by=(respondent, task))
+    rows = _rows(frame, respondent, task, alternative)
+    if bought is not None:
+        numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
+        if task == respondent:  # everybody had one task, and now perhaps two
+            task = next(name for name in ("task", "task of respondent") if name not in frame.columns)
+            frame = frame.assign(**{task: "1"})
+        frame, alternative = with_nothing(frame, numbers, picked, (task, alternative, chosen), bought)
+        rows, none = _rows(frame, respondent, task, alternative), {alternative: NOTHING}
+    person = rows.person
+    _refuse_idle(column(frame, respondent), person, respondent)
+    where = none_where(frame, none, alternative)
+    names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
+    if not where and missing is None:
+        where = none_that_is_said(frame, names, rows, alternative)
+    is_none = none_rows(frame, where)
+    if where and not is_none.any():
+        raise DataError(never_none(where, frame, alternative))
+    found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
+    if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
+        found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
+    scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
+    picked = chosen_rows(frame, chosen, rows)
+    choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
+    asked = {name for name, _ in where} | set(_texts(levels, "levels")) | set(_texts(bins, "bins"))
+    choices, constant = _without_constant(choices, asked, guessed=attributes is None)
+    described = {attribute.name for attribute in choices.scheme.attributes}
+    if INSIDE in described:
+        raise DataError(f"Attribute {INSIDE!r} is called as thali calls the choice of a product; rename the column.")
+    _refuse_single(choices.scheme.attributes)
+    attributes_and_roles = {respondent, task, alternative, chosen, *described}
+    further = [name for name in frame.columns if name not in attributes_and_roles]
+    people = people_of(frame, further, person, respondent)
+    if attributes is None and people is not None:  # columns of people, which nobody named as attributes
+        constant = [name for name in constant if name not in people.columns]
+    if HELD_OUT in further and {"0", "1"} <= set(distinct_texts(column(frame, HELD_OUT))[1]):
+        constant = [name for name in constant if name != HELD_OUT]
+        warn(
+            DataWarning(
+                f"Column {HELD_OUT!r} says that some tasks are held out, and they count as all others; leave them out",
+                Clause(" by ", Setting("where", f"{HELD_OUT} == 0")),
+                Clause(", or have them predicted by ", Setting("holdouts", f"{HELD_OUT} == 1")),
+                ".",
+            )
+        )
+    if constant:
+        warn(
+            DataWarning(
+                f"{shorten(constant, 12)} {'is' if len(constant) == 1 else 'are'} constant within every task, which "
+                "explains no choice, and left out of the attributes."
+            )
+        )
+    return choices._replace(people=people)
+
+
+def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> Rows:
+    """The labels of each row of the table."""
+    labels = None if alternative is None else _labels(frame, alternative)
+    return Rows(_labels(frame, respondent), _labels(frame, task), labels)
+
+
+def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str) -> "pd.DataFrame | None":
+    """A row a respondent, in order of first appearance: those of the further columns that are constant within each."""
+    import pandas as pd
+
+    number, names = pd.factorize(person)
+    return people_table(frame.loc[:, further], number, tuple(map(as_label, names)), title)
+
+
+def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, str]:
+    """The columns of respondent, task, alternative and choice, as named or recognised."""
+    roles = (
+        ("respondent", RESPONDENT_OF_TASKS, "who answered"),
+        ("task", TASK, "which task of the respondent a row belongs to"),
+        ("alternative", ALTERNATIVE, ""),
+        ("chosen", CHOSEN, "which alternative was chosen (1, the others 0)"),
+    )
+    found: list[str | None] = []
+    for (role, usual, meaning), name in zip(roles, wanted, strict=True):
+        if name is not None:
+            if str(name) not in names:
+                known = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
+                raise DataError(f"There is no column {str(name)!r}; {known}")
+            found.append(str(name))
+            continue
+        own = by_plain_name([n for n in names if n not in [str(w) for w in wanted if w is not None]])
+        present = sorted(usual.surely(own), key=names.index)
+        if not present and role != "alternative":  # which a table need not have, and brands are attributes
+            present = list(usual.each(own))[:1]
+        if len(present) > 1:
+            raise DataError(f"Columns {shorten(present)} could all be the {role}; say which by ", Argument(role), ".")
+        if not present and role != "alternative":
+            raise DataError(
+                f"No column says {meaning}; name it by ", Argument(role), f". The columns are {shorten(names, 12)}."
+            )
+        found.append(present[0] if present else None)
+    used = [name for name in found if name is not None]
+    if found[0] == found[1] and None not in wanted[:2]:  # named for both: everybody had one task
+        used = used[1:]
+    for name in used:
+        if used.count(name) > 1:
+            raise ArgumentError(f"Column {name!r} cannot serve twice among respondent, task, alternative and chosen.")
+    respondent, task, alternative, chosen = found
+    assert respondent is not None and task is not None and chosen is not None
+    return respondent, task, alternative, chosen
+
+
+def _labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
+    texts = row_texts(column(frame, name))
+    if (texts == "").any():
+        row = int((texts == "").argmax())
+        raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in or remove the row.")
+    return texts
+
+
+def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
+    """Refuse respondents whom a categorical column names without giving them a row."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        present = set(person)
+        idle = [label for label in map(as_label, series.dtype.categories) if label not in present]
+        if idle:
+            raise DataError(
+                f"Respondent {idle[0]!r} has no task, though column {name!r} lists that category; "
+                "drop it with .cat.remove_unused_categories()."
+            )
+
+
+def _attribute_names(frame: Any, attributes: Any, used: set[Any], where: Any, none: Any) -> list[str]:
+    """The columns that describe products."""
+    reserved = {name for name in used if name is not None}
+    indicator = {name for name, _ in where} if not isinstance(none, Mapping) else set()
+    if attributes is None:
+        names = [name for name in frame.columns if name not in reserved | indicator]
+    else:
+        if isinstance(attributes, str):
+            raise ArgumentError(Argument("attributes"), f" must be a list of columns; got the text {attributes!r}.")
+        names = [str(name) for name in attributes]
+    if not names:
+        raise DataError("There is no attribute: no column is left to describe the products.")
+    for name in names:
+        column(frame, name)
+        if name in reserved:
+            raise ArgumentError(
+                f"Column {name!r} cannot be an attribute: it is respondent, task, alternative or chosen."
+            )
+        if names.count(name) > 1:
+            raise ArgumentError(f"Attribute {name!r} is listed twice.")
+    return names
+
+
+def _texts(mapping: Mapping[Any, Any] | None, what: str) -> dict[str, Any]:
+    if mapping is None:
+        return {}
+    if not isinstance(mapping, Mapping):
+        raise ArgumentError(Argument(what), f" must be a mapping from attribute; got {type(mapping).__name__}.")
+    return {str(name): value for name, value in mapping.items()}
+
+
+def _attributes(
+    frame: Any, names: Any, is_none: Any, levels: dict[Any, Any], bins: dict[Any, Any], missing: Any, where: Where
+) -> list[Attribute]:
+    for what, mapping in (("levels", levels), ("bins", bins)):
+        for name in mapping:
+            if name not in names:
+                raise ArgumentError(Argument(what), f" names {name!r}, which is no attribute.{suggest(name, names)}")
+    words = _missing_words(missing, names)
+    return [_attribute(frame, name, is_none, levels, bins, words.get(name, ()), where) for name in names]
+
+
+def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Attribute -> the labels that say that a product has none."""
+    if missing is None:
+        return {}
+    if not isinstance(missing, Mapping):
+        return {name: _words(missing) for name in names}
+    words = {str(name): _words(value) for name, value in missing.items()}
+    for name in words:
+        if name not in names:
+            raise ArgumentError(Argument("missing"), f" names {name!r}, which is no attribute.{suggest(name, names)}")
+    return words
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    several = hasattr(value, "__iter__") and not isinstance(value, str)
+    return tuple(as_label(word) for word in value) if several else (as_label(value),)
+
+
+def _attribute(
+    frame: Any, name: str, is_none: Any, levels: dict[Any, Any], bins: dict[Any, Any], missing: Any, where: Where
+) -> Attribute:
+    series = column(frame, name)
+    codes, texts = distinct_texts(series)
+    absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
+    present = np.flatnonzero(~absent)
+    if not len(present):
+        raise DataError(f"Attribute {name!r} is missing in every product; leave it out of the attributes.")
+    if name in bins:
+        if name in levels:
+            raise ArgumentError(f"Attribute {name!r} has both levels and bins; leave out one of them.")
+        values = numbers_of(name, texts, codes[present], lambda k: where(int(present[k])))
+        cuts = cut_points(name, bins[name], values)
+        return Attribute(name, bin_labels(cuts), BINS, cuts, missing)
+    if name in levels:
+        return Attribute(name, given_order(name, levels[name]), GIVEN, (), missing)
+    used = [texts[k] for k in np.unique(codes[present]) if texts[k]]
+    hidden = [*missing, *(texts[k] for k in np.unique(codes[absent]))]
+    ordered, order = natural_order(series, used, hidden)
+    return Attribute(name, ordered, order, (), missing)
+
+
+def _without(attribute: Attribute, label: str) -> Attribute:
+    return attribute._replace(levels=tuple(level for level in attribute.levels if level != label))
+
+
+def _without_constant(choices: Choices, asked: set[str], guessed: bool) -> tuple[Choices, list[str]]:
+    """Leave out attributes that are constant within every task, but for those asked for; and their names."""
+    # Where attributes are guessed, the no-choice option is not compared with the others, which it always differs from.
+    compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
+    sizes = np.diff(choices.first_row)
+    task = np.repeat(np.arange(len(sizes)), sizes)[compared]
+    first = int(choices.scheme.has_inside)
+    products = choices.products_of_rows[compared, first:]
+    levels = int(products.max(initial=0)) + 2
+    tasks = len(np.unique(task))
+    constant = [
+        attribute.name
+        for attribute, codes in zip(choices.scheme.attributes, products.T, strict=True)
+        if attribute.name not in asked and len(np.unique(task * levels + codes + 1)) == tasks
+    ]
+    kept = tuple(attribute for attribute in choices.scheme.attributes if attribute.name not in constant)
+    if not kept:
+        raise DataError(
+            f"No attribute differs within a task ({shorten(constant)}), so that the choices say nothing about tastes."
+        )
+    columns = [name not in constant for name in choices.scheme.names]
+    scheme = replace(choices.scheme, attributes=kept)
+    return choices._replace(scheme=scheme, products_of_rows=choices.products_of_rows[:, columns]), constant
+
+
+def _refuse_single(attributes: Iterable[Attribute]) -> None:
+    for attribute in attributes:
+        if len(attribute.levels) < 2:
+            raise DataError(
+                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and can explain no choice; "
+                "leave it out of the attributes, or declare its other levels by ",
+                Argument("levels"),
+                ".",
+            )
+
+
+def _in_order(scheme: Scheme, rows: Rows, products: Any, picked: np.ndarray, is_none: np.ndarray) -> Choices:
+    """Rows sorted by respondent and task, each in order of first appearance, and checked task by task."""
+    import pandas as pd
+
+    person, people = pd.factorize(rows.person)
+    task = pd.factorize(rows.task)[0]
+    key = person * (int(task.max()) + 1) + task
+    number = pd.factorize(key)[0]  # of the task, in order of first appearance in the table
+    order = np.lexsort((np.arange(len(key)), number, person))
+    number, person = number[order], person[order]
+    first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
+    starts, sizes = first_row[:-1], np.diff(first_row)
+    first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
+    if rows.alternative is not None:
+        tasks = np.repeat(np.arange(len(starts)), sizes)
+        refuse_twice(rows.alternative[order], tasks, lambda k: rows.where_task(order[k]))
+    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
+    if rows.alternative is None:
+        within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
+        labels = within.astype(str).astype(object)
+    else:
+        labels = rows.alternative[order]
+    chosen = np.flatnonzero(picked[order]) - starts
+    respondents = tuple(str(label) for label in people)
+    task_labels = rows.task[order][starts].astype(str)
+    arrays = (first_task, first_row, chosen, products[order], is_none[order], task_labels, labels.astype(str))
+    return Choices(scheme, respondents, *arrays)
+
+
+def _check_tasks(rows: Rows, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any) -> None:
+    choices, nones = np.add.reduceat(picked.astype(int), starts), np.add.reduceat(is_none.astype(int), starts)
+
+    def place(wrong: np.ndarray) -> str:
+        return rows.where_task(int(order[starts[int(wrong.argmax())]]))
+
+    if (wrong := sizes < 2).any():
+        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
+    if (wrong := choices != 1).any():
+        k = int(wrong.argmax())
+        number, own = int(choices[k]), slice(starts[k], starts[k] + sizes[k])
+        if number > 1 and (np.ptp(products[own][picked[own]], axis=0) == 0).all():
+            raise DataError(f"The chosen alternative is listed {number} times {place(wrong)}; remove the duplicates.")
+        raise DataError(
+            f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; exactly "
+            "one must be."
+        )
+    if (wrong := nones > 1).any():
+        raise DataError(
+            f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times {place(wrong)}; once is enough."
+        )

@@ -1,0 +1,223 @@
+"""What all data objects share: they cannot be changed; and what judgements of options say, under one name."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from thali._described import Described, Description, Facts
+from thali._labels import shorten, suggest
+from thali.errors import Argument, DataError, InPython, Message
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .pairs import PairedComparisons
+
+
+class Frozen(Described):
+    """Data made of a few fields, of which arrays are read-only."""
+
+    _FIELDS: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def _made_of(cls, *values: Any) -> Self:
+        """The data with these fields, in the order of `_FIELDS`."""
+        return cls.__new__(cls)._freeze(*values)
+
+    def _freeze(self, *values: Any) -> Self:
+        for name, value in zip(self._FIELDS, values, strict=True):
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+        return self
+
+    def _description(self) -> Description:
+        return Description(type(self).__name__, (("data", str(self)), *self._details()))
+
+    def _details(self) -> Facts:
+        """What a notebook shows of the data besides their size."""
+        raise NotImplementedError
+
+    def __setattr__(self, name: str, value: Any = None) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot be changed; build new data.")
+
+    def __delattr__(self, name: str) -> None:
+        setattr(self, name, None)  # refused as well
+
+    def __reduce__(self) -> Any:
+        # NumPy does not pickle the read-only flag, so the copy is frozen once more
+        return _restored, (type(self), tuple(getattr(self, name) for name in self._FIELDS))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        fields = [(getattr(self, name), getattr(other, name)) for name in self._FIELDS if not name.startswith("_")]
+        return all(_same(a, b) for a, b in fields)
+
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b)
+    if isinstance(a, tuple | str | int | float | Frozen):
+        return a == b
+    import pandas as pd
+
+    return a.equals(b) if isinstance(a, pd.DataFrame) else a == b
+
+
+def _restored(cls: type[Frozen], values: tuple[Any, ...]) -> Frozen:
+    later = cls._FIELDS[len(values) :]  # fields that the class had not yet when it was pickled
+    return cls._made_of(*values, *(getattr(cls, name) for name in later))
+
+
+# What every kind of judgement of options says of itself, under one name -----------------------------------------------
+
+
+_NO_COVARIATES = "Covariates are for comparisons of two options; choices out of larger sets have none."
+
+
+class Tally(NamedTuple):
+    """How often each possible answer was given."""
+
+    start: np.ndarray  # (questions + 1,): question v has the answers start[v] to start[v + 1] - 1
+    counts: np.ndarray  # (answers,)
+
+
+class Judged(Frozen):
+    """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
+
+    kind: ClassVar[str]  # of data, of `thali._data.kinds`
+    respondents: tuple[str, ...] = ()  # the names of those who answered; () if unknown
+    option_word: ClassVar[str] = "option"
+    are_choices: ClassVar[bool] = False
+    add_up: ClassVar[bool] = False  # over people, so that tables may say who gave them
+    _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
+    labels: tuple[str, ...]
+    people: "pd.DataFrame | None" = None  # what is known of those who answered: a row a person
+    covariates: Any = None  # of comparisons of two
+    dates: Any = None  # when comparisons were made
+    forward: np.ndarray | None = None  # which of two options was shown first, as `PairedComparisons` has it
+
+    @property
+    def n_options(self) -> int:
+        """Number of options, those never judged included."""
+        return len(self.labels)
+
+    @property
+    def n_answers(self) -> int | float:
+        """Number of answers; their total weight when counts are fractional."""
+        raise NotImplementedError
+
+    @property
+    def answers_in_words(self) -> str:
+        """How many answers there are, with their name: "10 comparisons"."""
+        return f"{self.n_answers:,} {self._ANSWER[self.n_answers != 1]}"
+
+    @property
+    def word_for_answers(self) -> str:
+        """What several answers are called: "comparisons"."""
+        return self._ANSWER[1]
+
+    @property
+    def never_judged(self) -> list[str]:
+        """Labels of the options without a single answer."""
+        return []
+
+    def _besides(self, *judged: np.ndarray) -> list[str]:
+        """Labels of the options that are in none of these arrays of positions."""
+        never = np.ones(self.n_options, bool)
+        for places in judged:
+            never[places] = False
+        return [self.labels[k] for k in np.flatnonzero(never)]
+
+    @property
+    def n_ties(self) -> int | float:
+        """Number of answers that are ties; their total weight when counts are fractional."""
+        return 0
+
+    @property
+    def covariate_names(self) -> tuple[str, ...]:
+        """Of the covariates of the answers."""
+        return ()
+
+    @property
+    def tally(self) -> Tally | None:
+        """How often each possible answer to each question was given; None where that is not counted."""
+        return None
+
+    def example(self) -> str:
+        """One answer in words; "" where there is none."""
+        return ""
+
+    def by_respondent(self, /) -> Mapping[str, Self]:
+        """The answers of each person; a DataError if the data do not say who answered."""
+        raise DataError(
+            f"{type(self).__name__} do not say who answered; ",
+            InPython(
+                "give a mapping from the name of each person to their data.",
+                Message("name the column that does by ", Argument("group"), "."),
+            ),
+        )
+
+    def by_group(self, column: str, /) -> Mapping[str, Self]:
+        """The answers of each group of people, by a column of `people`; a DataError of data whose groups are given
+        apart, as of similarities, which are means over the people of a group."""
+        raise DataError(
+            f"{type(self).__name__} are not divided by a column of people; give a mapping from the name of each group"
+            " to its data."
+        )
+
+    def to_comparisons(self) -> "PairedComparisons":
+        """The same answers as paired comparisons; a DataError if they are none."""
+        raise DataError(not_pairs(self))
+
+    def without_ties(self, how: str, /) -> Self:
+        """The same answers for whatever knows choices alone: a tie counts "half" a choice of either option, or none."""
+        return self
+
+    def with_covariates(self, names: Iterable[str], /) -> Self:
+        """The same answers with some of their covariates; a DataError if they have none of that name."""
+        if list(names):
+            raise DataError(_NO_COVARIATES)
+        return self
+
+    def with_option_covariates(self, frame: Any, /) -> Self:
+        """The same answers with covariates of the options; a DataError if they are no comparisons of two options."""
+        raise DataError(_NO_COVARIATES)
+
+    def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
+        """The answers of all, of these options, and who gave them if all know it. A DataError if they do not add up."""
+        raise NotImplementedError
+
+
+def with_more(old: Any, new: Any) -> Any:
+    """All comparisons or choices together, of the options of the old ones; who made them is kept if both know it."""
+    for each, which in ((old, "fitted to"), (new, "to be updated by")):
+        if not isinstance(each, Judged) or not each.are_choices or each.tally is None:
+            raise DataError(
+                "Paired comparisons or choices out of sets can be updated by further ones; the model is "
+                f"{which} {type(each).__name__}. Fit to all the data."
+            )
+    if type(old) is not type(new):
+        kinds = f"{type(old).__name__}, and is to be updated by {type(new).__name__}"
+        raise DataError(f"The model is fitted to {kinds}; fit to all the data.")
+    unknown = [label for label in new.labels if label not in set(old.labels)]
+    if unknown:
+        raise DataError(
+            f"The new data have options that the model does not know, {shorten(unknown)}"
+            f"{suggest(unknown[0], old.labels)}; fit to all the data."
+        )
+    if old.covariate_names or new.covariate_names:
+        raise DataError("Comparisons with covariates cannot be updated by further ones; fit to all the data.")
+    return old.together([new], old.labels)
+
+
+def not_pairs(data: Any) -> str:
+    """The sentence where something else than paired comparisons was given."""
+    needed = "This needs PairedComparisons, or a square table of counts (row chosen over column)"
+    return f"{needed}; got {type(data).__name__}."

@@ -1,0 +1,105 @@
+"""The kinds of data that models are fitted to: their names, as users read them, and one `DataSpec` each."""
+
+from .roles import TARGET
+from .spec import DataSpec
+
+PAIRS = "paired comparisons"
+CHOICES = "choices out of sets"
+BEST_WORST = "best-worst choices"  # which are kept as choices out of sets, and of which posteriors have answers apart
+SIMILARITIES = "similarities"
+TRIPLETS = "triplets"
+CLASSES = "covariates and classes"
+EXPERIMENTS = "choice experiments"
+OWN = "your own data"  # of a likelihood of the user
+
+_SHAPES, _COMPARISON = "thali._reading.shapes", "thali._comparison"
+_CHOICE_SCORER = f"{_COMPARISON}.choices:ChoiceScorer"
+
+# In the order in which a table is tried; where no reading is sure, the first one counts.
+SPECS: tuple[DataSpec, ...] = (
+    DataSpec(
+        CHOICES,
+        "thali._data.choices:Choices",
+        f"{_SHAPES}.choices:SHAPES",
+        (
+            (f"{_COMPARISON}.choices:ChoicesOutOfSets", _CHOICE_SCORER),
+            (f"{_COMPARISON}.choices:Choosers", f"{_COMPARISON}.choices:PeopleScorer"),
+        ),
+        example="EliminationByAspects()",
+        compared="unique,ibp",
+        compared_by_group="common,free,similar",
+        groups="choices out of sets by group",
+        kinds="choices out of sets of latent classes",
+    ),
+    DataSpec(
+        EXPERIMENTS,
+        "thali._data.experiments.experiment:ChoiceExperiment",
+        f"{_SHAPES}.experiments:SHAPES",
+        (
+            (f"{_COMPARISON}.choices:Tasks", _CHOICE_SCORER),
+            (f"{_COMPARISON}.choices:Respondents", _CHOICE_SCORER),
+        ),
+        example="HierarchicalLogit()",
+        compared="multinomial-logit,hierarchical-logit,product-classes",
+        is_described=True,
+    ),
+    DataSpec(
+        PAIRS,
+        "thali._data.pairs:PairedComparisons",
+        f"{_SHAPES}.pairs:SHAPES",
+        ((f"{_COMPARISON}.pairs:Pairs", f"{_COMPARISON}.pairs:BinomialScorer"),),
+        example="EliminationByAspects()",
+        compared="unique,ibp",
+        compared_by_group="common,free,similar",
+        groups="paired comparisons by group",
+        kinds="paired comparisons of latent classes",
+        by_people=True,
+    ),
+    DataSpec(
+        SIMILARITIES,
+        "thali._data.similarities:Similarities",
+        f"{_SHAPES}.similarities:SHAPES",
+        ((f"{_COMPARISON}.pairs:ObjectPairs", f"{_COMPARISON}.pairs:GaussianScorer"),),
+        example="AdditiveClustering()",
+        compared="ibp",
+        compared_by_group="free,similar",
+        groups="similarities by group",
+    ),
+    DataSpec(
+        TRIPLETS,
+        "thali._data.triplets:Triplets",
+        f"{_SHAPES}.triplets:SHAPES",
+        ((f"{_COMPARISON}.pairs:PairSets", f"{_COMPARISON}.choices:TripletScorer"),),
+        example="AdditiveClustering()",
+        compared="ibp",
+        compared_by_group="common,free,similar",
+        groups="triplets by group",
+    ),
+    DataSpec(
+        CLASSES,
+        "thali._data.rows:Observations",
+        f"{_SHAPES}.covariates:SHAPES",
+        ((f"{_COMPARISON}.rows:Rows", f"{_COMPARISON}.rows:ClassScorer"),),
+        example="PlackettLuceRegression()",
+        compared="plackett-luce,sparse-logit",
+        by_name=TARGET.name,
+    ),
+    DataSpec(OWN, "", example="LatentFeatureModel(prior, likelihood)"),
+)
+
+# of several groups of people
+GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups} | {BEST_WORST: "best-worst choices by group"}
+OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
+PAIR_GROUPS, CHOICE_GROUPS, SIMILARITY_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[SIMILARITIES]
+TRIPLET_GROUPS = GROUPED[TRIPLETS]
+
+# of people whose kinds are not known
+BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
+BY_KINDS |= {BEST_WORST: "best-worst choices of latent classes"}
+OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
+PAIR_KINDS, CHOICE_KINDS, BEST_WORST_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[BEST_WORST]
+
+
+def spec_of_kind(kind: str) -> DataSpec:
+    """The data of that kind; of several groups of people, those of each."""
+    return next(spec for spec in SPECS if spec.kind == OF_GROUPS.get(kind, kind))

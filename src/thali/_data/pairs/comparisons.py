@@ -1,0 +1,316 @@
+"""Paired comparisons: how often each option was chosen over each other one."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from thali._described import Facts
+from thali._inference.warn import warn
+from thali._labels import plural, short_number
+from thali.errors import DataError, DataWarning
+
+from ..answers import Answers
+from ..columns import square_cells
+from ..connectivity import connected, disconnected
+from ..judged import Judged, Tally
+from ..kinds import PAIRS
+from ..people import column_facts
+from ..suspicious import alike_labels, percentages, warn_of
+from . import parts, tables
+from .covariates import Cells, Covariates
+from .dates import Dates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
+
+
+class PairedComparisons(Judged):
+    r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
+
+    .. math::
+        x_{ij} = \text{times } i \text{ was chosen over } j, \qquad t_{ij} = t_{ji} = \text{times neither was}, \qquad
+        n_{ij} = x_{ij} + x_{ji} + t_{ij}
+
+    Nothing can be changed after construction. A table in which the *column* was chosen over the row looks
+    just like one in which the row was and cannot be recognised: transpose it first (``counts.T``).
+
+    Parameters
+    ----------
+    counts : array, DataFrame or SciPy sparse matrix, shape (options, options)
+        ``counts[i, j]`` = times i was chosen over j, **row over column**: whole numbers, 0 or more. The
+        diagonal is 0 or empty. Rows and columns of a DataFrame bear the same labels, in any order.
+    labels : sequence of str, optional
+        Names of the options, all different; "0", "1", ... if neither they nor a DataFrame name them.
+        Numbers become text: 1 and 1.0 are "1".
+    ties : array, DataFrame or SciPy sparse matrix, shape (options, options), optional
+        Times neither of two options was chosen, in one triangle or the same in both: whole numbers, 0 or more, with an
+        empty diagonal. None: never.
+    weights : bool
+        Fractional counts are meant (weighted judgements, ties split in two); otherwise they are an error.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    first, second : int64 arrays, shape (pairs,)
+        The pairs with at least one comparison: first < second, row by row.
+    wins, losses : float64 arrays, shape (pairs,)
+        Times the first of a pair was chosen over the second, and the reverse.
+    tied : float64 array, shape (pairs,)
+        Times neither was. A pair with ties alone is a compared pair.
+    forward : float64 array, shape (3, pairs), or None
+        Of `wins`, `losses` and `tied` the comparisons in which the first of the pair was shown first, or played at
+        home; in the others the second was. None: the data do not say.
+    answers : Answers or None
+        The same counts by person, if the data say who answered.
+    covariates : Covariates or None
+        The same counts by what else is known of comparisons or options: position, judge, length (`from_trials`,
+        `with_order`, `with_option_covariates`).
+    dates : Dates or None
+        The same comparisons by when they were made (`from_trials`).
+
+    Raises
+    ------
+    DataError
+        If `counts` is not square, holds a negative, fractional, missing or infinite count, compares an option
+        with itself, or holds no comparison; if labels do not match or are not distinct.
+
+    References
+    ----------
+    Görür, Jäkel and Rasmussen (2006), equation 2.
+
+    Examples
+    --------
+    >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    >>> data
+    PairedComparisons(3 options, 3 pairs, 30 comparisons, 1 component)
+    >>> data.wins
+    array([7., 9., 6.])
+    """
+
+    kind = PAIRS
+    _ANSWER = ("comparison", "comparisons")
+    are_choices = add_up = True
+    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates", "dates")
+
+    labels: tuple[str, ...]
+    first: np.ndarray
+    second: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    tied: np.ndarray
+    forward: np.ndarray | None
+    answers: Answers | None
+    covariates: Covariates | None
+    dates: Dates | None = None
+
+    def __init__(
+        self, counts: Any, labels: Iterable[Any] | None = None, ties: Any = None, *, weights: bool = False
+    ) -> None:
+        names, cells = square_cells(counts, labels, weights)
+        if ties is None:
+            self._freeze(*tables.fields_of_rows(names, *cells))
+        else:
+            first, second, tied = tables.tie_cells(ties, names, weights)
+            winner, loser = np.append(cells[0], first), np.append(cells[1], second)
+            counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
+            self._freeze(*tables.fields_of_rows(names, winner, loser, *counted))
+        table = hasattr(counts, "columns")  # that somebody made, not the array of a program
+        warn_of(alike_labels(names), percentages(self.wins, self.losses) if table else None)
+
+    from_frame: Final = classmethod(tables.from_frame)
+    from_pairs: Final = classmethod(tables.from_pairs)
+    from_trials: Final = classmethod(tables.from_trials)
+    from_results: Final = classmethod(tables.from_results)
+    from_wide: Final = classmethod(tables.from_wide)
+    _of_list = classmethod(tables.of_list)
+    _of_trials = classmethod(tables.of_trials)
+    _of_outcomes = classmethod(tables.of_outcomes)
+    to_frame: Final = tables.to_frame
+    proportions: Final = tables.proportions
+
+    subset: Final = parts.subset
+    without_pair: Final = parts.without_pair
+    without_ties: ClassVar[Callable[["PairedComparisons", str], "PairedComparisons"]] = parts.without_ties
+    with_counts: Final = parts.with_counts
+    with_cell_counts: Final = parts.with_cell_counts
+    with_order: Final = parts.with_order
+    with_covariates: ClassVar[Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]] = (
+        parts.with_covariates
+    )
+    between: Final = parts.between
+    without_dates: ClassVar[Callable[["PairedComparisons"], "PairedComparisons"]] = parts.without_dates
+    with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
+        parts.with_option_covariates
+    )
+    by_respondent: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = parts.by_respondent
+    by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = parts.by_group
+    by_order: Final = parts.by_order
+    with_more: ClassVar[Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]] = parts.with_more
+    together: ClassVar[
+        Callable[["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]], "PairedComparisons"]
+    ] = parts.together
+
+    def _freeze(self, *values: Any) -> "PairedComparisons":
+        super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
+        if self.dates is None:  # files and digests of data without dates stay as they were before there were any
+            vars(self).pop("dates")
+        return self
+
+    def __str__(self) -> str:
+        total = plural(self.n_comparisons, "comparison")
+        if isinstance(self.n_comparisons, float):
+            total = f"a total weight of {self.n_comparisons:,g}"
+        if self.n_ties:
+            total += f" ({plural(self.n_ties, 'tie')})"
+        known = "".join(f", {each}" for each in (self.answers, self.covariates, self.dates) if each is not None)
+        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{known}"
+
+    def __repr__(self) -> str:
+        return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
+
+    def _details(self) -> Facts:
+        people = column_facts(self.people)
+        order = () if self.forward is None else (("order", "which option was first is known"),)
+        described = () if self.covariates is None else (("covariates", self.covariates.names),)
+        return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs with at least one comparison."""
+        return len(self.first)
+
+    @property
+    def n_comparisons(self) -> int | float:
+        """Number of comparisons, ties included; their total weight when counts are fractional."""
+        total = self.wins.sum() + self.losses.sum() + self.tied.sum()
+        return int(total) if self._whole else float(total)
+
+    @property
+    def n_answers(self) -> int | float:
+        return self.n_comparisons
+
+    @property
+    def n_ties(self) -> int | float:
+        """Number of comparisons in which neither option was chosen; their total weight when counts are fractional."""
+        total = float(self.tied.sum())
+        return int(total) if self._whole else total
+
+    @property
+    def _whole(self) -> bool:
+        return all(bool(np.all(array == np.floor(array))) for array in (self.wins, self.losses, self.tied))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The counts as a dense array, row over column, shape (options, options); up to 2,000 options."""
+        return self._dense("counts", self.wins, self.losses)
+
+    @property
+    def ties(self) -> np.ndarray | None:
+        """The ties as a dense array, the same in both triangles, shape (options, options); None if there are none."""
+        return self._dense("ties", self.tied, self.tied) if self.tied.any() else None
+
+    def _dense(self, name: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+        if self.n_options > MAX_DENSE:
+            raise DataError(
+                f"`{name}` is dense and stops at {MAX_DENSE:,} options; these are {self.n_options:,}. "
+                "Use `to_frame()`, or `first`, `second`, `wins`, `losses` and `tied`."
+            )
+        table = np.zeros((self.n_options, self.n_options))
+        table[self.first, self.second] = above
+        table[self.second, self.first] = below
+        return table.astype(np.int64) if self._whole else table
+
+    @property
+    def never_compared(self) -> list[str]:
+        """Labels of the options without a single comparison."""
+        return self._besides(self.first, self.second)
+
+    @property
+    def never_judged(self) -> list[str]:
+        return self.never_compared
+
+    @property
+    def covariate_names(self) -> tuple[str, ...]:
+        """Of the covariates; none if there are no covariates."""
+        return () if self.covariates is None else self.covariates.names
+
+    @property
+    def respondents(self) -> tuple[str, ...]:
+        """Who answered; empty if the data do not say."""
+        return () if self.answers is None else self.answers.respondents
+
+    @property
+    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
+        """What is known of those who answered: a row a person; None if nothing is."""
+        return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
+
+    @property
+    def cells(self) -> Cells:
+        """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
+        self.refuse_dates()
+        return parts.cells_of(self)
+
+    @property
+    def tally(self) -> Tally:
+        """How often each option of each cell was chosen, and neither if there are ties at all."""
+        cells = self.cells
+        counts = np.stack([cells.wins, cells.losses, *([cells.tied] if self.n_ties else [])], axis=1)
+        return Tally(counts.shape[1] * np.arange(len(counts) + 1), counts.ravel())
+
+    def to_comparisons(self) -> "PairedComparisons":
+        """The comparisons themselves."""
+        return self
+
+    def to_square(self) -> "pd.DataFrame":
+        """The counts as a square table, row chosen over column, which the class reads back; ties are not in it."""
+        import pandas as pd
+
+        return pd.DataFrame(self.counts, index=pd.Index(self.labels), columns=list(self.labels))
+
+    def example(self) -> str:
+        """One pair in words, to check the direction against: the one in which one option was ahead the furthest.
+
+        Examples
+        --------
+        >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).example()
+        "'tea' chosen over 'milk' 3 times of 4"
+        """
+        k = int(np.abs(self.wins - self.losses).argmax())
+        pair = sorted([(self.wins[k], self.labels[self.first[k]]), (self.losses[k], self.labels[self.second[k]])])
+        (_, behind), (more, ahead) = pair
+        more, tied, total = (short_number(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
+        ties = f" ({plural(tied, 'tie')})" if tied else ""
+        return f"{ahead!r} chosen over {behind!r} {plural(more, 'time')} of {total:,}{ties}"
+
+    def components(self) -> list[list[str]]:
+        """Labels of the options that comparisons connect, the largest group first; one group = connected.
+
+        Options never compared are groups of one.
+
+        Examples
+        --------
+        >>> PairedComparisons.from_pairs([("a", "b"), ("c", "d"), ("d", "e")]).components()
+        [['c', 'd', 'e'], ['a', 'b']]
+        """
+        return connected(self.labels, self.first, self.second)
+
+    def refuse_ties(self) -> None:
+        """Raise the `DataError` of whatever knows choices alone, if there are ties."""
+        if self.tied.any():
+            raise parts.ties_unknown(self.n_ties, self.n_comparisons)
+
+    def refuse_dates(self) -> None:
+        """Raise the `DataError` of whatever does not know when comparisons were made, if the data say it."""
+        if self.dates is not None:
+            raise DataError(
+                f"These comparisons have dates ({self.dates.name!r}), of which this knows nothing; rank options in time"
+                " by th.leaderboard(data, period=...), or leave the dates out: data.without_dates()."
+            )
+
+    def warn_if_unusual(self) -> None:
+        """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
+        if message := disconnected(self.components(), self.never_compared):
+            warn(DataWarning(message))

@@ -1,0 +1,55 @@
+"""What a kind of data is called and takes, without loading it: data only, as `thali._model.spec` has it of models."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A kind of data, as everything above the data knows it.
+
+    Parameters
+    ----------
+    kind : str
+        As users read it, in the plural.
+    cls : str
+        "module:Class"; "" of data that are no class of thali.
+    shapes : str
+        "module:NAME" of the shapes of table that hold such data, a tuple of `thali._reading.shape.Shape`; "": none.
+    ways : tuple of (str, str)
+        What can be left out of them and how its prediction is scored, the usual way first: "module:Class" of a
+        `thali._comparison.splitter.Splitter` and of a `thali._comparison.scorer.Scorer`.
+    example : str
+        A model of such data, as it is written in Python.
+    compared : str
+        The models that `thali compare` compares unless others are named, and those of several groups of people.
+    compared_by_group : str
+        The same of several groups of people.
+    groups : str
+        The kind of such data of several groups of people; "": they are not modelled.
+    kinds : str
+        The kind of such data of people whose kinds are not known; "": they are not modelled.
+    by_name : str
+        The role of the column without whose name no table holds such data; "": they are recognised.
+    is_described : bool
+        Whether a table holds such data because its columns describe alternatives; without them it holds choices.
+    by_people : bool
+        Whether the answers of people can be left out although each unit is of all people together.
+    """
+
+    kind: str
+    cls: str
+    shapes: str = ""
+    ways: tuple[tuple[str, str], ...] = ()
+    example: str = ""
+    compared: str = ""
+    compared_by_group: str = ""
+    groups: str = ""
+    kinds: str = ""
+    by_name: str = ""
+    is_described: bool = False
+    by_people: bool = False
+
+    @property
+    def is_recognised(self) -> bool:
+        """Whether tables hold such data that name no column."""
+        return bool(self.shapes) and not self.by_name

@@ -1,0 +1,512 @@
+"""Triplets: which two of three objects belong together; and the most similar pair out of any set of pairs."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._described import Facts
+from thali._inference.warn import warn
+from thali._labels import plural, short_number, shorten
+from thali.errors import Argument, DataError, DataWarning, InPython, Message
+
+from ..answers import ChosenPlaces, Who, all_who, who_answered
+from ..columns import answered_rows, as_frame
+from ..connectivity import connected, parted
+from ..judged import Judged, Tally
+from ..kinds import TRIPLETS
+from ..people import column_facts, people_by
+from .rows import (
+    EXPECTED,
+    Questions,
+    added_up,
+    agreed,
+    anchored,
+    answers_in,
+    of_objects,
+    pair_keys,
+    positions,
+    questions_of_sets,
+    refuse_repeated,
+    row_name,
+    three_columns,
+    times_of,
+    triplet_columns,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Triplets(Judged):
+    """Which pair of objects was called the most similar, out of which set of pairs.
+
+    An odd one out of three objects names the other two as the most similar pair of the three. A set may hold all pairs
+    of four objects or more, the two pairs of an anchor with either of two objects, or any two pairs and more. Answers
+    to the same set are counted. Nothing can be changed after construction.
+
+    Parameters
+    ----------
+    triplets : array, shape (questions, 3)
+        Rows (i, j, k): of these objects k is the odd one out. Whole numbers are positions, from 0; text is names.
+    labels : sequence of str, optional
+        Names of the objects, those never asked about included. None: "0", "1", ..., or the names in `triplets`,
+        numbers in their order, others as they first appear.
+    counts : array, shape (questions,), optional
+        How often the row was answered; None: once.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    start : int64 array, shape (sets + 1,)
+        Set v has the pairs ``start[v]`` to ``start[v + 1] - 1``; small sets first.
+    first, second : int64 arrays, shape (places,)
+        The objects of each pair, first < second.
+    counts : float64 array, shape (places,)
+        Times that this pair of that set was chosen.
+    answers : ChosenPlaces or None
+        How often everybody chose each pair of each set, if that is known.
+
+    Raises
+    ------
+    DataError
+        If there is no answer, a row does not have three different objects, an object has no name, or a count is no
+        whole number of 0 or more.
+
+    References
+    ----------
+    Zheng, Pereira, Baker & Hebart (2019), Revealing interpretable object representations from human behavior;
+    Navarro & Griffiths (2007), section 6.
+
+    Examples
+    --------
+    >>> data = Triplets([("tea", "coffee", "brick"), ("tea", "coffee", "brick"), ("tea", "brick", "coffee")])
+    >>> data
+    Triplets(3 objects, 1 set of 3 pairs, 3 answers)
+    >>> data.to_frame()
+            a       b  set  count
+    0     tea  coffee    0      2
+    1     tea   brick    0      1
+    2  coffee   brick    0      0
+    """
+
+    kind = TRIPLETS
+    option_word = "object"
+    add_up = True
+    _FIELDS = ("labels", "start", "first", "second", "counts", "answers")
+
+    labels: tuple[str, ...]
+    start: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    counts: np.ndarray
+    answers: ChosenPlaces | None = None
+
+    def __init__(self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None) -> None:
+        rows = three_columns(triplets)
+        members, names = positions(rows, labels, row_name)
+        refuse_repeated(members, names, row_name)
+        times = times_of(counts, len(rows), row_name)
+        n, odd = len(names), np.full(len(rows), 2)
+        self._fill(names, [of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pd.DataFrame",
+        objects: Sequence[str] | None = None,
+        odd: str | None = None,
+        chosen: tuple[str, str] | None = None,
+        anchor: str | None = None,
+        nearer: str | None = None,
+        farther: str | None = None,
+        count: str | None = None,
+        question: str | None = None,
+        respondent: str | None = None,
+        *,
+        labels: Iterable[Any] | None = None,
+        weights: bool = False,
+    ) -> "Triplets":
+        """Triplets from a table with a question a row.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Further columns are ignored.
+        objects : sequence of str, optional
+            Columns with the objects of a question, three or more. None: object1, object2, ...; image1, ...; item1,
+            ...; a, b, c; i, j, k; first, second, third.
+        odd : str, optional
+            Column with the odd one out of three: its label, the name of its column, or its number from 1. None: odd,
+            odd_one_out, outlier, ...; choice, beside image1, image2 and image3.
+        chosen : (str, str), optional
+            Columns with the two objects that are the most similar of the set. None: chosen1 and chosen2, pair1 and
+            pair2, similar1 and similar2.
+        anchor, nearer, farther : str, optional
+            Columns of questions which of two objects is more like the anchor; instead of `objects`.
+        count : str, optional
+            Column with the number of such answers. None: count, n, freq, times or weight if there is one.
+        question : str, optional
+            Column that names the question: then answers to one question must be out of the same set.
+        respondent : str, optional
+            Column that says who answered. None: respondent, participant, person, ... if there is one.
+        labels : sequence of str, optional
+            All objects in the order wanted. None: numbers in their order, names as they first appear.
+        weights : bool
+            Fractional counts are meant; otherwise they are an error.
+
+        Returns
+        -------
+        Triplets
+
+        Raises
+        ------
+        DataError
+            If a column is unknown or cannot be recognised, a label is missing, a question names an object twice, or the
+            answer is not one of its objects.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("tea", "coffee", "brick", "brick"), ("tea", "wall", "brick", "tea")]
+        >>> Triplets.from_frame(pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"]))
+        Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
+        """
+        frame = as_frame(frame)
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        given = {"objects": objects, "odd": odd, "chosen": chosen, "anchor": anchor, "nearer": nearer}
+        given |= {"farther": farther, "count": count, "question": question, "respondent": respondent}
+        columns = triplet_columns(list(frame.columns), given)
+        if columns is None:
+            raise DataError(f"The columns {shorten(list(frame.columns), 12)} are not triplets; expected {EXPECTED}.")
+        frame = answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
+        names, questions = answers_in(frame, columns, labels, weights)
+        who = who_answered(frame, columns.who, columns.used)
+        return cls.__new__(cls)._fill(names, [questions], who)
+
+    @classmethod
+    def from_anchored(
+        cls,
+        anchor: Any,
+        nearer: Any,
+        farther: Any,
+        labels: Iterable[Any] | None = None,
+        counts: Any = None,
+        *,
+        responses: Any = None,
+    ) -> "Triplets":
+        """Answers to "which of the two is more like the anchor?", as sets of two pairs.
+
+        Parameters
+        ----------
+        anchor, nearer, farther : sequences, shape (questions,)
+            Positions, from 0, or names.
+        labels, counts
+            As of `Triplets`.
+        responses : sequence, shape (questions,), optional
+            Above 0 or True where `nearer` was said to be the nearer one, below 0 or False where `farther` was. None:
+            `nearer` always.
+
+        Returns
+        -------
+        Triplets
+
+        Raises
+        ------
+        DataError
+            As of `Triplets`, or if a response is neither.
+
+        Examples
+        --------
+        Queries and responses as cblearn has them, of which each query begins with the anchor:
+
+        >>> queries, responses = np.array([[0, 1, 2], [2, 1, 0]]), [1, -1]
+        >>> Triplets.from_anchored(*queries.T, responses=responses)
+        Triplets(3 objects, 2 sets of 2 pairs, 2 answers)
+        """
+        lengths = {len(each) for each in (anchor, nearer, farther)}
+        if len(lengths) > 1:
+            raise DataError("`anchor`, `nearer` and `farther` must have one entry a question, so the same length.")
+        rows = three_columns(np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1))
+        if responses is not None:
+            rows = rows.copy()
+            turned = ~agreed(responses, len(rows))
+            rows[turned] = rows[turned][:, [0, 2, 1]]
+        members, names = positions(rows, labels, row_name)
+        refuse_repeated(members, names, row_name)
+        return cls.__new__(cls)._fill(names, [anchored(len(names), members, times_of(counts, len(rows), row_name))])
+
+    @classmethod
+    def from_sets(
+        cls,
+        sets: Iterable[Iterable[Any]],
+        chosen: Iterable[Iterable[Any]],
+        labels: Iterable[Any] | None = None,
+        counts: Any = None,
+    ) -> "Triplets":
+        """The most similar pair out of sets of any size.
+
+        Parameters
+        ----------
+        sets : sequence
+            Each is a list of three objects or more, all of whose pairs are meant, or a list of pairs (a, b), two or
+            more.
+        chosen : sequence of (a, b)
+            The pair that was chosen out of each.
+        labels, counts
+            As of `Triplets`.
+
+        Returns
+        -------
+        Triplets
+
+        Raises
+        ------
+        DataError
+            As of `Triplets`, or if a pair was chosen that its set does not hold.
+
+        Examples
+        --------
+        >>> sets = [["tea", "coffee", "brick", "wall"], [("tea", "coffee"), ("brick", "wall")]]
+        >>> Triplets.from_sets(sets, [("brick", "wall"), ("tea", "coffee")])
+        Triplets(4 objects, 2 sets of 2 to 6 pairs, 2 answers)
+        """
+        return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
+
+    def _fill(self, labels: tuple[str, ...], parts: list[Questions], who: Who | None = None) -> "Triplets":
+        """The answers of all parts, small sets first if it is known who answered."""
+        fields, places = added_up(len(labels), parts)
+        if who is None:
+            return self._freeze(labels, *fields, None)
+        times = np.concatenate([part.times for part in parts])
+        asked = times > 0
+        answers = ChosenPlaces.of_rows(who.of_rows(asked), np.concatenate(places), times[asked])
+        return self._freeze(labels, *fields, answers)
+
+    def _freeze(self, *values: Any) -> "Triplets":
+        super()._freeze(*values)
+        if self.answers is None:  # files hold what is known alone
+            vars(self).pop("answers")
+        return self
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row for each pair of each set: a, b, set, count.
+
+        Returns
+        -------
+        DataFrame
+            The labels are categorical, and so keep their order and the objects that were never asked about.
+
+        Examples
+        --------
+        >>> Triplets.from_anchored(["tea"], ["coffee"], ["brick"]).to_frame()
+             a       b  set  count
+        0  tea  coffee    0      1
+        1  tea   brick    0      0
+        """
+        import pandas as pd
+
+        a, b = (pd.Categorical.from_codes(side, list(self.labels)) for side in (self.first, self.second))
+        counts = self.counts.astype(np.int64) if np.array_equal(self.counts, np.floor(self.counts)) else self.counts
+        return pd.DataFrame({"a": a, "b": b, "set": self.set_of, "count": counts})
+
+    def take(self, sets: np.ndarray) -> "Triplets":
+        """The answers to some of the sets, given by a mask or by numbers; all objects stay."""
+        numbers = np.flatnonzero(sets) if np.asarray(sets).dtype == bool else np.asarray(sets)
+        sizes = self.sizes[numbers]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
+        answers = self.answers
+        if answers is not None:
+            new = np.full(len(self.counts), -1)
+            new[places] = np.arange(len(places))
+            answers = answers.of_places(new >= 0, new)
+        arrays = (each[places] for each in (self.first, self.second, self.counts))
+        return self._made_of(self.labels, start, *arrays, answers)
+
+    def with_counts(self, counts: np.ndarray) -> "Triplets":
+        """The same sets with other numbers of answers."""
+        return self._made_of(self.labels, self.start, self.first, self.second, np.array(counts, float), None)
+
+    def _of_people(self, members: np.ndarray) -> "Triplets":
+        """The answers of some people, by their places, with all objects."""
+        assert self.answers is not None
+        own = self.answers.of_respondents(members)
+        found = self._made_of(
+            self.labels,
+            self.start,
+            self.first,
+            self.second,
+            np.bincount(own.place, own.times, len(self.counts)),
+            own,
+        )
+        return found.take(np.add.reduceat(found.counts, self.start[:-1]) > 0)
+
+    def _known(self) -> ChosenPlaces:
+        """Who gave which answers; a DataError if the data do not say."""
+        if self.answers is None:
+            raise DataError(
+                "These triplets do not say who answered; read them with their column of respondents",
+                InPython("", Message(", ", Argument("respondent"))),
+                ".",
+            )
+        return self.answers
+
+    def by_respondent(self) -> dict[str, "Triplets"]:
+        """The answers of each person, with all objects.
+
+        Returns
+        -------
+        dict
+            From the name of each person who answered to their `Triplets`.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who answered.
+        """
+        known = self._known()
+        return {known.respondents[k]: self._of_people(np.array([k])) for k in np.unique(known.respondent)}
+
+    def by_group(self, column: str) -> dict[str, "Triplets"]:
+        """The answers of each group of people, with all objects.
+
+        Parameters
+        ----------
+        column : str
+            A column of `people`; those for whom it is empty are in no group.
+
+        Returns
+        -------
+        dict
+            From the name of each group to its `Triplets`.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who answered, or nothing of that name is known of them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("tea", "coffee", "brick", "brick", 1, "f"), ("tea", "wall", "brick", "tea", 2, "m")]
+        >>> frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd", "person", "sex"])
+        >>> Triplets.from_frame(frame).by_group("sex")["m"]
+        Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
+        """
+        known = self._known()
+        answered = np.unique(known.respondent)
+        found = {name: np.intersect1d(each, answered) for name, each in people_by(self.people, column).items()}
+        return {name: self._of_people(members) for name, members in found.items() if len(members)}
+
+    def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
+        """The answers of all, of these objects; who gave them is kept if all know it."""
+        parts, place_of = [self, *others], {label: place for place, label in enumerate(labels)}
+        known = [part.answers for part in parts if part.answers is not None]
+        rows = []  # of each part the pairs, by their keys, and of each answer its place, how often, and whose
+        for number, part in enumerate(parts):
+            place = np.array([place_of[label] for label in part.labels])
+            keys = pair_keys(len(labels), place[part.first], place[part.second])
+            own = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
+            if len(known) == len(parts):
+                own = known[number].place, known[number].times, known[number].respondent
+            rows.append((keys, part.start[part.set_of[own[0]]], part.sizes[part.set_of[own[0]]], own))
+        questions, respondents = [], []
+        for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
+            each = []
+            for number, (keys, first, sizes, (place, times, respondent)) in enumerate(rows):
+                own = sizes == m
+                each.append((keys[first[own, None] + np.arange(m)], place[own] - first[own], times[own]))
+                respondents.append((number, respondent[own]))
+            questions.append(Questions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True))))
+        who = None
+        if len(known) == len(parts):
+            who = all_who([Who(known[k].respondents, own, known[k].people) for k, own in respondents])
+        return self.__new__(type(self))._fill(labels, questions, who)
+
+    def __str__(self) -> str:
+        least, most = int(self.sizes.min()), int(self.sizes.max())
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        parts = plural(self.n_options, "object"), f"{plural(self.n_sets, 'set')} of {sizes} pairs"
+        who = [] if self.answers is None else [str(self.answers)]
+        return ", ".join([*parts, plural(self.n_answers, "answer"), *who])
+
+    def __repr__(self) -> str:
+        return f"Triplets({self})"
+
+    def _details(self) -> Facts:
+        return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
+
+    @property
+    def respondents(self) -> tuple[str, ...]:
+        """Who answered; empty if the data do not say."""
+        return () if self.answers is None else self.answers.respondents
+
+    @property
+    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
+        """What is known of those who answered: a row a person."""
+        return None if self.answers is None else self.answers.people
+
+    @property
+    def n_sets(self) -> int:
+        """Number of distinct sets."""
+        return len(self.start) - 1
+
+    @property
+    def n_answers(self) -> int | float:
+        """Number of answers; their total weight when counts are fractional."""
+        return short_number(float(self.counts.sum()))
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of pairs of each set."""
+        return np.diff(self.start)
+
+    @property
+    def set_of(self) -> np.ndarray:
+        """The set to which each place belongs."""
+        return np.repeat(np.arange(self.n_sets), self.sizes)
+
+    @property
+    def never_asked(self) -> list[str]:
+        """Labels of the objects that are in no set."""
+        return self._besides(self.first, self.second)
+
+    @property
+    def never_judged(self) -> list[str]:
+        return self.never_asked
+
+    @property
+    def tally(self) -> Tally:
+        """How often each pair of each set was chosen."""
+        return Tally(self.start, self.counts)
+
+    def pairs_of(self, number: int) -> list[tuple[str, str]]:
+        """The pairs of one set, by their labels."""
+        places = slice(self.start[number], self.start[number + 1])
+        sides = zip(self.first[places].tolist(), self.second[places].tolist(), strict=True)
+        return [(self.labels[a], self.labels[b]) for a, b in sides]
+
+    def example(self) -> str:
+        """One answer in words.
+
+        Examples
+        --------
+        >>> Triplets([("tea", "coffee", "brick")]).example()
+        "'tea' and 'coffee' the most similar of 'tea', 'coffee', 'brick'"
+        """
+        place = int(self.counts.argmax())
+        number = int(np.searchsorted(self.start, place, side="right")) - 1
+        pairs = self.pairs_of(number)
+        a, b = pairs[place - int(self.start[number])]
+        members = list(dict.fromkeys(side for pair in pairs for side in pair))
+        return f"{a!r} and {b!r} the most similar of {shorten(members)}"
+
+    def warn_if_unusual(self) -> None:
+        """Warn, with a `DataWarning`, of objects that were never asked about, or not together; models call this."""
+        if found := parted("objects", connected(self.labels, self.first, self.second), "shown together"):
+            warn(DataWarning(f"{found} Similarities between groups follow from the prior alone."))
+        if never := self.never_asked:
+            was, its = ("was", "its") if len(never) == 1 else ("were", "their")
+            message = f"{shorten(never)} {was} never asked about: {its} features follow from the prior alone."
+            warn(DataWarning(message))

@@ -1,0 +1,153 @@
+r"""Draws of Polya-Gamma variables, which make a logistic likelihood Gaussian.
+
+.. math:: \frac{e^{y c}}{1 + e^c} = \tfrac12 e^{(y - 1/2) c} \int_0^\infty e^{-\omega c^2/2} PG(\omega; 1, 0)\, d\omega
+
+References: Polson, Scott & Windle (2013), section 4; Devroye (2009), On exact simulation algorithms for some
+distributions related to Jacobi theta functions.
+"""
+
+import math
+from typing import Any
+
+from thali._compile.jit import scalar
+
+CUT = 0.64  # between the two series of the density; the alternating series decrease on their sides of it
+FIRST_TERMS = 20  # of the series that are drawn one by one, and more for a large tilt
+MOST_TERMS = 1e4  # more for a large tilt: of a larger one the third cumulant, the error of the rest, is below b 1e-21
+LARGEST_TILT = 1e100  # from which on the variance is 0 as a float; a Gamma variable of shape NaN is never found
+_MAX_SUMMED = 16.0  # largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
+_CERTAIN = 40.0  # from this tilt on, the part above the cut has a probability below 1e-190
+
+
+@scalar
+def polya_gamma(rng: Any, c: Any) -> Any:
+    """A draw of PG(1, c), whose mean is tanh(c/2)/(2c).
+
+    It is a quarter of a variable X with an exponential tail above CUT and an inverse Gaussian proposal of mean 2/|c|
+    below, each accepted with the alternating series of the Jacobi density. Returns NaN for NaN.
+    """
+    tilt = 0.5 * abs(c)
+    rate = 0.125 * math.pi * math.pi + 0.5 * tilt * tilt
+    above = _share_above(tilt, rate)
+    while True:
+        if rng.random() < above:
+            x = CUT + rng.standard_exponential() / rate
+        else:
+            x = _inverse_gaussian_below(rng, tilt)
+        if _is_in_series(x, rng.random()):
+            return 0.25 * x
+
+
+@scalar
+def polya_gamma_of_shape(rng: Any, shape: Any, c: Any) -> Any:
+    """A draw of PG(shape, c) for any shape above 0: of its whole part as a sum, of the rest or a large one as a series.
+
+    PG(b, c) is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms after number `first`
+    are drawn as one Gamma variable of their mean and variance, which changes ln E exp(-t PG) by less than b t^3 1e-11.
+    Of a tilt beyond LARGEST_TILT the variable is its mean; NaN for NaN.
+    """
+    if not abs(c) < LARGEST_TILT:
+        return 0.5 * shape / abs(c)
+    total = 0.0
+    if shape <= _MAX_SUMMED:
+        while shape >= 1.0:
+            total += polya_gamma(rng, c)
+            shape -= 1.0
+        if shape == 0.0:
+            return total
+    first = FIRST_TERMS + int(min(MOST_TERMS, abs(c) / math.pi))
+    mean, variance = rest_of_series(c, first)
+    for k in range(first):
+        total += rng.standard_gamma(shape) / denominator(k, c)
+    return total + rng.standard_gamma(shape * mean * mean / variance) * variance / mean
+
+
+@scalar
+def denominator(k: Any, c: Any) -> Any:
+    """d_k, k counted from 0."""
+    return 2.0 * math.pi * math.pi * (k + 0.5) * (k + 0.5) + 0.5 * c * c
+
+
+@scalar
+def rest_of_series(c: Any, first: Any) -> Any:
+    """Mean and variance of PG(1, c) without its first terms; of them all tanh(c/2)/2c and the second cumulant."""
+    c = abs(c)
+    share = math.tanh(0.5 * c)
+    narrow = 1.0 - share * share  # 1/cosh^2(c/2)
+    mean = 0.5 * share / c if c > 1e-100 else 0.25
+    if c < 0.1:
+        square = c * c
+        variance = 0.25 * narrow * (1.0 / 6.0 + square * (1.0 / 120.0 + square * (1.0 / 5040.0 + square / 362880.0)))
+    else:
+        variance = 0.25 * (2.0 * share - c * narrow) / (c * c * c)
+    for k in range(first):
+        d = denominator(k, c)
+        mean -= 1.0 / d
+        variance -= 1.0 / (d * d)
+    return mean, variance
+
+
+@scalar
+def _is_in_series(x: Any, u: Any) -> Any:
+    """True with probability 1 - a_1 + a_2 - ..., the terms of the density over the first one."""
+    slope = 2.0 / x if x <= CUT else 0.5 * math.pi * math.pi * x
+    partial = 1.0
+    n = 0
+    while True:
+        n += 1
+        partial -= (2 * n + 1) * math.exp(-slope * (n * n + n))
+        if not u > partial:
+            return True
+        n += 1
+        partial += (2 * n + 1) * math.exp(-slope * (n * n + n))
+        if u > partial:
+            return False
+
+
+@scalar
+def _share_above(tilt: Any, rate: Any) -> Any:
+    """Mass of the proposal above CUT, as a share."""
+    if tilt > _CERTAIN:
+        return 0.0
+    root = math.sqrt(1.0 / CUT)
+    log_scale = math.log(rate) + rate * CUT
+    lower = math.exp(log_scale - tilt) * _normal(root * (CUT * tilt - 1.0))
+    upper = math.exp(log_scale + tilt) * _normal(-root * (CUT * tilt + 1.0))
+    return 1.0 / (1.0 + 4.0 / math.pi * (lower + upper))
+
+
+@scalar
+def _normal(x: Any) -> Any:
+    return 0.5 * math.erfc(-x * math.sqrt(0.5))
+
+
+@scalar
+def _inverse_gaussian_below(rng: Any, tilt: Any) -> Any:
+    """Inverse Gaussian of mean 1/tilt and shape 1, given that it is at most CUT."""
+    if tilt * CUT < 1.0:
+        while True:
+            first, second = rng.standard_exponential(), rng.standard_exponential()
+            while first * first > 2.0 * second / CUT:
+                first, second = rng.standard_exponential(), rng.standard_exponential()
+            x = CUT / ((1.0 + CUT * first) * (1.0 + CUT * first))
+            if rng.standard_exponential() > 0.5 * tilt * tilt * x:
+                return x
+    x = 1.0 / half_inverse_gaussian(rng, tilt)
+    while x > CUT:
+        x = 1.0 / half_inverse_gaussian(rng, tilt)
+    return x
+
+
+@scalar
+def half_inverse_gaussian(rng: Any, r: Any) -> Any:
+    """A draw with density proportional to w^(-1/2) exp(-(w + r^2/w)/2) on w > 0, for r of 0 or more.
+
+    That is a generalised inverse Gaussian of order 1/2; 1/w is inverse Gaussian of mean 1/r and shape 1. Of the two
+    roots of Michael, Schucany & Haas (1976) the larger one is formed without cancellation; they multiply to r^2.
+    """
+    y = rng.standard_normal()
+    y *= y
+    w = r + 0.5 * (y + math.sqrt(y * (4.0 * r + y)))
+    if rng.random() * (w + r) > w:
+        return r * (r / w)
+    return w

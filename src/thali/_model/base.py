@@ -1,0 +1,467 @@
+"""What every model is: parameters, one template of a fit, a summary, a verdict, a file."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from thali._arguments import one_of
+from thali._described import Description, Facts, as_html, as_text
+from thali._inference.warn import is_quiet, warn
+from thali._labels import suggest
+from thali._posterior.interval import INTERVAL
+from thali.errors import (
+    ArgumentError,
+    DataWarning,
+    NotFittedError,
+    Setting,
+    ThaliWarning,
+    UnknownArgumentError,
+)
+
+from .engine import DRAWS, MAXIMUM, Engine, Job, Prepared
+from .names import method_meant
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._choice.answers.simulator import MarketDraws
+    from thali._posterior.verdict import Advice, Verdict
+
+    from .finding import Findings
+    from .settings import Settings
+
+
+class Model:
+    """Base of every model.
+
+    `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What `Job.run` gives are the
+    fitted attributes, all that a fitted model has besides its parameters; they are what `save` writes.
+
+    Attributes
+    ----------
+    fitted_to_ : str
+        The size of the data of the fit, in words.
+    interrupted_ : bool
+        Whether Ctrl-C or a limit of time ended the fit early.
+    """
+
+    fitted_to_: str
+    interrupted_: bool = False
+    method: Any
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}  # by the value of the argument `method`; "": there is none
+    _stored_as: ClassVar[dict[str, str]] = {}  # arguments kept under another name, as the model has a method of theirs
+    _FINDINGS: ClassVar[str] = "thali._model.common_findings"  # the module whose `makers_of(model)` makes the findings
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in ("__init__", "fit"):
+            if name in vars(cls):
+                setattr(cls, name, _names_checked(vars(cls)[name]))
+
+    @classmethod
+    def _signature(cls) -> dict[str, inspect.Parameter]:
+        """The arguments of the constructor."""
+        parameters = inspect.signature(cls.__init__).parameters
+        return {name: p for name, p in parameters.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[Any, Any]:
+        """The arguments the model was made with, by name."""
+        return {name: getattr(self, self._stored_as.get(name, name)) for name in self._signature()}
+
+    def set_params(self, **params: Any) -> Any:
+        """Change arguments by name; returns the model.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that the model does not have.
+        """
+        known = self._signature()
+        for name, value in params.items():
+            if name not in known:
+                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}.")
+            setattr(self, self._stored_as.get(name, name), value)
+        return self
+
+    @property
+    def _method(self) -> str:
+        """The method by the name that the spec has for it; "" where there are none."""
+        return "" if "" in self._ENGINES else one_of("method", method_meant(self.method), tuple(self._ENGINES))
+
+    @property
+    def _engine(self) -> Any:
+        """The engine of the method."""
+        return self._ENGINES[self._method]
+
+    def __repr__(self) -> str:
+        return _text_of_call(type(self).__name__, self.get_params(), self._signature())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return as_html(self._description())
+
+    def __str__(self) -> str:
+        return as_text(self._description()) if self._is_fitted() else repr(self)
+
+    def _description(self) -> Description:
+        if not self._is_fitted():
+            return Description(repr(self), note="Not fitted yet.")
+        verdict = self.verdict()
+        data = ("data", self.fitted_to_)
+        return Description(repr(self), (data, *self._answers()), note=str(verdict), good=verdict.good)
+
+    def _answers(self) -> Facts:
+        """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
+        return self._engine.facts(self)
+
+    @property
+    def _posterior(self) -> "xarray.DataTree | None":
+        """What the fit drew; None of a method that draws nothing, and before a fit."""
+        return vars(self).get("posterior_")
+
+    def _carry_out(self, job: Job) -> Self:
+        """The template of a fit: speak of the data, run, keep what was found, speak of the outcome."""
+        for remark in job.remarks:
+            warn(DataWarning(remark))
+        found = job.run()
+        self._forget()
+        vars(self).update(found, fitted_to_=job.data)
+        if not is_quiet():
+            for warning in self._outcome(job):
+                warn(self._worded(warning))
+        return self
+
+    def prepare(self, data: Any, **settings: Any) -> Prepared:
+        """A fit to these data after the checks that can be made beforehand; models have more of them or none."""
+        return Prepared()
+
+    def usual_run(self) -> dict[str, Any]:
+        """How long `th.compare` fits, as arguments of `fit`, where `fit` itself runs until the chains agree."""
+        return {}
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        """What the user is to be warned of after a fit."""
+        yield from self._engine.outcome(self, job)
+
+    def _worded(self, warning: ThaliWarning) -> ThaliWarning:
+        """How `fit` words a warning of `_outcome`."""
+        return warning
+
+    def verdict(self) -> "Verdict":
+        """Whether what was found can be relied on, and what to do if not.
+
+        Returns
+        -------
+        Verdict
+            `.agrees`, `.facts`, `.remedies`; `str` gives a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        self._require_fitted()
+        return self._engine.verdict(self)
+
+    def _fitted_attributes(self) -> dict[str, Any]:
+        """All that a fit has left: as in scikit-learn, names that end in an underscore."""
+        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: what can be computed again is left out, some of which no pickle can hold."""
+        return {name: value for name, value in vars(self).items() if name not in _MADE}
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What this makes of the fit, made once for it."""
+        fitted, kept = self._fitted_attributes(), vars(self).setdefault("_kept", {})
+        if name not in kept or not _are_the_same(kept[name][0], fitted):
+            kept[name] = fitted, make()
+        return kept[name][1]
+
+    def _attributes_for_file(self) -> dict[str, Any]:
+        """Those of the fitted attributes that a file can hold."""
+        return self._fitted_attributes()
+
+    def _forget(self) -> None:
+        """Remove what an earlier fit has left."""
+        for name in self._fitted_attributes():
+            delattr(self, name)
+
+    def _is_fitted(self) -> bool:
+        return bool(self._fitted_attributes())
+
+    def _require_fitted(self) -> None:
+        if not self._is_fitted():
+            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+
+    def _restore(self, found: dict[str, Any], path: object) -> None:
+        """Make a fitted model of one that was not, with the attributes that were read from a file."""
+        vars(self).update(found)
+
+    def run_settings(self) -> dict[str, Any]:
+        """The arguments of `fit` that repeat this fit, where the model has any: the length of the run and its seed.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        self._require_fitted()
+        return {}
+
+    def _as_python(self) -> str:
+        """The fit as Python."""
+        made = f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\n"
+        return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in self.run_settings().items())])})"
+
+    def _data_of_fit(self) -> Any:
+        """The data that the model was fitted to, or what is kept of them; None where nothing is."""
+        return self._engine.data_of_fit(self)
+
+    def _market_draws(self) -> "MarketDraws | None":
+        """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
+        return None
+
+    def findings(self, ci: float = INTERVAL, **settings: Any) -> "Findings":
+        """What the fit says, as data: a sentence, a table and a picture for each question that a reader may have.
+
+        What `thali fit` prints and writes and what a report shows are these findings.
+
+        Parameters
+        ----------
+        ci : float between 0 and 1
+            Probability of intervals, where a model's answers have intervals of any probability.
+        **settings
+            What else the answers depend on: random_seed (of checks and simulated people), cores, and those of the
+            model, such as similar (Jaccard index), kind (of estimate), market (a data frame), price, segments, folds
+            (of a cross-validation) with rows (the X and y of the fit).
+
+        Returns
+        -------
+        Findings
+            A sequence in the order of a reader's questions; ``["ranks"]`` gives the finding of that key. Each is
+            computed when it is asked for, once for the same settings.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model's answers have no setting of a name, or a value is out of its range.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+        >>> model.findings()["utility_scale"].table["utility"].idxmax()
+        'LBJ'
+        """
+        from .registry import spec_of
+        from .settings import settings_from
+
+        self._require_fitted()
+        given = settings_from({"ci": ci, **settings}, spec_of(self), self._method)
+        return self._findings_with(self._settings_for(self._data_of_fit(), given))
+
+    def _findings_with(self, settings: "Settings") -> "Findings":
+        """The findings with these settings: the same ones as the last time, where neither fit nor settings changed."""
+        from importlib import import_module
+
+        from .finding import Findings
+
+        self._require_fitted()
+        fitted = self._fitted_attributes()
+        kept = vars(self).get("_found")
+        if kept is not None and kept[0].are(settings) and _are_the_same(kept[1], fitted):
+            return kept[2]
+        makers = import_module(self._engine.findings or self._FINDINGS).makers_of(self, settings)
+        found = Findings(self, makers, settings)
+        self._found = settings, fitted, found
+        return found
+
+    def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
+        """The settings of the answer of a fit to these data, after every check that can be made before it."""
+        return settings
+
+    def report(self, path: Any) -> None:
+        """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that exists is replaced.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the file cannot be written.
+        """
+        from thali._late import carried_out_by
+
+        carried_out_by("Model.report")(self, path)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to one netCDF file, which `thali.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that exists is replaced.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the file cannot be written.
+        """
+        from .saved import save
+
+        self._require_fitted()
+        save(self, path)
+
+
+_MADE = ("_found", "_kept")  # attributes that hold what was made of a fit
+
+
+def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two fits left the very same objects; the second may have some more."""
+    return all(value is other.get(name) for name, value in one.items())
+
+
+def _text_of_call(name: str, values: Mapping[str, Any], signature: Mapping[str, inspect.Parameter]) -> str:
+    """The call that makes a model with these arguments; those with their usual values are left out."""
+    shown = []
+    for each, parameter in signature.items():
+        value = values[each]
+        if value is not parameter.default and repr(value) != repr(parameter.default):
+            shown.append(f"{each}={value!r}")
+    return f"{name}({', '.join(shown)})"
+
+
+def _names_checked(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The constructor or `fit` of a class, which says of an argument that it has not where that belongs."""
+    known = set(inspect.signature(plain).parameters)
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(plain).parameters.values())
+
+    @functools.wraps(plain)
+    def checked(*given: Any, **named: Any) -> Any:
+        if not takes_any and not known.issuperset(named):
+            of_fit = plain.__name__ == "fit"
+            raise _unknown(type(given[0]), of_fit, next(name for name in named if name not in known))
+        return plain(*given, **named)
+
+    return checked
+
+
+def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
+    """The error of an argument that the constructor, or `fit`, does not have."""
+    other = cls._signature() if of_fit else inspect.signature(cls.fit).parameters
+    if name in other and name not in ("self", "data"):
+        place = f"the constructor, {cls.__name__}({name}=...)" if of_fit else f"fit(data, {name}=...)"
+        return UnknownArgumentError(f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; give it to {place}.")
+    names = [each for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters if each != "self"]
+    has = ", ".join(names) if names else "nothing"
+    return UnknownArgumentError(
+        f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; it takes {has}.{suggest(name, names)}"
+    )
+
+
+class Sampled(Model):
+    """Base of a model whose fit leaves draws: `posterior_`, and `interrupted_`.
+
+    A subclass has `quantities`, and `_advice` if it knows better than to draw more.
+    """
+
+    posterior_: "xarray.DataTree"
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": DRAWS}
+
+    def _fitted(self) -> "xarray.DataTree":
+        """The posterior; an ArgumentError names the methods that leave one if that of the fit does not."""
+        self._require_fitted()
+        self._require_method_of_draws()
+        return self.posterior_
+
+    def _require_method_of_draws(self) -> None:
+        """Refuse a method that draws nothing."""
+        if not self._engine.draws:
+            drawing = (name for name, engine in self._ENGINES.items() if engine.draws)
+            settings = [part for each in drawing for part in (" or ", Setting("method", each))][1:]
+            got = Setting("method", self.method)
+            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", got, ".")
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """The quantities whose agreement between chains means something: those of the summary, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        raise NotImplementedError
+
+    def to_inference_data(self, tree: "xarray.DataTree | None" = None) -> Any:
+        """The posterior as an `arviz.InferenceData`, which ArviZ before 1.0 computes with (all that Python 3.11 has).
+
+        ArviZ from 1.0 on takes `posterior_` itself.
+
+        Parameters
+        ----------
+        tree : xarray.DataTree, optional
+            Another one, such as that of `posterior_predictive` or of `sample_prior`; None: `posterior_`.
+
+        Returns
+        -------
+        arviz.InferenceData
+            The groups that ArviZ knows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`, unless a tree is given.
+        ArgumentError
+            If ArviZ is not installed, or is one that takes trees.
+        """
+        from thali._posterior.store import to_inference_data
+
+        return to_inference_data(self._fitted() if tree is None else tree)
+
+    def _advice(self) -> "Advice":
+        """What helps chains that disagree."""
+        from thali._posterior.verdict import Advice
+
+        return Advice()
+
+    def summary(self) -> "pandas.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every quantity of `quantities`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return self._engine.summary(self)
+
+    def _judged_rows(self) -> "pandas.DataFrame":
+        """The rows by which the agreement of the chains is judged: those of the summary."""
+        return self.summary()

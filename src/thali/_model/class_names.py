@@ -1,0 +1,88 @@
+"""The names by which files, jobs and the digests of data know classes, wherever these are defined."""
+
+from typing import Any
+
+from thali._late import load
+from thali.errors import DataError
+
+# A class that a file may hold needs a line here; one that moves gets another place, and keeps its name.
+PLACES = {
+    "Additive": "thali._aspects.likelihoods.additive:Additive",
+    "Advice": "thali._posterior.verdict:Advice",
+    "Answers": "thali._data.answers:Answers",
+    "Argument": "thali.errors:Argument",
+    "Attribute": "thali._data.experiments.scheme:Attribute",
+    "BestWorstProblem": "thali._aspects.maximum_likelihood.set_problems:BestWorstProblem",
+    "ChoiceExperiment": "thali._data.experiments.experiment:ChoiceExperiment",
+    "Choices": "thali._data.choices.choices:Choices",
+    "ChosenPlaces": "thali._data.answers:ChosenPlaces",
+    "ClassDraws": "thali._choice.latent_class.fit:ClassDraws",
+    "Clause": "thali.errors:Clause",
+    "Clusters": "thali._aspects.maximum_likelihood.clusters:Clusters",
+    "Coding": "thali._choice.coding:Coding",
+    "Continuation": "thali._model.sampling:Continuation",
+    "CountedComparisons": "thali._paired.counted:Counted",
+    "Custom": "thali._aspects.likelihoods.custom:Custom",
+    "Dates": "thali._data.pairs.dates:Dates",
+    "Dependence": "thali._posterior.dependence:Dependence",
+    "Elimination": "thali._aspects.likelihoods.elimination:Elimination",
+    "Estimates": "thali._aspects.maximum_likelihood.estimates:Estimates",
+    "Expansion": "thali._classify.sparse_logit.approximation:Expansion",
+    "ExperimentDesign": "thali._data.experiments.design:Design",
+    "FiniteFeatures": "thali._aspects.priors.finite:FiniteFeatures",
+    "Gamma": "thali._aspects.likelihoods.parameters:Gamma",
+    "Given": "thali._aspects.priors.given:Given",
+    "GroupedData": "thali._data.groups:GroupedData",
+    "Groups": "thali._people.populations:Groups",
+    "Individuals": "thali._people.populations:Individuals",
+    "InPython": "thali.errors:InPython",
+    "IndianBuffet": "thali._aspects.priors.ibp:IndianBuffet",
+    "JudgedValues": "thali._data.answers:JudgedValues",
+    "KnownAspects": "thali._aspects.maximum_likelihood.aspects:KnownAspects",
+    "Leaderboard": "thali._paired.board:Leaderboard",
+    "LeaderboardSettings": "thali._paired.leaderboard:Made",
+    "LatentClasses": "thali._people.populations:LatentClasses",
+    "LogEvidence": "thali._posterior.evidence:LogEvidence",
+    "LuceProblem": "thali._aspects.maximum_likelihood.set_problems:LuceProblem",
+    "Maximum": "thali._aspects.maximum_likelihood.maximum:Maximum",
+    "Message": "thali.errors:Message",
+    "ModelName": "thali.errors:ModelName",
+    "MostSimilarPair": "thali._aspects.likelihoods.most_similar_pair:MostSimilarPair",
+    "Normal": "thali._aspects.likelihoods.parameters:Normal",
+    "NormalPosterior": "thali._classify.sparse_logit.approximation:NormalPosterior",
+    "NotSaved": "thali._model.saved:NotSaved",
+    "Observed": "thali._data.observed:Observed",
+    "PairCovariates": "thali._data.pairs.covariates:Covariates",
+    "PairProblem": "thali._aspects.maximum_likelihood.problem:Problem",
+    "PairedComparisons": "thali._data.pairs.comparisons:PairedComparisons",
+    "Part": "thali._choice.coding:Part",
+    "PhylogeneticBuffet": "thali._aspects.priors.phylogenetic:PhylogeneticBuffet",
+    "PlackettLuceDesign": "thali._classify.plackett_luce.design:Design",
+    "Remedy": "thali.errors:Remedy",
+    "RespondentCovariates": "thali._people.columns:Covariates",
+    "Run": "thali._inference.chains:Run",
+    "Scheme": "thali._data.experiments.scheme:Scheme",
+    "Scores": "thali._classify.scores:Scores",
+    "Setting": "thali.errors:Setting",
+    "Similarities": "thali._data.similarities.similarities:Similarities",
+    "Standard": "thali._classify.input:Standard",
+    "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
+    "Thermodynamic": "thali._posterior.evidence:Thermodynamic",
+    "TrainingData": "thali._data.rows:TrainingData",
+    "Triplets": "thali._data.triplets.triplets:Triplets",
+    "Value": "thali.errors:Value",
+    "Verdict": "thali._posterior.verdict:Verdict",
+}
+
+
+def name_in_files(cls: type[Any]) -> str:
+    """The name by which files know a class of the library."""
+    names = {place: name for name, place in PLACES.items()}
+    return names[f"{cls.__module__}:{cls.__name__}"]
+
+
+def class_named(name: str) -> Any:
+    """The class that a file calls so."""
+    if name not in PLACES:
+        raise DataError(f"The file names {name!r}, which is not part of thali.")
+    return load(PLACES[name])

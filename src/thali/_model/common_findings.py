@@ -1,0 +1,168 @@
+"""Findings that every model has: its data, the agreement of its chains, every quantity with its error."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.experiments import ChoiceExperiment
+from thali._data.experiments.design import Design
+from thali._posterior.interval import INTERVAL, interval_name
+from thali._posterior.verdict import r_hat_in_words
+
+from .data_facts import described, levels_shown
+from .finding import DATA, METHODS, READ, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
+from .references import Cite
+from .registry import spec_of
+from .settings import Settings
+from .versions import program
+from .wording import phrase
+
+if TYPE_CHECKING:
+    import pandas
+
+MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
+SENTENCES = {
+    "facts": "The data",
+    "levels": "Levels: how often shown, and which part of that chosen",
+    "data": "The model was fitted to {data}.",
+    "summary": "Each quantity has its posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
+    " error of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree.",
+    "estimates": "There are no draws; where the fit has errors or intervals, they stand beside the estimates.",
+    "trace": "Draws of each chain, one after the other: chains that agree cover the same band.",
+    "summary.title": "Every quantity, its Monte Carlo error, and how well the chains agree on it",
+    "estimates.title": "Estimates",
+    "chains agree": "The chains agree.",
+    "chains differ": "The chains do not agree yet.",
+    "estimate found": "The estimate was found.",
+    "estimate doubtful": "The estimate needs care.",
+    "check good": "The model describes what was checked.",
+    "check bad": "The model misses what was observed.",
+    "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
+    "computed": "The computations were done with {program}.",
+    "judged": "Convergence was judged by R-hat (the largest: {r_hat}) and the effective sample sizes (the smallest:"
+    " {ess}) of all reported quantities {source}.",
+    "intervals": "Intervals are central {interval}s of the posterior{others}.",
+    "other intervals": ", those of levels, money and markets {interval}s",
+}
+_TRACE = "trace"
+
+
+def has_draws(model: Any) -> bool:
+    """Whether a fit made draws: not where it made none, or a single point, as some methods do."""
+    tree = model._posterior
+    return tree is not None and tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] > 1
+
+
+@finding("data", "What are the data?", READ, chapter=DATA)
+def data(model: Any, settings: Settings) -> Finding:
+    """What the model was fitted to."""
+    import pandas as pd
+
+    facts = described(model)
+    table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
+    sentence = phrase(SENTENCES, "data", data=model.fitted_to_)
+    return Finding(sentence, title=SENTENCES["facts"], table=table, rows=None)
+
+
+@finding("levels", "Which levels were shown?", SHOWN, chapter=DATA)
+def levels(model: Any, settings: Settings) -> Finding | None:
+    """How often each level was shown, and chosen."""
+    source = model._data_of_fit()
+    if not isinstance(source, ChoiceExperiment | Design):
+        return None
+    return Finding(title=SENTENCES["levels"], table=levels_shown(source))
+
+
+@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+def summary(model: Any, settings: Settings) -> Finding:
+    """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
+    if not has_draws(model):
+        table = model.summary().rename_axis("coefficient")
+        return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table, rows=None)
+    spec = spec_of(model)
+    return Finding(
+        notes=(phrase(SENTENCES, "summary", interval=interval_name()),),
+        title=SENTENCES["summary.title"],
+        table=model.summary().rename_axis("quantity"),
+        rows=None,
+        picture=Picture(_TRACE, SENTENCES["trace"], (model,)) if spec is not None and _TRACE in spec.pictures else None,
+    )
+
+
+@finding("verdict", "Can the fit be relied on?", chapter=STATISTICS)
+def verdict(model: Any, settings: Settings) -> Finding:
+    """Whether the chains agree, or the estimate was found."""
+    found = model.verdict()
+    by_chains = "chains" in found.facts
+    of_chains, of_estimate = ("chains agree", "chains differ"), ("estimate found", "estimate doubtful")
+    headline = SENTENCES[(of_chains if by_chains else of_estimate)[not found.agrees]]
+    return Finding(found.message, verdict=found.agrees, headline=headline)
+
+
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings of a model that has none of its own."""
+    return (summary, data, verdict)
+
+
+def check_of(
+    table: "pandas.DataFrame", sentence: str, good: bool | None, title: str, picture: Picture | None = None
+) -> Finding:
+    """The finding about a check of what was observed against replicates."""
+    headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
+    return Finding(sentence, title=title, table=table, rows=0, picture=picture, verdict=good, headline=headline)
+
+
+def methods_of(model: Any, modelled: tuple[Text, ...], settings: Settings) -> Finding:
+    """The paragraph of a paper about a fit: how the data were modelled, and the run."""
+    return Finding(notes=(*modelled, *_of_run(model, settings)))
+
+
+def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
+    """Sentences about the draws."""
+    if not has_draws(model):
+        return (phrase(SENTENCES, "computed", program=program()),)
+    sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
+    kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
+    sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
+    sentences += judged(facts)
+    others = (
+        "" if settings.ci == INTERVAL else phrase(SENTENCES, "other intervals", interval=interval_name(settings.ci))
+    )
+    return (*sentences, phrase(SENTENCES, "intervals", interval=interval_name(), others=others))
+
+
+def judged(facts: dict[str, Any]) -> tuple[Text, ...]:
+    """How it was judged whether chains agree, by the facts of a verdict; nothing of a single chain."""
+    if "r_hat" not in facts:
+        return ()
+    shown = {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
+    return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **shown),)
+
+
+def describes(check: "pandas.DataFrame") -> bool | None:
+    """Whether a model misses no more of what it was fitted to than its own replicates do; None: the check says nothing.
+
+    A check of proportions or similarities has a p-value of all together; of a choice experiment the number of those
+    missed is held against what is expected, and two standard deviations more.
+    """
+    if "p_value" in check.attrs:
+        p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
+        return None if np.isnan(p_value) else bool(p_value >= MISFIT)
+    outside = 1.0 - check.attrs["interval"]
+    expected = outside * len(check)
+    return bool(check["missed"].sum() <= expected + 2.0 * np.sqrt(expected * (1.0 - outside)))
+
+
+def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
+    """The maker of the paragraph of a paper, from a function (model) -> sentences."""
+
+    def paragraph(model: Any, settings: Settings) -> Finding:
+        return methods_of(model, make(model), settings)
+
+    return Maker("methods", "How is it said in a paper?", SHOWN, paragraph, METHODS)
+
+
+def asked(question: Callable[[Any], Text]) -> Maker:
+    """The maker of what was asked, from a function (model) -> sentence."""
+    return Maker("asked", "What was asked?", SHOWN, lambda model, settings: Finding(question(model)))

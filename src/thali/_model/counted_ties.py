@@ -1,0 +1,24 @@
+"""What models of choices make of ties and covariates."""
+
+from typing import Any
+
+from thali._arguments import one_of
+from thali._data.judged import Judged
+
+CONVERSIONS = ("half", "drop")  # that leave no tie
+
+
+def has_ties(data: Any) -> bool:
+    """Whether neither option of some pair was chosen; data of other kinds than thali's judgements have no ties."""
+    return isinstance(data, Judged) and data.n_ties > 0
+
+
+def counted(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
+    """The data as a model with that argument `ties` takes them."""
+    ties = one_of("ties", ties, (None, *allowed))
+    return data.without_ties(ties) if ties in CONVERSIONS and data.n_ties else data
+
+
+def with_covariates(data: Judged, names: Any) -> Any:
+    """The data with the covariates that a model with that argument `covariates` takes; None: all that they have."""
+    return data if names is None else data.with_covariates([names] if isinstance(names, str) else names)

@@ -1,0 +1,161 @@
+"""A method of a model as a value: what a fit by it leaves, and the answers that depend on it."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from thali._described import Facts
+from thali._labels import plural
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, InterruptedWarning, Message, Setting, ThaliWarning
+
+if TYPE_CHECKING:
+    from thali._posterior.verdict import Verdict
+
+    from .spec import ModelSpec
+
+
+# A fit after its checks: what is known of it, and can be done for it, before it runs ----------------------------------
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A fit that has passed its checks."""
+
+    lapse: float | None = None
+
+    def compile(self, progress: Any) -> None:
+        """Compile what the fit will run, so that processes to come find it on the disk; `progress` says so."""
+
+
+class Forecast(NamedTuple):
+    """Seconds of the processor that a fit is expected to take, all its chains together: `benchmarks/forecast.py`."""
+
+    least: float  # if its chains agree at once
+    most: float  # if they never do
+    sweep: float = math.nan  # of one chain
+
+
+@dataclass(frozen=True)
+class Job:
+    """A fit whose arguments and data have been checked: what is left is to run it."""
+
+    run: Callable[[], dict[str, Any]]  # gives the fitted attributes
+    remarks: Sequence[str | Message] = ()  # what is unusual about the data
+    draws: int | None = None  # that were asked of each chain
+    data: str = ""  # the size of the data in words
+    forecast: Forecast | None = None
+
+
+class Engine:
+    """A method of a model; this one finds a maximum, and the fit leaves no draws.
+
+    A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and finds its own as
+    `_engine`; nothing else compares the names of methods. A subclass replaces what differs, and adds what its model
+    asks of all its engines, such as the job of a fit. It holds nothing: every answer takes the model.
+    """
+
+    draws: bool = False  # whether a fit leaves draws, `posterior_`
+    is_point: bool = True  # whether it finds a single point, and not a whole posterior
+    has_prior: bool = False  # whether parameters and data can be drawn from the prior
+    has_evidence: bool = False
+    findings: str = ""  # the module whose `makers_of(model)` makes the findings; "": that of the model
+
+    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """What the user is to be warned of after a fit."""
+        yield from ()
+
+    def verdict(self, model: Any) -> "Verdict":
+        """Whether what was found can be relied on, and what to do if not."""
+        from thali._posterior.verdict import Verdict
+
+        warned = list(model._outcome(Job(dict)))
+        parts = [part for warning in warned for part in (" ", warning)][1:]
+        return Verdict(not warned, {"warnings": len(warned)}, Message(*(parts or ["The maximum was found."])))
+
+    def facts(self, model: Any) -> Facts:
+        """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
+        return ()
+
+    def data_of_fit(self, model: Any) -> Any:
+        """The data that the model was fitted to, or what is kept of them; None where nothing is."""
+        return None
+
+    def refuse_to_go_on(self) -> None:
+        """Raise if no fit by this method can draw further."""
+        return None
+
+
+class Draws(Engine):
+    """A method whose fit leaves draws."""
+
+    draws = True
+    is_point = False
+
+    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        if model.interrupted_:
+            kept = model.posterior_["posterior"].sizes["draw"]
+            of = "" if job.draws is None else f" of {job.draws}"
+            yield InterruptedWarning(f"Stopped early; {kept}{of} draws a chain were kept.")
+        verdict = model.verdict()
+        if not verdict.agrees:
+            yield ConvergenceWarning(verdict.message)
+
+    def verdict(self, model: Any) -> "Verdict":
+        return self.agreement(model)
+
+    def agreement(self, model: Any) -> "Verdict":
+        """Whether the chains agree and are long enough, by which a run of unknown length ends."""
+        from thali._posterior.verdict import verdict_of
+
+        return verdict_of(model._judged_rows(), model._advice())
+
+    def facts(self, model: Any) -> Facts:
+        from thali._posterior.summary import main_rows
+
+        sizes = model._fitted()["posterior"].sizes
+        stopped = ", stopped early" if model.interrupted_ else ""
+        draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{stopped}"
+        return ("draws", draws), *main_rows(model.summary())
+
+    def summary(self, model: Any) -> Any:
+        """The rows of `quantities`; the last ones are kept."""
+        from thali._posterior.summary import summary_table
+
+        tree = model._fitted()
+        if vars(model).get("_summarised", (None,))[0] is not tree:
+            model._summarised = tree, summary_table(model.quantities())
+        return model._summarised[1].copy()
+
+
+class Chains(Draws):
+    """A method whose draws are those of chains, of a posterior whose prior can be drawn from."""
+
+    has_prior = True
+
+    def data_of_fit(self, model: Any) -> Any:
+        return model._state_.source if "_state_" in vars(model) else None
+
+
+MAXIMUM, DRAWS, CHAINS = Engine(), Draws(), Chains()
+
+
+def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
+    """Refuse an argument that only a method with chains has."""
+    raise ArgumentError(Argument(name), " belongs to ", Setting("method", method), f"; leave it out{because}.")
+
+
+def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
+    """Refuse arguments that the spec gives to other methods; those with their usual values are no arguments.
+
+    Raises
+    ------
+    ArgumentError
+        That names the first of them, and a method that it belongs to.
+    """
+    has = {option.name for option in spec.options_of(method)}
+    for option in spec.options:
+        name = option.name
+        if name in given and name not in has and repr(given[name]) != repr(usual[name]):
+            one = Setting("method", option.methods[0]), "; leave it out with ", Setting("method", method)
+            raise ArgumentError(Argument(name), " belongs to ", *one, ".")

@@ -1,0 +1,86 @@
+"""Simulated data, for every model: `sample_prior` at draws from the prior, `posterior_predictive` at those of a fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import whole
+from thali._inference.seeds import streams
+from thali._inference.warn import without_warnings
+from thali._posterior.densities import refuse_large
+from thali.errors import ArgumentError, DataError, Setting
+
+if TYPE_CHECKING:
+    import xarray
+
+    from .run_by_chains import RunByChains
+
+
+@dataclass(frozen=True)
+class PriorSample:
+    """Draws from the prior and their data, of one chain.
+
+    Datasets have the dimensions (chain, draw, ...), and the variables that `posterior` and `observed_data` have.
+    """
+
+    prior: "xarray.Dataset"
+    predictive: "xarray.Dataset"
+    data: Sequence[tuple[Any, ...] | None]  # of each draw what `fit` takes; None where the model cannot be fitted to it
+    fixed: "dict[str, xarray.Dataset]" = field(default_factory=dict)  # groups that are the same in all draws
+
+    def tree(self) -> "xarray.DataTree":
+        """The draws in the ArviZ schema."""
+        from thali._posterior.store import origin, tree_of
+
+        return tree_of({"prior": self.prior, "prior_predictive": self.predictive, **self.fixed}, origin())
+
+
+def drawn_from(model: "RunByChains", draws: int, random_seed: Any, *design: Any) -> PriorSample:
+    """This many draws from the prior of a model, each from a separate random stream."""
+    draws = whole("draws", draws, 1)
+    if not model._engine.has_prior:
+        raise ArgumentError("There is no prior to draw from with ", Setting("method", model.method), ".")
+    with without_warnings():  # of unusual data `fit` warns
+        return model._prior_sample(streams(random_seed, draws), *design)
+
+
+def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xarray.DataTree":
+    """The posterior of a fitted model, with the group posterior_predictive."""
+    import xarray as xr
+
+    tree = model._fitted()
+    known = tree["observed_data"].to_dataset()
+    given = model._observed(*design)
+    if not given or not all(_is_same(known[name].values, values) for name, values in given.items()):
+        raise DataError("posterior_predictive needs the data that the model was fitted to, and these are others.")
+    posterior = tree["posterior"].dataset
+    refuse_large(sum(values.size for values in given.values()), posterior.sizes["chain"] * posterior.sizes["draw"])
+    drawn = model._replicates(streams(random_seed, 1)[0], *design)
+    result = tree.copy()
+    result["posterior_predictive"] = xr.DataTree(predictive_group(known, posterior, drawn))
+    return result
+
+
+def _is_same(known: np.ndarray, given: np.ndarray) -> bool:
+    """Whether an observed variable holds just these values."""
+    return np.array_equal(known, given, equal_nan=given.dtype.kind == "f")
+
+
+def stacked(values: Any, dims: Sequence[Any] = ()) -> tuple[tuple[Any, ...], np.ndarray]:
+    """One value a draw as a variable with the dimensions chain, draw, and those of a value."""
+    return ("chain", "draw", *dims), np.asarray(values)[None]
+
+
+def predictive_group(
+    observed: "xarray.Dataset", sampled: "xarray.Dataset", values: dict[str, np.ndarray]
+) -> "xarray.Dataset":
+    """Simulated data (chain, draw, ...) with the dimensions and coordinates of the observed ones."""
+    group = observed.drop_vars(list(observed.data_vars)).assign_coords(chain=sampled["chain"], draw=sampled["draw"])
+    return group.assign(
+        {
+            name: (("chain", "draw", *observed[name].dims), drawn.astype(observed[name].dtype), observed[name].attrs)
+            for name, drawn in values.items()
+        }
+    )

@@ -1,0 +1,115 @@
+"""Findings about segments of people by what they prefer, whichever model knows what that is."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from thali._labels import plural
+from thali._people.segments import Segments
+
+from .finding import BRIEF, FULL, SHOWN, Finding, Maker, Picture, Text
+from .references import Cite
+from .settings import Settings
+from .wording import listed, number, phrase
+
+_MIN_PEOPLE = 3  # people that make segments
+_CLEAR = 0.5  # stability from which on people are counted by segments
+SENTENCES = {
+    "sizes": "Grouped by what they prefer, the respondents make {number} (stability {stability}): {shares}. {how}",
+    "sizes.low": "No clear segments can be told (stability {stability}): the respondents differ by degrees, or their"
+    " answers are too few. {instead}Grouped all the same, they would make {number}: {shares}. {how}",
+    "sizes.how": "Stability is the adjusted Rand index of the segments of a draw with the assignment (1: all draws"
+    " agree, 0: as chance does).",
+    "sizes.title": "Segments of the respondents, and what each prefers more than everybody",
+    "numbers": "Numbers of segments that were tried",
+    "profiles.level": "How often a level is preferred to another one, all else being equal (.5: indifferent)",
+    "profiles.option": "How often an option is preferred to another one (.5: indifferent)",
+    "assignment": "The segment of each respondent",
+    "methods": "Segments were made by k-means of the log odds of {what}; in every draw each person belongs to the"
+    " nearest centre; their number is the most stable from 2 to 6 by the adjusted Rand index {source}.",
+}
+
+
+Besides = tuple[str, str, Callable[[Any, Segments], Finding]]  # key and question of a finding, and what makes it
+
+
+SegmentsOf = Callable[[Any], Segments | None]  # of a model
+
+
+def segments_once(settings: Settings, people: Callable[[Any], int], usual: Any = None) -> SegmentsOf:
+    """What gives the segments of a model, made once for all findings; `people`: how many there are; `usual`: the number
+    of segments where none is asked for."""
+    kept: list[Segments | None] = []
+
+    def segments(model: Any) -> Segments | None:
+        """The segments; None of too few people."""
+        if people(model) < _MIN_PEOPLE:
+            return None
+        if not kept:
+            kept.append(None)  # which stays where there are none, so that a fault is named once
+            kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
+        return kept[0]
+
+    return segments
+
+
+def segment_makers(
+    settings: Settings, segments: SegmentsOf, besides: tuple[Besides, ...] = (), instead: Text = ""
+) -> tuple[Maker, ...]:
+    """The makers of segments: a terminal shows those that were asked for; `besides`: what else is found of them, by the
+    model; `instead`: what else there is where they cannot be told."""
+    asked = settings.segments is not None
+    place = BRIEF if asked else SHOWN
+    makers = (
+        ("segment_sizes", "Which segments do the respondents make?", place, partial(_sizes, asked, instead)),
+        ("segment_profiles", "What does each segment prefer?", place, _profiles),
+        ("segment_numbers", "How many segments are there?", place, _numbers),
+        ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
+    )
+    more = ((key, question, place, make) for key, question, make in besides)
+    return tuple(
+        Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in (*makers, *more)
+    )
+
+
+def segmented(what: str) -> Text:
+    """How a paper says it; `what`: whose log odds people are grouped by."""
+    return phrase(SENTENCES, "methods", what=what, source=Cite("hubert1985"))
+
+
+def _about(
+    segments: SegmentsOf, make: Callable[[Any, Segments], Finding | None], model: Any, settings: Settings
+) -> Finding | None:
+    """A finding about the segments, where there are any."""
+    found = segments(model)
+    return None if found is None else make(model, found)
+
+
+def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
+    """The segments and how stable they are; those that are not clear have a picture if they were asked for."""
+    is_clear = found.stability >= _CLEAR
+    shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
+    facts: dict[str, Any] = {"number": plural(len(found), "segment"), "shares": shares, "how": SENTENCES["sizes.how"]}
+    facts |= {"stability": number(found.stability)} | ({} if is_clear else {"instead": instead})
+    return Finding(
+        phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
+        title=SENTENCES["sizes.title"],
+        table=found.sizes,
+        shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
+        picture=Picture("segments", SENTENCES["sizes.title"], (found,)) if is_clear or asked else None,
+    )
+
+
+def _profiles(model: Any, found: Segments) -> Finding:
+    what = "option" if "option" in found.profiles else "level"
+    return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table(), rows=None)
+
+
+def _numbers(model: Any, found: Segments) -> Finding | None:
+    if len(found.by_number) < 2:
+        return None
+    return Finding(title=SENTENCES["numbers"], table=found.by_number)
+
+
+def _assignment(model: Any, found: Segments) -> Finding:
+    return Finding(title=SENTENCES["assignment"], table=found.assignment)

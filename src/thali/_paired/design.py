@@ -1,0 +1,59 @@
+"""All pairs of options, in a balanced order and orientation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from thali._designs.sets import rounds
+from thali._labels import labels_of_design, plural
+from thali._printed import Printed
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PairDesign(Printed):
+    """A design of all pairs: `.table` has round, first, second; `list_a` and `list_b` show pairs in opposite orders."""
+
+    list_a: list[tuple[str, str]]
+    list_b: list[tuple[str, str]]
+
+
+def pair_design(options: Any) -> PairDesign:
+    """Lay out all pairs so that every option is shown first as often as second: `designs.pairs`, in its rounds.
+
+    With an odd number of options the balance is exact, with an even one the two numbers differ by one. In each round
+    no option occurs twice. Give half the respondents `list_a`, the others `list_b`, and each a different order of
+    pairs.
+
+    Parameters
+    ----------
+    options : int or sequence of str
+        How many (3 or more), or their labels.
+
+    Returns
+    -------
+    PairDesign
+        `table` with columns round, first, second; `list_a`, the same as pairs; `list_b`, each pair reversed.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than three options.
+
+    References
+    ----------
+    David (1988), The method of paired comparisons, section 5.2.
+
+    Examples
+    --------
+    >>> pair_design(["tea", "milk", "juice"]).list_a
+    [('juice', 'milk'), ('tea', 'juice'), ('milk', 'tea')]
+    """
+    import pandas as pd
+
+    labels = labels_of_design(options, 3)
+    rows = [(r, a, b) for r, pairs in enumerate(rounds(len(labels)), start=1) for a, b in pairs]
+    pairs = [(labels[a], labels[b]) for _, a, b in rows]
+    table = pd.DataFrame(
+        [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)], columns=["round", "first", "second"]
+    )
+    note = f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b has every pair the other way round."
+    return PairDesign("Balanced paired-comparison design", table, note, pairs, [(b, a) for a, b in pairs])

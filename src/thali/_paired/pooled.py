@@ -1,0 +1,116 @@
+"""Boards of parts that borrow strength from each other: their worths vary about common ones."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.pairs import PairedComparisons
+from thali._inference.seeds import streams
+from thali._labels import shorten
+from thali._people.populations import Individuals
+from thali._posterior.interval import TAILS
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from .counted import listed
+from .plain_worths import DRAWS, Drawn
+from .worths import Asked, agreement_of
+
+if TYPE_CHECKING:
+    from thali._aspects.worths.parts import Parts
+
+
+def check_pool(pool: Any, by: Any, asked: Asked, method: str, people: Any) -> None:
+    """Refuse what pooling says nothing of."""
+    if not pool:
+        return
+    columns = listed(by)
+    if len(columns) != 1:
+        got = "none" if not columns else " and ".join(map(repr, columns))
+        raise ArgumentError(
+            Argument("pool"), " is about boards of the parts that one column makes, ", Argument("by"), f"; got {got}."
+        )
+    if not asked.is_plain:
+        besides = Argument("judges" if asked.judges else "period")
+        raise ArgumentError(Argument("pool"), " is not modelled together with ", besides, "; leave one of them out.")
+    if isinstance(people, Individuals):
+        raise ArgumentError(
+            Argument("pool"), " is not modelled together with ", Setting("people", people), "; leave one of them out."
+        )
+    if method == "maximum-likelihood":
+        raise ArgumentError(
+            Argument("pool"), " needs a prior of how parts differ; set ", Setting("method", "laplace"), ", or mcmc."
+        )
+
+
+class Pooled(NamedTuple):
+    """What is known of the worths of each part."""
+
+    parts: dict[str, Drawn]
+    sentence: str  # how much parts differ
+
+
+def pooled(
+    parts: Mapping[str, PairedComparisons],
+    whole: PairedComparisons,
+    power: float,
+    method: str,
+    lapse: float,
+    random_seed: Any,
+    progressbar: bool,
+) -> Pooled:
+    """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a power."""
+    from scipy.special import polygamma
+
+    from thali._aspects.worths.chains import run
+    from thali._aspects.worths.laplace import Marginal
+
+    density = _density(parts, whole, power, lapse)
+    marginal, chains = Marginal(density), None
+    if method == "mcmc":
+        drawn = run(density, None, None, random_seed, progressbar, marginal=marginal)
+        points, spreads = drawn.points, drawn.spreads
+        names = whole.labels, list(parts), (), whole.covariate_names
+        common = [f"common_log_worth[{label}]" for label in whole.labels]
+        chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=("", "part_sd", ""))
+    else:
+        (rng,) = streams(random_seed, 1)
+        points, spreads = marginal.draws(rng, DRAWS)
+    worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)
+    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
+    place, found = {label: k for k, label in enumerate(whole.labels)}, {}
+    for own, (name, part) in zip(worths, parts.items(), strict=True):
+        log_worths = own[[place[label] for label in part.labels]].T
+        has_ties = nu if part.n_ties else np.zeros(0)
+        log_worths -= log_worths.mean(axis=1, keepdims=True)
+        found[name] = Drawn(log_worths, has_ties, beta, None, None, of_chains=chains)
+    differ = np.sqrt(polygamma(1, np.asarray(spreads.drift) ** -2.0))
+    low, high = np.quantile(differ, TAILS)
+    sentence = (
+        "The boards of parts are pooled: log worths of a part vary about common ones by a standard deviation of "
+        f"{differ.mean():.2g} ({low:.2g} to {high:.2g})."
+    )
+    return Pooled(found, sentence)
+
+
+def _density(parts: Mapping[str, PairedComparisons], whole: PairedComparisons, power: float, lapse: float) -> "Parts":
+    """The density that the comparisons of all parts leave."""
+    from thali._aspects.worths.density import Rows
+    from thali._aspects.worths.parts import Parts
+
+    place, names = {label: k for k, label in enumerate(whole.labels)}, whole.covariate_names
+    rows: list[tuple[np.ndarray, ...]] = []
+    for number, (value, part) in enumerate(parts.items()):
+        if part.covariate_names != names:
+            raise DataError(
+                f"{value}: The covariates are {shorten(part.covariate_names)}, and those of all parts together "
+                f"{shorten(names)}; ",
+                Argument("pool"),
+                " needs them alike, so name numbers, or categories that occur in every part.",
+            )
+        cells, own = part.cells, np.array([place[label] for label in part.labels])
+        counts = (power * each for each in (cells.wins, cells.losses, cells.tied))
+        rows.append((own[cells.first], own[cells.second], np.full(len(cells.x), number), cells.x, *counts))
+    first, second, part_of, x, wins, losses, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
+    made = Rows(first, second, part_of, 0 * part_of, x, wins, losses, tied, lapse, bool(whole.n_ties))
+    return Parts(made, whole.n_options, len(parts))

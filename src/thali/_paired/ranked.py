@@ -1,0 +1,193 @@
+"""From draws of worths to a leaderboard: ranks, ratings, and groups of options that cannot be told apart."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._data.choices.choices import places_of_rows
+from thali._inference.numerics.ranks import descending
+from thali._labels import plural, shorten
+from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.surely import CERTAIN
+
+from .board import Leaderboard
+from .counted import Judgements
+from .plain_worths import Drawn
+from .scale import SCALE, Scale
+
+if TYPE_CHECKING:
+    import pandas
+
+# Groups of options that cannot be told apart --------------------------------------------------------------------------
+
+
+def orders(rank: np.ndarray) -> np.ndarray:
+    """The probability that the row stands above the column, from draws of ranks (draws, options) without ties."""
+    draws, n = rank.shape
+    rank = np.ascontiguousarray(rank.T, dtype=np.int32)
+    found = np.zeros((n, n))
+    for i in range(n - 1):
+        found[i, i + 1 :] = np.count_nonzero(rank[i + 1 :] > rank[i], axis=1) / draws
+    return found + np.tril(1.0 - found.T, -1)
+
+
+def groups(order: np.ndarray) -> list[list[int]]:
+    """Groups of options, the best first, so that two are in one group together if and only if no order is certain.
+
+    Examples
+    --------
+    >>> groups(np.array([[0, 0.9, 0.99], [0.1, 0, 0.9], [0.01, 0.1, 0]]))
+    [[0, 1], [1, 2]]
+    """
+    n = len(order)
+    alike = np.maximum(order, order.T) < CERTAIN
+    np.fill_diagonal(alike, True)
+    covered = np.zeros((n, n), bool)
+    found = []
+    for i in range(n):
+        for j in np.flatnonzero(alike[i, i:] & ~covered[i, i:]) + i:
+            if covered[i, j]:
+                continue
+            members, room = [i, int(j)] if j > i else [i], alike[i] & alike[j]
+            room[members] = False
+            candidates = np.flatnonzero(room)
+            for nearest in candidates[np.abs(2 * candidates - i - j).argsort(kind="stable")].tolist():
+                if room[nearest]:  # the nearest to the two that is like all members
+                    members.append(nearest)
+                    room &= alike[nearest]
+            covered[np.ix_(members, members)] = True
+            found.append(sorted(members))
+    return sorted(found)
+
+
+def numbered(found: list[list[int]], n: int) -> list[str]:
+    """For each option the numbers of its groups, from 1, such as "2-4, 7".
+
+    Examples
+    --------
+    >>> numbered([[0, 1], [1, 2]], 3)
+    ['1', '1-2', '2']
+    """
+    own: list[list[int]] = [[] for _ in range(n)]
+    for number, members in enumerate(found, start=1):
+        for member in members:
+            own[member].append(number)
+    return [", ".join(_runs(numbers)) for numbers in own]
+
+
+def _runs(numbers: list[int]) -> list[str]:
+    """Numbers in words, neighbours together."""
+    begin = [k for k, number in enumerate(numbers) if k == 0 or numbers[k - 1] != number - 1]
+    ends = [*(k - 1 for k in begin[1:]), len(numbers) - 1]
+    return [str(numbers[a]) if a == b else f"{numbers[a]}-{numbers[b]}" for a, b in zip(begin, ends, strict=True)]
+
+
+# The table ------------------------------------------------------------------------------------------------------------
+
+
+def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: Scale) -> Leaderboard:
+    """The leaderboard that draws of log worths give; `without`: the log worths without control for covariates."""
+    import pandas as pd
+
+    log_worths, middle = (scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle))
+    place = descending(middle)
+    log_worths, middle, n = log_worths[:, place], middle[place], len(place)
+    rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
+    order = orders(rank)
+    found = groups(order)
+    worth = _shares(log_worths)
+    labels = pd.Index(np.array(data.labels, dtype=object)[place], name="option")
+    low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
+    columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
+    columns["p_1"] = (rank == 1).mean(axis=0)
+    columns["group"] = numbered(found, n)
+    columns["rating"] = scale.ratings(middle)
+    low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
+    columns |= {"rating_low": low, "rating_high": high}
+    if without is not None:
+        columns["rank_without"] = (np.argsort(descending(without)) + 1)[place]
+        columns["rating_without"] = scale.ratings(scale.anchored(without, data.labels)[place])
+    columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
+    columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)
+    wins, losses, ties = _record(data)
+    each = {"comparisons": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
+    columns |= {name: _whole(numbers[place]) for name, numbers in each.items()}
+    nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
+    seen = drawn.seen
+    note = _note(
+        data, wins + ties, losses + ties, nu, "" if seen is not None and seen.in_time is not None else scale.sentence
+    )
+    return Leaderboard(
+        title=f"Leaderboard: {data}",
+        table=pd.DataFrame(columns, index=labels),
+        note=note if seen is None else f"{note} {seen.note}",
+        order=pd.DataFrame(order, labels, labels),
+        groups=tuple(tuple(labels[members]) for members in found),
+        tie=nu,
+        data=data,
+        effects=_effects(data, drawn),
+        people=drawn.people,
+        of_judges=None if seen is None else seen.judges,
+        in_time=None if seen is None else seen.in_time,
+        of_chains=drawn.of_chains,
+    )
+
+
+def _effects(data: Judgements, drawn: Drawn) -> "pandas.DataFrame | None":
+    """The coefficients of covariates with their intervals; None without covariates."""
+    import pandas as pd
+
+    if data.covariates is None:
+        return None
+    low, high = np.quantile(drawn.beta, TAILS, axis=0)
+    names = pd.Index(data.covariates.names, name="covariate")
+    return pd.DataFrame({"effect": drawn.effects, "low": low, "high": high}, index=names)
+
+
+def _shares(log_worths: np.ndarray) -> np.ndarray:
+    """Worths that sum to 1 along the last axis."""
+    worth = np.exp(log_worths - log_worths.max(axis=-1, keepdims=True))
+    return worth / worth.sum(axis=-1, keepdims=True)
+
+
+def _record(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How often each option was chosen, rejected, and neither; of best and worst, whether it was one of these."""
+    n = data.n_options
+    if isinstance(data, Choices):
+        row, place = places_of_rows(data)
+        chosen = np.bincount(data.members[data.choice], data.times, n)
+        others = np.bincount(data.members[place], data.times[row], n) - chosen
+        worst = others if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
+        return chosen, worst, others - worst
+
+    def added(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.bincount(data.first, first, n) + np.bincount(data.second, second, n)
+
+    return added(data.wins, data.losses), added(data.losses, data.wins), added(data.tied, data.tied)
+
+
+def _whole(numbers: np.ndarray) -> np.ndarray:
+    """Counts as integers, fractional ones as they are."""
+    return numbers.astype(np.int64) if np.array_equal(numbers, np.floor(numbers)) else numbers
+
+
+def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
+    """What the numbers mean, and of whom the data say little."""
+    sentences = [
+        f"Intervals hold {INTERVAL:.0%}. Two options are in one group if neither is above the other with probability "
+        f"{CERTAIN:g} or more. A rating of {SCALE:g} points more means odds of 10 to 1"
+        + (f"; {scale}." if scale else ".")
+    ]
+    if not np.isnan(nu):
+        sentences.append(f"Two equal options end in a tie with probability {nu / (2 + nu):.3g}.")
+    names = np.array(data.labels, dtype=object)
+    for never, only in (("beaten", (not_won == 0) & (not_lost > 0)), ("chosen", (not_lost == 0) & (not_won > 0))):
+        if only.any():
+            were = "was" if only.sum() == 1 else "were"
+            sentences.append(f"{shorten(names[only].tolist())} {were} never {never}: how far off, the prior tells.")
+    if len(data.components()) > 1:
+        sentences.append(
+            f"The options fall into {plural(len(data.components()), 'group')} never compared with each other."
+        )
+    return " ".join(sentences)

@@ -1,0 +1,96 @@
+"""Choices drawn from a fitted model, or from probabilities."""
+
+from typing import Any
+
+import numpy as np
+
+from thali._arguments import whole
+from thali._aspects.maximum_likelihood.answers import estimates_of_choices, is_by_maximum_likelihood
+from thali._data.pairs import PairedComparisons
+from thali._inference.seeds import streams
+from thali.errors import ArgumentError, DataError
+
+
+def simulate(source: Any, comparisons: int | None = None, random_seed: Any = None) -> PairedComparisons:
+    r"""Draw new choices, x ~ Binomial(n, p) for each pair.
+
+    Parameters
+    ----------
+    source : EliminationByAspects fitted by maximum likelihood, or square table of probabilities
+        A table says the probability that row is chosen over column; pairs with NaN are left out. p_ji must be
+        1 - p_ij; the diagonal is not read.
+    comparisons : int, optional
+        Comparisons of each pair; None means as many as a model was fitted to (needed for a table).
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither a fitted model nor a table of probabilities, or the number of comparisons is missing.
+    DataError
+        If a model was fitted to fractional counts and no number is given.
+
+    Examples
+    --------
+    >>> simulate([[0, 1], [0, 0]], comparisons=5).counts
+    array([[0, 5],
+           [0, 0]])
+    """
+    import pandas as pd
+
+    if comparisons is not None:
+        comparisons = whole("comparisons", comparisons, 1)
+    if is_by_maximum_likelihood(source):
+        found = estimates_of_choices(source, "simulate")
+        data, p = found.data, found.fitted()[::2]
+        labels, first, second = data.labels, data.first, data.second
+        n = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
+        if not np.array_equal(n, np.floor(n)):
+            raise DataError("The model was fitted to fractional counts; say how many comparisons a pair shall have.")
+    else:
+        labels, first, second, p = _table(source)
+        if comparisons is None:
+            raise ArgumentError(
+                "Say how many comparisons each pair shall have: simulate(probabilities, comparisons=...)."
+            )
+        n = np.full(len(p), comparisons)
+    wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), p)
+    names = np.array(labels, dtype=object)
+    frame = pd.DataFrame(
+        {
+            "chosen": np.concatenate([names[first], names[second]]),
+            "rejected": np.concatenate([names[second], names[first]]),
+            "count": np.concatenate([wins, n.astype(np.int64) - wins]),
+        }
+    )
+    return PairedComparisons.from_frame(frame, count="count", labels=labels)
+
+
+def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    labels = tuple(map(str, source.index)) if hasattr(source, "index") and hasattr(source, "columns") else None
+    if labels and tuple(map(str, source.columns)) != labels:
+        raise ArgumentError(
+            "Rows and columns of the table of probabilities must bear the same labels in the same order."
+        )
+    try:
+        table = np.asarray(source, float)
+    except (TypeError, ValueError):
+        table = np.empty((0, 0))
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+        raise ArgumentError(
+            "simulate needs EliminationByAspects fitted by maximum likelihood, or a square table of probabilities; got "
+            f"{type(source).__name__}."
+        )
+    first, second = np.triu_indices(len(table), 1)
+    given = np.isfinite(table[first, second])
+    first, second = first[given], second[given]
+    p, reverse = table[first, second], table[second, first]
+    if not len(p) or ((p < 0) | (p > 1)).any() or not np.allclose(p + reverse, 1.0, rtol=0.0, atol=1e-9):
+        raise ArgumentError(
+            "Probabilities must lie in [0, 1], and those of the two choices of a pair must add up to 1."
+        )
+    return labels or tuple(map(str, range(len(table)))), first, second, p

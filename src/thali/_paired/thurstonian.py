@@ -1,0 +1,138 @@
+"""Thurstone's law of comparative judgement, Case V."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._aspects.draws.counts import log_coefficient
+from thali._aspects.maximum_likelihood.estimates import saturated
+from thali._aspects.maximum_likelihood.goodness import fit_test
+from thali._data.connectivity import check_finite
+from thali._inference.optimise import Concave, maximum
+from thali._printed import Printed
+
+from .counted import as_pairs
+
+if TYPE_CHECKING:
+    import pandas
+
+_ROUGH = 1e-8  # gain of a step below which only the value counts; the value may be a limit
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Thurstone(Printed):
+    """A fit of Case V: `scale`, its `covariance`, `log_likelihood`, `deviance` with `df` and `p_value`, `pearson`."""
+
+    scale: "pandas.Series"
+    covariance: "pandas.DataFrame"
+    log_likelihood: float
+    deviance: float
+    df: int
+    p_value: float
+    pearson: float
+
+
+def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Thurstone:
+    r"""Fit Thurstone's Case V by maximum likelihood.
+
+    .. math:: p_{ij} = \Phi(\mu_i - \mu_j)
+
+    Parameters
+    ----------
+    data : PairedComparisons, or square table of counts
+    samples, random_seed
+        Of the test of fit, as in `EliminationByAspects.fit_test`.
+
+    Returns
+    -------
+    Thurstone
+        scale (the first option has 0; a unit is the standard deviation of a difference), covariance, log_likelihood
+        (binomial coefficients included), deviance against the saturated model, df, p_value (NaN where the test is
+        uninformative), pearson; `table` with scale and std_error of each option.
+
+    Raises
+    ------
+    DataError
+        If some option's scale value is infinite, or options are not connected.
+
+    References
+    ----------
+    Thurstone (1927), A law of comparative judgment; Critchlow & Fligner (1991).
+
+    Examples
+    --------
+    >>> taste = [[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]]
+    >>> fit = thurstone(taste)
+    >>> fit.df, round(fit.deviance, 3)
+    (3, 4.533)
+    """
+    import pandas as pd
+    from scipy.special import log_ndtr, ndtr
+
+    data = as_pairs(data)
+    won, lost = data.wins > 0, data.losses > 0
+    check_finite(data.labels, np.r_[data.first[won], data.second[lost]], np.r_[data.second[won], data.first[lost]])
+    n = data.n_options
+    design = np.zeros((data.n_pairs, n))
+    rows = np.arange(data.n_pairs)
+    design[rows, data.first], design[rows, data.second] = 1.0, -1.0
+    design = design[:, 1:]
+
+    def of_counts(wins: np.ndarray, losses: np.ndarray) -> Concave:
+        def at(scale: np.ndarray) -> Any:
+            eta = design @ scale
+            low, high = log_ndtr(-eta), log_ndtr(eta)
+            density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
+            toward, away = np.exp(density - high), np.exp(density - low)
+            slope = wins * toward - losses * away
+            bend = wins * toward * (eta + toward) + losses * away * (away - eta)
+            return float(wins @ high + losses @ low), design.T @ slope, design.T @ (bend[:, None] * design)
+
+        return Concave(at)
+
+    scale, value, _, information = maximum(of_counts(data.wins, data.losses), np.zeros(n - 1))
+    covariance = np.zeros((n, n))
+    covariance[1:, 1:] = np.linalg.inv(information)
+    total = data.wins + data.losses
+    sizes = np.full(data.n_pairs, 2)
+    deviance, df = (
+        max(2 * (saturated(np.column_stack([data.wins, data.losses]).ravel(), sizes) - value), 0.0),
+        data.n_pairs - n + 1,
+    )
+    p = ndtr(design @ scale)
+    probabilities = np.column_stack([p, ndtr(-design @ scale)])
+
+    def replicate(rng: np.random.Generator) -> float:
+        wins = rng.binomial(total.astype(np.int64), p).astype(float)
+        refit = maximum(of_counts(wins, total - wins), scale, _ROUGH)
+        return 2 * (saturated(np.column_stack([wins, total - wins]).ravel(), sizes) - refit.value)
+
+    is_whole = all(np.array_equal(side, np.floor(side)) for side in (data.wins, data.losses))
+    test = fit_test(
+        deviance,
+        df,
+        total,
+        (1.0 / probabilities).sum(axis=1),
+        is_whole,
+        replicate,
+        len(total) * n**2,
+        samples,
+        random_seed,
+    )
+    pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
+    labels = pd.Index(data.labels, name="option")
+    values = pd.Series(np.r_[0.0, scale], labels, name="scale")
+    table = pd.DataFrame({"scale": values, "std_error": np.sqrt(np.diag(covariance))})
+    return Thurstone(
+        title="Thurstone's Case V",
+        table=table,
+        note=str(test),
+        scale=values,
+        covariance=pd.DataFrame(covariance, labels, labels),
+        log_likelihood=value + float(log_coefficient(data.wins, data.losses).sum()),
+        deviance=deviance,
+        df=df,
+        p_value=test.p_value,
+        pearson=pearson,
+    )

@@ -1,0 +1,186 @@
+"""Ties: half a win for either, or Davidson's model."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._aspects.maximum_likelihood.aspects import known_aspects
+from thali._aspects.maximum_likelihood.estimates import Estimates
+from thali._aspects.maximum_likelihood.fit import at_maximum
+from thali._aspects.maximum_likelihood.goodness import chi_square_tail
+from thali._data.connectivity import check_finite
+from thali._data.pairs import PairedComparisons
+from thali._labels import plural
+from thali._printed import Printed
+from thali.errors import ArgumentError, DataError, InPython
+
+from .counted import as_pairs, by_order, with_order
+from .order import checked_advantage
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
+    """Count every tie as half a win for either option.
+
+    Parameters
+    ----------
+    data : PairedComparisons, or square table of counts
+    ties : array or data frame, shape (options, options), optional
+        Number of ties of each pair, in one triangle or the same in both. None: those of the data.
+
+    Returns
+    -------
+    PairedComparisons
+        With fractional counts.
+
+    Raises
+    ------
+    DataError
+        If ties are negative, not square, or differ between the triangles.
+
+    Examples
+    --------
+    >>> half_wins([[0, 3], [1, 0]], [[0, 1], [0, 0]]).counts
+    array([[0. , 3.5],
+           [1.5, 0. ]])
+    """
+    return _with_ties(data, ties).without_ties("half")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Davidson(Printed):
+    """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`, and tests of fit; the
+    advantage `order` of the first of two with `order_std_error` and `order_p_value`, if it was asked for."""
+
+    weights: "pandas.Series"
+    tie: float
+    tie_std_error: float
+    log_likelihood: float
+    deviance: float
+    df: int
+    p_value: float
+    order: float | None = None
+    order_std_error: float | None = None
+    order_p_value: float | None = None
+
+
+def davidson(
+    data: Any, ties: Any = None, samples: int | None = None, random_seed: Any = 0, *, order: bool = False
+) -> Davidson:
+    r"""Fit Davidson's extension of the Bradley-Terry-Luce model to ties.
+
+    .. math::
+        P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
+        P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
+
+    With `order` the weight of the option that is shown first, or plays at home, is multiplied by gamma.
+
+    Parameters
+    ----------
+    data : PairedComparisons, or square table of counts
+        With `order` they say which option was first, or at home (`PairedComparisons.from_results`, `from_trials`); or a
+        data frame of such; or two data sets of the same options, the comparisons in which the option that stands
+        earlier among the labels was first, and those in which the later one was.
+    ties : array or data frame, shape (options, options), optional
+        Number of ties of each pair, in one triangle or the same in both. None: those of the data.
+    samples, random_seed
+        Of the test of fit, as in `EliminationByAspects.fit_test`.
+    order : bool
+        Whether to estimate the advantage gamma of being first, or at home.
+
+    Returns
+    -------
+    Davidson
+        weights (sum 1), tie (nu), tie_std_error, log_likelihood (multinomial coefficients included), deviance against
+        the saturated model, df, p_value (NaN if uninformative); `table` with weight and std_error of each
+        option; with `order` also order (gamma), order_std_error and order_p_value (likelihood-ratio test of gamma = 1).
+
+    Raises
+    ------
+    DataError
+        If there is no tie, or some weight, or the advantage, has no finite estimate.
+
+    References
+    ----------
+    Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired comparison experiments.
+    Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects, whose tie
+    parameter is nu over the square root of gamma, and whose theta is 1 / gamma.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> wins, ties = [[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [3, 0, 3], [2, 3, 0]]
+    >>> fit = davidson(th.PairedComparisons(wins, ties=ties))
+    >>> fit.df, round(fit.tie, 3)
+    (3, 0.878)
+    """
+    import pandas as pd
+
+    if order:
+        if ties is not None:
+            raise ArgumentError("With order=True ties stand in the data; leave `ties` out.")
+        data = with_order(*by_order(data, ties=True))
+    else:
+        data = _with_ties(data, ties)
+    first, second, wins, losses, drawn = data.first, data.second, data.wins, data.losses, data.tied > 0
+    if not drawn.any():
+        instead = (
+            InPython("use order_effect", "test the order")
+            if order
+            else InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
+        )
+        raise DataError("There is no tie; ", instead, " instead.")
+    labels = data.labels
+    winner, loser = np.r_[first[wins > 0], second[losses > 0]], np.r_[second[wins > 0], first[losses > 0]]
+    check_finite(labels, np.r_[winner, first[drawn], second[drawn]], np.r_[loser, second[drawn], first[drawn]])
+    if not (wins.any() or losses.any()):
+        raise DataError("There is no finite estimate: all comparisons are ties.")
+    found = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)
+    test = found.fit_test(samples, random_seed)
+    weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
+    note = f"Tie parameter {found.tie:.6g} (standard error {found.tie_std_error:.4g})."
+    advantage = _advantage(found) if order else {}
+    if order:
+        note += (
+            f" Advantage of the first {advantage['order']:.6g} (standard error {advantage['order_std_error']:.4g}, "
+            f"p = {advantage['order_p_value']:.4g})."
+        )
+    assert found.tie is not None and found.tie_std_error is not None
+    return Davidson(
+        title="Bradley-Terry-Luce model with ties (Davidson)",
+        table=pd.DataFrame({"weight": weights, "std_error": found.standard_errors}),
+        note=f"{note} {test}",
+        weights=weights,
+        tie=found.tie,
+        tie_std_error=found.tie_std_error,
+        log_likelihood=found.log_likelihood,
+        deviance=max(found.deviance, 0.0),
+        df=found.df,
+        p_value=test.p_value,
+        **advantage,
+    )
+
+
+def _advantage(found: Estimates) -> dict[str, float]:
+    """gamma with its standard error, and the likelihood-ratio test of gamma = 1."""
+    log_advantage, log_error = checked_advantage(found)
+    without = at_maximum(found.data.with_covariates(()), found.known, 0.0, True, starts=1)
+    order = float(np.exp(log_advantage))
+    return {
+        "order": order,
+        "order_std_error": order * log_error,
+        "order_p_value": chi_square_tail(2.0 * (found.maximum.value - without.maximum.value), 1),
+    }
+
+
+def _with_ties(data: Any, ties: Any) -> PairedComparisons:
+    """The data with their own ties, or with those given beside them."""
+    data = as_pairs(data, ties=True)
+    if ties is None:
+        return data
+    if data.n_ties:
+        raise DataError(f"The data hold {plural(data.n_ties, 'tie')} already; leave `ties` out.")
+    return PairedComparisons(data.counts, data.labels, ties, weights=True)

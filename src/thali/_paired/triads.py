@@ -1,0 +1,195 @@
+"""Circular triads of a judge: a over b, b over c, c over a."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import one_of
+from thali._data.pairs import PairedComparisons
+from thali._described import Description
+from thali._labels import plural, shorten
+from thali._printed import Printed
+from thali.errors import ArgumentError, DataError
+
+from .counted import as_groups, complete, names_of
+
+if TYPE_CHECKING:
+    import pandas
+
+_EXACT = 9  # options up to which all tournaments are counted by default
+_MAX_EXACT = 11
+_MAX_JUDGES = 10  # judges whose table is printed
+_LEVEL = 0.05  # of the test
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CircularTriads(Printed):
+    """Circular triads, `.table` has a row for each judge; the attributes are numbers for one judge, else Series."""
+
+    majority: bool
+
+    def _description(self) -> Description:
+        """The table of a few judges; of many what it says as a whole."""
+        if len(self.table) <= _MAX_JUDGES:
+            return super()._description()
+        note = f"{self.note} `.table`, which `thali test circular --out DIR` writes, has a row for each judge."
+        return Description(self.title, text=_in_words(self.table), note=note)
+
+    def _column(self, name: str) -> "float | pandas.Series":
+        column = self.table[name]
+        return float(column.iloc[0]) if len(column) == 1 else column  # type: ignore[return-value]
+
+    @property
+    def circular(self) -> "float | pandas.Series":
+        """Number of circular triads, T."""
+        return self._column("circular")
+
+    @property
+    def consistency(self) -> "float | pandas.Series":
+        """Kendall's coefficient of consistency, zeta."""
+        return self._column("consistency")
+
+    @property
+    def p_value(self) -> "float | pandas.Series":
+        """Probability of this few circular triads by chance."""
+        return self._column("p_value")
+
+
+def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
+    r"""Count circular triads, and test whether choices are more consistent than chance.
+
+    .. math::
+        T = \binom n3 - \sum_i \binom{s_i}2, \qquad \zeta = 1 - T / T_\text{max}, \qquad
+        T_\text{max} = \frac{n (n^2 - 1)}{24} \text{ (n odd)}, \quad \frac{n (n^2 - 4)}{24} \text{ (n even)}
+
+    for n options chosen s_i times each. Where pairs were judged more than once, the choice of the majority stands for
+    the pair; an equal number of choices is a tie, and T is then its mean over both ways of breaking each tie.
+
+    Parameters
+    ----------
+    data : PairedComparisons, square table of counts, or a list or mapping of them
+        Of one judge each, every pair compared; three options or more.
+    test : {None, "exact", "asymptotic"}
+        "exact": by counting all tournaments of this many options; "asymptotic": Kendall's chi-square, for 5 options or
+        more. None: exact up to 9 options.
+
+    Returns
+    -------
+    CircularTriads
+        `table` has one row a judge: circular (T), maximum, consistency (zeta), statistic and df (of the chi-square;
+        missing if the test is exact), p_value (of a T this small by chance).
+
+    Raises
+    ------
+    DataError
+        If a pair was never compared, or there are fewer than three options.
+    ArgumentError
+        If the test does not exist for this number of options.
+
+    References
+    ----------
+    Kendall & Babington Smith (1940), On the method of paired comparisons.
+
+    Examples
+    --------
+    >>> choices = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    >>> circular_triads(choices).consistency
+    0.0
+    """
+    import pandas as pd
+
+    one_of("test", test, (None, "exact", "asymptotic"))
+    single = isinstance(data, list | tuple | np.ndarray) and len(data) and np.ndim(data[0]) == 1
+    judges = as_groups([np.asarray(data)] if single else data, "judges")
+    n = judges[0].n_options
+    if n < 3:
+        raise DataError(f"Circular triads need three options or more; there are {n}.")
+    exact = test == "exact" or (test is None and n <= _EXACT)
+    if exact and n > _MAX_EXACT:
+        raise ArgumentError(f"The exact test goes up to {_MAX_EXACT} options; these are {n}; use test='asymptotic'.")
+    if not exact and n < 5:
+        raise ArgumentError(f"The asymptotic test needs 5 options or more; these are {n}; use test='exact'.")
+    rows = [_row(judge, exact) for judge in judges]
+    majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
+    columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
+    names = ["majority" if majority else "judge"] if len(judges) == 1 else names_of(data, len(judges), "judge")
+    table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
+    note = f"{plural(comb(n, 3), 'triad')}; p_value is that of so few circular ones by chance"
+    note += " (exact)." if exact else " (chi-square)."
+    if majority:
+        note += " Pairs were judged more than once: the choice of the majority stands for each."
+    return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
+
+
+def _in_words(table: "pandas.DataFrame") -> str:
+    """What the triads of many judges say."""
+    circular, consistency, p_value = (table[name].to_numpy(float) for name in ("circular", "consistency", "p_value"))
+    most = float(table["maximum"].to_numpy(float).max())
+    certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
+    least = [str(name) for name in table.index[consistency == consistency.min()]]
+    sentences = [
+        f"{len(table):,} judges have {circular.mean():.3g} circular triads on average ({circular.min():g} to "
+        f"{circular.max():g} of at most {most:g}); {flawless:,} have none.",
+        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {np.median(consistency):.3f}); "
+        f"it is smallest, {consistency.min():.3f}, for {shorten(least)}.",
+        f"{certain:,} ({certain / len(table):.0%}) are more consistent than chance (p < {_LEVEL:g}).",
+    ]
+    if not certain:
+        whose = ", that of a judge without circular triads" if flawless else ""
+        sentences[-1] = (
+            f"Nobody is more consistent than chance (p < {_LEVEL:g}): the smallest p is {p_value.min():.3g}{whose}."
+        )
+    return "\n".join(sentences)
+
+
+def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
+    complete(judge, "Counting circular triads")
+    n = judge.n_options
+    dominance = np.zeros((n, n))
+    lead = np.sign(judge.wins - judge.losses)
+    dominance[judge.first, judge.second] = (1 + lead) / 2
+    dominance[judge.second, judge.first] = (1 - lead) / 2
+    circular = float(np.trace(dominance @ dominance @ dominance)) / 3  # with ties the mean, pair by pair independent
+    most = n * (n**2 - (1 if n % 2 else 4)) / 24
+    statistic, df = np.nan, np.nan
+    if exact:
+        counts = triad_counts(n)
+        p_value = float(sum(count for t, count in counts.items() if t <= circular + 1e-9) / 2 ** comb(n, 2))
+    else:
+        from scipy.special import chdtrc
+
+        df = n * (n - 1) * (n - 2) / (n - 4) ** 2
+        statistic = 8 / (n - 4) * (comb(n, 3) / 4 - circular + 0.5) + df
+        p_value = float(chdtrc(df, max(statistic, 0.0)))
+    return circular, most, 1 - circular / most, statistic, df, p_value
+
+
+@lru_cache
+def triad_counts(n: int) -> dict[int, int]:
+    """The number of tournaments of n options with each number of circular triads.
+
+    Options are added one by one. Only the multiset of scores matters: a new option loses to some of those with equal
+    scores.
+    """
+    tournaments: Counter[tuple[int, ...]] = Counter({(0,): 1})
+    for size in range(1, n):
+        larger: Counter[tuple[int, ...]] = Counter()
+        for scores, ways in tournaments.items():
+            alike = sorted(Counter(scores).items())
+            for wins in product(*(range(count + 1) for _, count in alike)):
+                times = ways
+                after = [size - sum(wins)]
+                for (score, count), won in zip(alike, wins, strict=True):
+                    times *= comb(count, won)
+                    after += [score + 1] * won + [score] * (count - won)
+                larger[tuple(sorted(after))] += times
+        tournaments = larger
+    found: Counter[int] = Counter()
+    for scores, ways in tournaments.items():
+        found[comb(n, 3) - sum(comb(score, 2) for score in scores)] += ways
+    return dict(sorted(found.items()))

@@ -1,0 +1,91 @@
+"""The trinary inequality, which preference trees imply."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._aspects.maximum_likelihood.aspects import known_aspects
+from thali._printed import Printed
+from thali.errors import DataError
+
+from .counted import as_pairs, proportions
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TrinaryInequality(Printed):
+    """Tests of the trinary inequality: `n_tests`, `proportion` that confirm it; `triples` lists each."""
+
+    n_tests: int
+    proportion: float
+    triples: "pandas.DataFrame"
+
+
+def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
+    r"""Test the trinary inequality in every triple to which it applies.
+
+    If x and y share an aspect that z lacks, and :math:`p_{xy} > 1/2`, then in a preference tree
+
+    .. math:: R(x, y, z) = \frac{p_{xy}}{p_{yx}} \frac{p_{yz}}{p_{zy}} \frac{p_{zx}}{p_{xz}} > 1.
+
+    Parameters
+    ----------
+    data : PairedComparisons, or square table of counts
+    aspects : mapping from label to list of aspects, or 0/1 matrix or table
+        The shared aspects; aspects of one option have no effect.
+
+    Returns
+    -------
+    TrinaryInequality
+        n_tests, proportion (of triples with R > 1); `table` with quantiles of R; `triples` with x, y, z, ratio. Triples
+        with R of the form 0/0 are left out.
+
+    Raises
+    ------
+    DataError
+        If the inequality applies to no triple.
+
+    References
+    ----------
+    Tversky & Sattath (1979), Preference trees, p. 554.
+
+    Examples
+    --------
+    >>> counts = [[0, 6, 9], [4, 0, 8], [1, 2, 0]]
+    >>> trinary_inequality(counts, [[1], [1], [0]]).proportion
+    0.0
+    """
+    import pandas as pd
+
+    data = as_pairs(data)
+    owners = known_aspects(aspects, True, data.labels).shared
+    p = proportions(data)
+    rows = []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = p / p.T
+    for z in range(data.n_options):
+        together = owners[:, ~owners[z]].astype(int)
+        shared = (together @ together.T > 0) & (p > 0.5)
+        shared[z] = shared[:, z] = False
+        for x, y in np.argwhere(shared):
+            with np.errstate(invalid="ignore"):
+                ratio = odds[x, y] * odds[y, z] * odds[z, x]
+            if not np.isnan(ratio):
+                rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
+    if not rows:
+        raise DataError(
+            "No option that was chosen over another in more than half of their comparisons shares with it an aspect "
+            "that a third option lacks; there is nothing to test."
+        )
+    triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
+    ratios = np.array([row[3] for row in rows])
+    confirmed = float(np.mean(ratios > 1))
+    quantiles = np.quantile(ratios, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
+    table = pd.DataFrame(
+        [quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"]
+    )
+    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {confirmed:.1%} of them."
+    return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)

@@ -1,0 +1,148 @@
+"""Linear hypotheses about weights or utilities, tested by Wald's statistic."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali._arguments import one_of
+from thali._aspects.maximum_likelihood.answers import estimates_of
+from thali._aspects.maximum_likelihood.clusters import orthonormal_basis
+from thali._aspects.maximum_likelihood.goodness import chi_square_tail
+from thali._labels import shorten, suggest
+from thali._printed import Printed
+from thali.errors import ArgumentError
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class WaldTest(Printed):
+    """Wald's test: `statistic`, `df`, `p_value`; `.table` has each contrast with its standard error."""
+
+    statistic: float
+    df: int
+    p_value: float
+
+
+def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
+    r"""Test that linear contrasts of utilities or weights are zero.
+
+    .. math:: W = (C u)' [C \operatorname{cov}(u) C']^- (C u)
+
+    has approximately a chi-square distribution whose degrees of freedom are the rank r of C. Where standard errors are
+    over respondents, :math:`W (\nu - r + 1) / (r \nu)` is compared with F on r and :math:`\nu - r + 1` degrees of
+    freedom, :math:`\nu` those of the covariance of these contrasts.
+
+    Parameters
+    ----------
+    model : EliminationByAspects
+        Fitted by maximum likelihood.
+    contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or list of mappings
+        A mapping such as ``{"JU": 1, "CY": -1}`` names the non-zero ones. Each contrast must sum to 0: only ratios of
+        weights are identified, and any other sum depends on the scale of the weights.
+    scale : {"utility", "weights"}
+        Whether C applies to the options (the sum of the weights of each one's aspects) or to the aspects.
+
+    Returns
+    -------
+    WaldTest
+        statistic, df, p_value; `table` with estimate, std_error, z and p_value of each contrast.
+
+    Raises
+    ------
+    ArgumentError
+        If contrasts do not fit, do not sum to 0, involve weights without a standard error (on the boundary), or are
+        more than the respondents leave degrees of freedom for.
+
+    References
+    ----------
+    Wald (1943), Tests of statistical hypotheses concerning several parameters. Pustejovsky & Tipton (2018),
+    Small-sample methods for cluster-robust variance estimation and hypothesis testing in fixed effects models.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> test = wald_test(model, [{"JU": 1, "CY": -1}, {"JU": 1, "AJF": -1}])
+    >>> test.df, round(test.statistic, 2)
+    (2, 86.14)
+    """
+    import pandas as pd
+
+    one_of("scale", scale, ("utility", "weights"))
+    found = estimates_of(model, "wald_test")
+    names = found.known.labels if scale == "utility" else found.known.names
+    c = _matrix(contrasts, list(names), "options" if scale == "utility" else "aspects")
+    value = found.raw_utility if scale == "utility" else found.weights
+    covariance = found.raw_utility_covariance() if scale == "utility" else found.covariance
+    used = (c != 0).any(axis=0)
+    if missing := [name for name, bad in zip(names, used & np.isnan(np.diag(covariance)), strict=True) if bad]:
+        raise ArgumentError(
+            f"{shorten(missing)} has no standard error, for its weight is zero or not determined; leave it out."
+        )
+    weight_contrasts = c @ found.known.owners if scale == "utility" else c
+    c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
+    estimate, spread = c @ value, c @ covariance @ c.T
+    df = int(np.linalg.matrix_rank(c))
+    if np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True) < df:
+        raise ArgumentError(
+            "A contrast has no standard error, for it involves only weights that are zero; leave it out."
+        )
+    statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
+    each_df, p_value = None, chi_square_tail(statistic, df)
+    if found.is_over_people:
+        each_df = np.array([found.degrees(row[None]) for row in weight_contrasts])
+        p_value = over_respondents(statistic, df, found.degrees(orthonormal_basis(weight_contrasts.T).T))
+    error = np.sqrt(np.diag(spread))
+    z = estimate / error
+    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, each_df)})
+    table.index = [f"contrast {row + 1}" for row in range(len(c))]
+    note = f"W = {statistic:.6g} on {df} df, p = {p_value:.4g}"
+    return WaldTest(
+        f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}", table, note, statistic, df, p_value
+    )
+
+
+def over_respondents(statistic: float, df: int, error_df: float) -> float:
+    """Return P(W >= statistic) where the covariance has `error_df` degrees of freedom."""
+    from scipy.special import fdtrc
+
+    rest = error_df + 1.0 - df
+    if rest < 1e-6:  # 0 but for rounding
+        raise ArgumentError(
+            f"A test of {df} contrasts together needs more than {df - 1} degrees of freedom, and these respondents"
+            f" leave {error_df:.3g}; test fewer contrasts."
+        )
+    return float(fdtrc(df, rest, max(statistic, 0.0) * rest / (df * error_df)))
+
+
+def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
+    """Contrasts by options or aspects."""
+    if isinstance(contrasts, dict):
+        contrasts = [contrasts]
+    if hasattr(contrasts, "to_dict") and hasattr(contrasts, "columns"):
+        contrasts = contrasts.to_dict("records")
+    if isinstance(contrasts, list | tuple) and contrasts and isinstance(contrasts[0], dict):
+        rows = np.zeros((len(contrasts), len(names)))
+        for row, contrast in zip(rows, contrasts, strict=True):
+            for name, coefficient in contrast.items():
+                if str(name) not in names:
+                    near = suggest(str(name), names) or f" They are {shorten(names)}."
+                    raise ArgumentError(f"A contrast names {name!r}, which is not among the {what}.{near}")
+                row[names.index(str(name))] = coefficient
+        matrix = rows
+    else:
+        matrix = np.atleast_2d(np.asarray(contrasts, float))
+    if matrix.ndim != 2 or matrix.shape[1] != len(names):
+        raise ArgumentError(
+            f"Contrasts must have one column for each of the {len(names)} {what}; got shape {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all() or not (matrix != 0).any(axis=1).all():
+        raise ArgumentError("Every contrast must be finite and have an entry other than 0.")
+    for number, row in enumerate(matrix):
+        if abs(row.sum()) > 1e-9 * np.abs(row).sum():
+            raise ArgumentError(
+                f"Contrast {number + 1} sums to {row.sum():g}, and must sum to 0: the weights are known up to a common "
+                "factor, so that the answer would depend on how they are normalised; compare options with each other, "
+                "with 1 for the one and -1 for the other."
+            )
+    return matrix

@@ -1,0 +1,420 @@
+"""The worths of a leaderboard whose judges differ in discrimination, or whose options change in time."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import positive
+from thali._data.choices import Choices
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
+from thali._inference.seeds import streams
+from thali._labels import plural, shorten
+from thali._posterior.interval import TAILS
+from thali._posterior.summary import summary_table
+from thali._posterior.verdict import Advice, Verdict, verdict_of
+from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
+
+from .counted import Judgements
+from .scale import Scale
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._aspects.worths.density import Density, Spreads
+    from thali._aspects.worths.laplace import Marginal
+
+# What is asked for ----------------------------------------------------------------------------------------------------
+
+
+BY_CHAINS = Advice(draws=None, stuck=(Setting("method", "laplace"), " needs no chains"))
+SPREADS = ("judge_sd", "drift", "bias_sd")  # the standard deviations of `Spreads`, in that order
+FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
+_MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all of them
+
+
+class Asked(NamedTuple):
+    """Whether judges have a discrimination each, and worths change between periods, and what is known of either."""
+
+    judges: bool = False
+    judge_sd: float | None = None
+    period: str | None = None
+    drift: float | None = None
+    since: Any = None
+    until: Any = None
+    judge_bias: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether neither is asked for."""
+        return not self.judges and self.period is None
+
+    def check(self, method: str, people: Any = None) -> None:
+        """Refuse what does not go together."""
+        for name, value, needs, there in (
+            ("judge_sd", self.judge_sd, "judges", self.judges),
+            ("drift", self.drift, "period", self.period is not None),
+        ):
+            if value is None:
+                continue
+            if not there:
+                raise ArgumentError(Argument(name), " says nothing without ", Argument(needs), "; give both.")
+            positive(name, value, "a standard deviation")
+        if self.judge_bias and not self.judges:
+            raise ArgumentError(Argument("judge_bias"), " says nothing without ", Argument("judges"), "; give both.")
+        what = "judges" if self.judges else "period"
+        if not self.is_plain and people not in (None, "independent"):
+            raise ArgumentError(
+                Setting("people", people),
+                " and ",
+                Argument(what),
+                " are two models of the same answers; leave one of them out.",
+            )
+        if not self.is_plain and method == "maximum-likelihood":
+            raise ArgumentError(
+                Argument(what), " needs a prior of what differs; set ", Setting("method", "laplace"), ", or mcmc."
+            )
+
+    def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
+        """The columns that are named of a table, with those that this means."""
+        if self.period is None or self.period in PERIODS or is_data:
+            return columns
+        if columns.get("date", self.period) != self.period:
+            raise ArgumentError(
+                Setting("period", self.period),
+                " names a column of whole numbers, each of which is a period, and ",
+                Setting("date", str(columns["date"])),
+                " another column; name one of them, or set a period of dates: ",
+                Setting("period", "week"),
+                ".",
+            )
+        return columns | {"date": self.period}
+
+    def of(self, data: Judgements) -> Judgements:
+        """The comparisons between the dates asked for, with dates if there are periods."""
+        if self.judge_bias and data.covariates is None:
+            raise DataError(
+                Argument("judge_bias"),
+                " is about covariates of comparisons, and these have none; name columns by ",
+                Argument("covariates"),
+                ".",
+            )
+        if data.dates is None:
+            for name in ("period", "since", "until"):
+                if getattr(self, name) is not None:
+                    raise DataError(
+                        Argument(name),
+                        " is about comparisons with dates, and these have none; name the column of dates by ",
+                        Argument("date"),
+                        InPython(", where they are read: from_trials(frame, date=...).", "."),
+                    )
+            return data
+        if self.period is None and self.since is None and self.until is None:
+            raise DataError(
+                f"These comparisons have dates ({data.dates.name!r}), which would not be used; set ",
+                Setting("period", "week"),
+                InPython(", or leave the dates out: data.without_dates().", ", or leave the dates out."),
+            )
+        assert isinstance(data, PairedComparisons)
+        if self.since is not None or self.until is not None:
+            data = data.between(self.since, self.until)
+        return data.without_dates() if self.period is None else data
+
+    def checked_period(self, dates: Dates) -> str:
+        """The period, if these dates have such ones."""
+        assert self.period is not None
+        if dates.unit == DAY and self.period not in PERIODS:
+            raise DataError(
+                f"{dates.name!r} holds dates, and a period of them is a day, week, month or year; got ",
+                Setting("period", self.period),
+                ".",
+            )
+        if dates.unit != DAY and self.period != dates.name:
+            raise DataError(
+                f"{dates.name!r} holds whole numbers and no dates, each of which is a period; set ",
+                Setting("period", dates.name),
+                ".",
+            )
+        return self.period
+
+
+# The density that comparisons leave -----------------------------------------------------------------------------------
+
+
+class Posed(NamedTuple):
+    """A density, and what its parts are called."""
+
+    density: "Density"
+    periods: list[str]
+    judges: tuple[str, ...]
+
+
+def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
+    """The density that comparisons, or choices out of sets, leave."""
+    from thali._aspects.worths.density import Density, Rows
+
+    if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
+        raise DataError(
+            f"These {data.word_for_answers} do not say who judged; name the column of judges by ",
+            InPython("`respondent`", Argument("respondent")),
+            ".",
+        )
+    if isinstance(data, Choices):
+        return _posed_by_sets(data, asked, lapse)
+    rows = _rows(data, asked.judges)
+    number, names = np.zeros(len(rows.x), np.int64), [""]
+    if asked.period is not None:
+        assert data.dates is not None
+        number, names = data.dates.periods(asked.checked_period(data.dates))
+    different, place = np.unique(number, return_inverse=True)
+    where, counts = rows_alike([place, rows.first, rows.second, rows.judge], rows.x, rows.counts)
+    period, first, second, judge, x = (each[where] for each in (place, *rows[:4]))
+    n, entry = data.n_options, np.full(data.n_options, len(different))
+    np.minimum.at(entry, np.append(first, second), np.append(period, period))
+    entry[entry == len(different)] = 0  # never compared
+    has_ties = bool(data.n_ties)
+    made = Rows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
+    steps, judges = np.diff(different).astype(float), data.respondents if asked.judges else ()
+    density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
+    return Posed(density, names, judges)
+
+
+def _posed_by_sets(data: Choices, asked: Asked, lapse: float) -> Posed:
+    """The density that choices out of sets leave."""
+    from thali._aspects.worths.sets import Sets, answers_of
+
+    judges = data.respondents if asked.judges else ()
+    return Posed(Sets(answers_of(data, lapse, asked.judges), data.n_options, len(judges)), [""], judges)
+
+
+class _Finest(NamedTuple):
+    """Comparisons as finely as they are known."""
+
+    first: np.ndarray
+    second: np.ndarray
+    judge: np.ndarray  # all 0 if judges are alike
+    x: np.ndarray
+    counts: np.ndarray  # (3, rows)
+
+
+def _rows(data: PairedComparisons, has_judges: bool) -> _Finest:
+    """The comparisons, row by row of their dates if they have any."""
+    if data.dates is not None:
+        own = data.dates
+        judge = own.respondent if has_judges else np.zeros(len(own.time), np.int64)
+        return _Finest(own.first, own.second, judge, own.x, own.counts)
+    cells = data.cells
+    if not has_judges:
+        counts = np.stack([cells.wins, cells.losses, cells.tied])
+        return _Finest(cells.first, cells.second, np.zeros(len(cells.first), np.int64), cells.x, counts)
+    assert cells.answers is not None
+    at, counts = cells.answers.pair, np.stack([cells.answers.wins, cells.answers.losses, cells.answers.tied])
+    return _Finest(cells.first[at], cells.second[at], cells.answers.respondent, cells.x[at], counts)
+
+
+# Draws, and what they say ---------------------------------------------------------------------------------------------
+
+
+class Seen(NamedTuple):
+    """What is known of worths that judges see, or of worths in time."""
+
+    log_worths: np.ndarray  # (draws, options) of the last period
+    nu: np.ndarray
+    beta: np.ndarray
+    judges: "pandas.DataFrame | None"
+    in_time: "pandas.DataFrame | None"
+    note: str
+    of_chains: Verdict | None
+
+
+def seen_by(
+    data: Judgements,
+    asked: Asked,
+    scale: Scale,
+    method: str,
+    lapse: float,
+    random_seed: Any,
+    progressbar: bool,
+) -> Seen:
+    """The draws by that method, and the tables made of them."""
+    from thali._aspects.worths.laplace import Marginal
+
+    pose = posed(data, asked, lapse)
+    density, chains = pose.density, None
+    _check_anchor(pose, scale, data.labels)
+    marginal = Marginal(density, asked.judge_sd, asked.drift)
+    if method == "mcmc":
+        from thali._aspects.worths.chains import run
+
+        drawn = run(density, asked.judge_sd, asked.drift, random_seed, progressbar, marginal=marginal)
+        points, spreads = drawn.points, drawn.spreads
+        chains = agreement_of(drawn.reported, marginal, data.labels, pose.periods, pose.judges, data.covariate_names)
+    else:
+        count = int(np.clip(_MOST_NUMBERS // density.size, _LEAST_DRAWS, _MOST_DRAWS))
+        (rng,) = streams(random_seed, 1)
+        points, spreads = marginal.draws(rng, count)
+    worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
+    worths = scale.anchored(worths, data.labels, axis=1)
+    judges = _judges(pose, points, marginal, data.covariate_names) if pose.judges else None
+    in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
+    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
+    note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
+    if judges is None and data.respondents:
+        note += " The answers of a person count as independent ones."
+    return Seen(worths[-1].T, nu, beta, judges, in_time, note, chains)
+
+
+def agreement_of(
+    reported: np.ndarray,
+    marginal: "Marginal",
+    options: Sequence[str],
+    periods: Sequence[str],
+    judges: Sequence[str],
+    covariates: Sequence[str],
+    others: Sequence[str] = (),
+    spreads: Sequence[str] = SPREADS,
+) -> Verdict:
+    """Whether the chains agree about all that is reported; `others` are the names of what a point holds at its end."""
+    density = marginal.density
+    at = [f", {period}" if len(periods) > 1 else "" for period in periods]
+    names = [f"log_worth[{options[k]}{at[t]}]" for t, k in np.argwhere(density.present).tolist()]
+    names += ["tie"] * (density.nu.stop - density.nu.start)
+    names += [f"covariate[{name}]" for name in covariates]
+    names += [f"discrimination[{judge}]" for judge in judges]
+    names += [f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias]
+    names += [*others, *(spreads[k] for k in marginal.learned)]
+    return verdict_of(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
+
+
+def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str]) -> "pandas.DataFrame":
+    """The table of judges."""
+    import pandas as pd
+
+    from thali._aspects.worths.agreement import agreement
+
+    density = pose.density
+    logs, rows = points[density.judges], density.rows
+    low, high = np.exp(np.quantile(logs, TAILS, axis=1))
+    found = agreement(marginal)
+    count = np.bincount(rows.judge, rows.total, density.n_judges)
+    columns = {
+        "discrimination": np.exp(np.median(logs, axis=1)),
+        "low": low,
+        "high": high,
+        "log_discrimination": logs.mean(axis=1),
+        "p_sharper": (logs > np.median(logs, axis=0)).mean(axis=1),
+        "comparisons": count.astype(np.int64) if np.array_equal(count, np.floor(count)) else count,
+        "log_score": found.score,
+        "log_score_typical": found.expected,
+        "log_score_chance": found.chance,
+    }
+    if density.n_bias:
+        own = points[density.bias].reshape(density.n_judges, len(covariates), -1) + points[density.beta]
+        ends = np.quantile(own, TAILS, axis=2)
+        for k, name in enumerate(covariates):
+            columns |= {f"bias_{name}": own[:, k].mean(axis=1)}
+            columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
+    table = pd.DataFrame(columns, index=pd.Index(np.array(pose.judges, dtype=object), name="judge"))
+    return table.sort_values("discrimination", ascending=False, kind="stable")
+
+
+def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
+    """Refuse an option as the anchor of periods in which it was not there yet."""
+    place = scale.place(labels)
+    if place is not None and pose.density.entry[place] > 0:
+        raise DataError(
+            Argument("anchor_model"),
+            f" is {scale.anchor!r}, which enters in {pose.periods[pose.density.entry[place]]}, and the anchor must be "
+            f"there from the first period ({pose.periods[0]}) on; name another, or begin later by ",
+            Argument("since"),
+            ".",
+        )
+
+
+def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: Scale, lapse: float) -> "pandas.DataFrame":
+    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored."""
+    import pandas as pd
+    from scipy.special import expit
+
+    density, found = pose.density, []
+    labels = np.array(data.labels, dtype=object)
+    for t, name in enumerate(pose.periods):
+        there = np.flatnonzero(density.present[t])
+        own = worths[t, there]
+        rating = scale.ratings(own)
+        low, high = np.quantile(rating, TAILS, axis=1)
+        rank = np.argsort(np.argsort(-own, axis=0, kind="stable"), axis=0) + 1
+        rank_low, rank_high = np.quantile(rank, TAILS, axis=1, method="inverted_cdf").astype(int)
+        middle = rating.mean(axis=1)
+        begin = worths[density.entry[there], there]
+        columns: dict[str, Any] = {"option": labels[there], "period": name, "rating": middle, "low": low, "high": high}
+        columns["rank"] = np.argsort(np.argsort(-middle, kind="stable")) + 1
+        columns |= {"rank_low": rank_low, "rank_high": rank_high}
+        can_change = (density.entry[there] < t) & (labels[there] != scale.anchor)
+        columns["p_better"] = np.where(can_change, (own > begin).mean(axis=1), np.nan)
+        p = (1.0 - lapse) * expit(own - worths[t, 0]) + lapse / 2.0
+        is_compared = (there != 0) & (density.entry[0] <= t)
+        columns["probability"] = np.where(is_compared, p.mean(axis=1), np.nan)
+        found.append(pd.DataFrame(columns))
+    return pd.concat(found, ignore_index=True)
+
+
+def _note(
+    pose: Posed,
+    asked: Asked,
+    scale: Scale,
+    spreads: "Spreads",
+    judges: "pandas.DataFrame | None",
+    method: str,
+    answers: str,
+) -> str:
+    """What the numbers mean."""
+    sentences = []
+    if judges is not None:
+        tau = _known(asked.judge_sd, np.asarray(spreads.judges))
+        sentences.append(
+            "Worths and ratings are those that a judge of discrimination 1 sees; the standard deviation of the log of "
+            f"discriminations is {tau}."
+        )
+        if pose.density.n_bias:
+            sentences.append(
+                "The effects of covariates are those on a typical judge; those on judges vary about them by a standard "
+                f"deviation of {_known(None, np.asarray(spreads.bias))}."
+            )
+        few = [
+            str(name) for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True) if count < FEW
+        ]
+        if few and method == "laplace":
+            has = "have" if len(few) > 1 else "has"
+            sentences.append(
+                f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
+                f"than {FEW} {answers}; the method mcmc does not approximate."
+            )
+        if asked.period is not None and method == "laplace":
+            sentences.append(
+                "The level that all discriminations have in common is approximate, their differences less so; the "
+                "method mcmc does not approximate."
+            )
+    if asked.period is not None:
+        drift = _known(asked.drift, np.asarray(spreads.drift))
+        density = pose.density
+        stands = scale.sentence
+        if scale.anchor is None:
+            there = density.throughout
+            among = "all options" if there.all() else f"{plural(int(there.sum()), 'option')} there"
+            stands = f"the mean of {among} throughout is {scale.rating:.0f}"
+        sentences.append(
+            f"Ratings and ranks are those of the last of {plural(len(pose.periods), 'period')} with comparisons "
+            f"({pose.periods[-1]}); in each {stands}. A log worth changes by "
+            f"a standard deviation of {drift} a period."
+        )
+    return " ".join(sentences)
+
+
+def _known(value: float | None, drawn: np.ndarray) -> str:
+    """A standard deviation in words."""
+    if value is not None:
+        return f"{value:g} (fixed)"
+    low, high = np.quantile(drawn, TAILS)
+    return f"{drawn.mean():.2g} ({low:.2g} to {high:.2g})"

@@ -1,0 +1,42 @@
+"""What each person prefers, with its error: a row a person and option, from draws of people by options."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._posterior.interval import INTERVAL, TAILS
+
+if TYPE_CHECKING:
+    import pandas
+
+AT_ONCE = 2**24  # numbers of draws x people x options held at once
+
+
+def individuals_table(
+    drawn: Callable[[slice], np.ndarray], draws: int, people: Sequence[str], options: Sequence[str], of: str
+) -> "pandas.DataFrame":
+    """Mean and interval over draws of each person and option, which are called `of`.
+
+    `drawn` gives the draws of some of the people, shape (draws, people, options), NaN where there is nothing to count.
+    """
+    import pandas as pd
+
+    from thali._tables import Table
+
+    mean, low, high = np.empty((3, len(people), len(options)))
+    for some in blocks_of_people(len(people), draws * len(options)):
+        values = drawn(some)
+        mean[some] = np.nanmean(values, axis=0)
+        low[some], high[some] = np.nanquantile(values, TAILS, axis=0)
+    index = pd.MultiIndex.from_product([people, options], names=["person", of])
+    table = Table({"mean": mean.ravel(), "low": low.ravel(), "high": high.ravel()}, index)
+    table.attrs["interval"] = INTERVAL
+    return table
+
+
+def blocks_of_people(people: int, numbers: int) -> Iterator[slice]:
+    """Slices over the people, each of whom takes so many numbers."""
+    step = max(1, AT_ONCE // max(1, numbers))
+    for start in range(0, people, step):
+        yield slice(start, min(start + step, people))

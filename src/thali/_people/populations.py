@@ -1,0 +1,239 @@
+"""The values of `people=` that say how people differ: individuals, latent classes, or groups of data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from thali._arguments import one_of, whole
+from thali._labels import plural
+from thali._posterior.dependence import ADJUSTED, INDEPENDENT
+from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
+
+from .columns import names_of
+
+FREE, SIMILAR, COMMON = "free", "similar", "common"  # weights of groups or classes
+ONE_SPREAD, EACH_SPREAD = "one", "each"  # of the weights of individuals: of all alike, or of each option and aspect
+MAX_CLASSES = 20
+
+
+class _Value:
+    """What the three have in common: their text names the arguments that are not the default."""
+
+    usage: ClassVar[str]  # at the command line
+
+    def _given(self) -> dict[str, Any]:
+        own: Any = self
+        return {each.name: value for each in fields(own) if (value := getattr(self, each.name)) != each.default}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._given().items())})"
+
+    @property
+    def typed(self) -> str:
+        """The value as it is typed, without columns, which have another option."""
+        word = self.usage.partition(":")[0]
+        return ":".join([word, *(str(value) for name, value in self._given().items() if name != "by")])
+
+
+@dataclass(frozen=True, repr=False)
+class Individuals(_Value):
+    r"""Each respondent has individual weights, which vary about common ones.
+
+    .. math:: w_{nk} \sim \mathrm{Gamma}(\kappa, \kappa / m_{nk}), \qquad m_{nk} = v_k \exp(x_n' b_k)
+
+    The weight of feature k of respondent n is w, and the common weight is v. A larger kappa means that respondents
+    differ less; it is learned, kappa ~ Gamma(2, 0.1). The covariates x are in standard deviations about their means,
+    and b ~ Normal(0, 0.5²). Results describe the population. `individuals()` describes each respondent.
+
+    Parameters
+    ----------
+    by : list of str
+        Columns of the table of respondents on which weights depend, numbers or labels. The first label has no
+        coefficient, each other label has one.
+    spread : {"one", "each"}
+        "one": one kappa for all weights. "each": each unique weight and each feature k has its kappa_k ~ Gamma(2, 2 /
+        kappa), so respondents may differ more about some options than about others.
+
+    Raises
+    ------
+    ArgumentError
+        If `by` is no list of columns, or `spread` is another word.
+
+    References
+    ----------
+    Carroll & Arabie (1983), INDCLUS: An individual differences generalization of the ADCLUS model.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> th.people.Individuals(by=["age"])
+    Individuals(by=('age',))
+    """
+
+    usage = "individuals"
+
+    by: Any = ()
+    spread: Literal["one", "each"] = "one"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", names_of(self.by, "by"))
+        one_of("spread", self.spread, (ONE_SPREAD, EACH_SPREAD))
+
+
+@dataclass(frozen=True, repr=False)
+class LatentClasses(_Value):
+    r"""Each respondent is in one of several latent classes; classes share features and differ in weights.
+
+    .. math:: P(z_n = g) = \pi_g, \qquad \pi \sim \mathrm{Dirichlet}(1, \dots, 1)
+
+    The class of a respondent is z. The coefficients of covariates are common to all classes.
+
+    Parameters
+    ----------
+    classes : int from 1 to 20
+        The largest number of classes. Classes may stay empty.
+    weights : {"free", "similar"}
+        "free": each class has independent weights. "similar": weights of the classes vary about common ones, as of
+        `Groups`.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Stephens (2000), Dealing with label switching in mixture models.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> th.people.LatentClasses(3)
+    LatentClasses(classes=3)
+    """
+
+    usage = "classes:K"
+
+    classes: int
+    weights: Literal["free", "similar"] = "free"
+
+    def __post_init__(self) -> None:
+        if whole("classes", self.classes, 1) > MAX_CLASSES:
+            raise ArgumentError(Argument("classes"), f" must be {MAX_CLASSES} at most; got {self.classes}.")
+        one_of("weights", self.weights, (FREE, SIMILAR))
+
+
+@dataclass(frozen=True, repr=False)
+class Groups(_Value):
+    r"""Groups of respondents, one for each entry of the mapping that `fit` takes; groups share features.
+
+    .. math:: w_{gk} \sim \mathrm{Gamma}(\kappa, \kappa / v_k), \qquad \kappa \sim \mathrm{Gamma}(2, 0.1)
+
+    is the weight of feature k in group g if weights are "similar". The common weight v has the prior of weights.
+
+    Parameters
+    ----------
+    weights : {"free", "similar", "common"}
+        "free": each group has independent weights. "similar": weights vary about common ones, as little as the data
+        say; also for many groups with few answers each. "common": all groups have the same weights, as if all
+        respondents were one. Similarities cannot have common weights.
+
+    Raises
+    ------
+    ArgumentError
+        If `weights` is another word.
+
+    References
+    ----------
+    Carroll & Arabie (1983), INDCLUS: An individual differences generalization of the ADCLUS model.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> women = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"])
+    >>> men = th.PairedComparisons([[0, 2], [6, 0]], labels=["tea", "milk"])
+    >>> model = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
+    >>> model = model.fit({"women": women, "men": men}, draws=50, tune=50, random_seed=1, progressbar=False)
+    >>> model.groups_
+    ('women', 'men')
+    """
+
+    usage = "groups:WEIGHTS"
+
+    weights: Literal["free", "similar", "common"] = "free"
+
+    def __post_init__(self) -> None:
+        one_of("weights", self.weights, (FREE, SIMILAR, COMMON))
+
+
+def parse_people(typed: str) -> Any:
+    """Return the value of `people` from what was typed at the command line.
+
+    Examples
+    --------
+    >>> [parse_people(typed) for typed in ("adjusted", "individuals:each", "classes:4", "groups:similar")]
+    ['adjusted', Individuals(spread='each'), LatentClasses(classes=4), Groups(weights='similar')]
+    """
+    word, *rest = typed.split(":")
+    if word == "individuals" and len(rest) < 2:
+        return Individuals((), *rest)
+    if word == "groups" and len(rest) < 2:
+        return Groups(*rest)
+    if word == "classes" and 0 < len(rest) < 3 and rest[0].isdecimal():
+        return LatentClasses(int(rest[0]), *rest[1:])
+    check_people(typed)
+    return typed
+
+
+# What models refuse, in one sentence each, whichever model it is ------------------------------------------------------
+
+WORDS = (INDEPENDENT, ADJUSTED)
+
+
+def check_people(people: Any, known: tuple[Any, ...] = (Individuals, LatentClasses, Groups), data: Any = None) -> None:
+    """Raise for what `people` cannot be, where `known` are the classes that a model knows, and for data of others."""
+    if not (people is None or isinstance(people, known) or (isinstance(people, str) and people in WORDS)):
+        words = [*map(repr, (None, *WORDS)), *(f"thali.people.{each.__name__}(...)" for each in known)]
+        typed = ", ".join([*WORDS, *(each.usage for each in known)])
+        got = Value("people", people) if isinstance(people, _Value) else repr(people)
+        raise ArgumentError(
+            Argument("people"), " must be one of ", InPython(", ".join(words), typed), "; got ", got, "."
+        )
+    if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
+        raise DataError(
+            f"These data are a mapping of {plural(len(data), 'group')}; set ",
+            Setting("people", Groups()),
+            ", or fit the data of one group.",
+        )
+
+
+def refuse_one_group(people: Any) -> None:
+    """Raise for the data of one group where groups are asked for."""
+    if isinstance(people, Groups):
+        raise DataError(
+            Setting("people", people),
+            " is for a mapping from the name of each group to its data; ",
+            InPython(
+                "fit one, such as data.by_group(column).",
+                Message("name the column of groups by ", Argument("group"), "."),
+            ),
+        )
+
+
+def unknown_respondents(people: Any) -> DataError:
+    """The error for data that do not contain who answered, where `people` needs that."""
+    return DataError(
+        Setting("people", people),
+        " needs the respondent of every answer, which these data do not contain; read them with the column of"
+        " respondents",
+        InPython("", Message(", ", Argument("respondent"))),
+        ".",
+    )
+
+
+def refuse_without_chains(people: Any, method: str, known: tuple[str, ...]) -> None:
+    """Raise for a value that a method without chains does not know."""
+    if people is not None and people not in known:
+        raise ArgumentError(
+            Setting("people", people), " needs ", Setting("method", "mcmc"), "; got ", Value("method", method), "."
+        )

@@ -1,0 +1,29 @@
+"""What a picture is given: a fitted model with its draws, or a table."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.errors import NotFittedError, Setting
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def posterior_of(model: Any) -> "xarray.DataTree":
+    """The posterior of a fitted model; a NotFittedError names the pictures of one that has no draws."""
+    from thali._aspects.maximum_likelihood.answers import is_by_maximum_likelihood
+
+    if is_by_maximum_likelihood(model):
+        raise NotFittedError(
+            "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree "
+            "and choice_probabilities; for draws use ",
+            Setting("method", "mcmc"),
+            ".",
+        )
+    return model.posterior_
+
+
+def is_table(what: Any) -> bool:
+    """Whether this is the table that is drawn, and no model that has it."""
+    import pandas as pd
+
+    return isinstance(what, pd.DataFrame)

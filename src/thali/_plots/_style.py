@@ -1,0 +1,79 @@
+"""Shared by the pictures: colours that everybody can distinguish, new axes, labels that fit."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._labels import display_width, one_line
+from thali._posterior.interval import INTERVAL
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+# Okabe & Ito (2008), Color universal design; without its yellow, which is too pale for thin lines.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# One hue from white to dark, the same to everybody's eye: darker is more, and next to nothing is next to white.
+SHADES = "Blues"
+GRID = "0.88"  # lines between the cells of a matrix
+_PALEST = 0.2  # shade of the least weight of an owner, which differs from white
+MAX_LABEL_LENGTH = 32
+
+
+def new_axes(width: float, height: float, rows: int = 1, columns: int = 1) -> "list[Axes]":
+    """Axes of a new figure of this size in inches, with room for what is drawn outside them."""
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False)
+    return list(axes.flat)
+
+
+def shades_of_owners() -> "Colormap":
+    """The shades of cells whose option has a feature; a cell without it is white, the least weight is not."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps[SHADES](np.linspace(_PALEST, 1.0, 256))).with_extremes(bad="white")
+
+
+def whole_ticks(most: int) -> list[int]:
+    """The whole numbers from 1 to `most`, evenly spaced; all of them up to 12."""
+    step = next(step for power in (1, 10, 100, 1000, 10_000) for step in (power, 5 * power) if most <= 12 * step)
+    return [1, *range(step, most + 1, step)] if step > 1 else list(range(1, most + 1))
+
+
+def interval_of(table: "pandas.DataFrame") -> float:
+    """The probability of the intervals of a table."""
+    return float(table.attrs.get("interval", INTERVAL))
+
+
+def level_of(table: "pandas.DataFrame") -> str:
+    """The same in words."""
+    return f"{100 * interval_of(table):.6g}%"
+
+
+def short(labels: list[str]) -> list[str]:
+    """Labels on one line, cut to 32 characters where two do not become the same, else cut and numbered."""
+    lines = list(map(one_line, labels))
+    half = MAX_LABEL_LENGTH // 2
+    for cut in (
+        lambda line: f"{line[: half - 1]}…{line[-half:]}",
+        lambda line: f"{line[: MAX_LABEL_LENGTH - 1]}…",
+        lambda line: f"…{line[1 - MAX_LABEL_LENGTH :]}",
+    ):
+        shortened = [line if len(line) <= MAX_LABEL_LENGTH else cut(line) for line in lines]
+        if len(set(shortened)) == len(labels):
+            return shortened
+    return [f"{number} {line[: MAX_LABEL_LENGTH - 1]}" for number, line in enumerate(lines)]
+
+
+def short_set(members: str) -> str:
+    """The labels of a set, cut to 32 characters; the rest of it is left to the table."""
+    line = one_line(members)
+    return line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
+
+
+def label_width(labels: list[str]) -> float:
+    """Approximate width of the longest of these labels in inches."""
+    return 0.085 * max(map(display_width, labels), default=0)

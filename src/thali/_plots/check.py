@@ -1,0 +1,102 @@
+"""What was observed against replicates of the fitted model."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali._aspects.answers.check import MEMBER, ROWS, SIMILARITY, checked_in, options_in
+from thali._aspects.answers.data_answers import answers_of
+from thali._aspects.answers.kind import of_known_data
+from thali._posterior.view import Posterior
+from thali.errors import ArgumentError
+
+from ._draws import is_table
+from ._fonts import picture
+from ._style import COLOURS, label_width, new_axes, short, short_set
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@picture
+def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed: Any = 0) -> "Axes":
+    """Draw each observed proportion or similarity over the interval of its replicates, the worst predicted pair first.
+
+    A row is a pair. The bar holds 89 % of the replicates, the stroke is the posterior mean (of the probability that
+    the first option is chosen, or that the pair is called the most similar, or of the similarity), the point is what
+    was observed.
+
+    Parameters
+    ----------
+    model : fitted model, or pandas.DataFrame
+        Anything with `posterior_`, or what its `check()` returned.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+    max_pairs : int, 1 or more
+        The largest number of pairs to show.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        Of the replicates.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        `max_pairs` is less than 1.
+    DataError
+        A pair was compared a fractional number of times.
+
+    References
+    ----------
+    Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> check(model, max_pairs=1).get_yticklabels()[0].get_text()
+    'JU over CY'
+    """
+    if max_pairs < 1:
+        raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
+    everything = model
+    if not is_table(model):
+        tree = model.posterior_
+        tree = tree if Posterior(tree).kinds is not None else of_known_data(tree, "plots.check")
+        everything = answers_of(tree).check(tree, random_seed)
+    table = everything.head(max_pairs)
+    of, options = checked_in(everything), options_in(everything)
+    shown = dict(zip(options, short(options), strict=True))
+    if everything.attrs[ROWS] == MEMBER:
+        table = table.assign(offered=table["offered"].map(short_set))
+    names = [of.sentence(row, shown) for row in table.itertuples()]
+    if "group" in table:  # of people
+        names = [f"{name} ({group})" for name, group in zip(names, table["group"], strict=True)]
+    rows = table.index.to_numpy()
+    if ax is None:
+        (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))
+
+    interval = f"{everything.attrs['interval']:.0%} of replicates"
+    bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
+    # If all replicates are equal, only the edge of the bar is visible.
+    handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]
+    handles += ax.plot(table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2)
+    missed = table["missed"].to_numpy()
+    for chosen, label, marker, colour in ((~missed, "inside", "o", COLOURS[0]), (missed, "outside", "D", COLOURS[1])):
+        if chosen.any():
+            mark = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
+            handles += ax.plot(table["observed"].to_numpy()[chosen], rows[chosen], marker, **mark)
+    if everything.attrs[ROWS] != SIMILARITY:
+        ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_yticks(rows, names, parse_math=False, fontsize=9)
+    ax.tick_params(axis="y", length=0)
+    of_all = (
+        "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, the worst first"
+    )
+    ax.set_xlabel(f"{of.quantity}{of_all}")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
+    return ax

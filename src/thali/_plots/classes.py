@@ -1,0 +1,108 @@
+"""The classes of products that people care about: the share of owners and the importance of each."""
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import whole
+from thali._choice.product_classes.reports.class_table import SIMILAR, STABLE
+from thali.errors import ArgumentError
+
+from ._draws import is_table
+from ._fonts import picture
+from ._style import COLOURS, label_width, new_axes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+_LINE = 46  # letters of a line of a name
+_MAX_LINES = 3
+_LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
+
+
+@picture
+def classes(
+    model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = None, similar: float = SIMILAR
+) -> "list[Axes]":
+    """Draw the most important classes of products: the share of people who own each, and its importance.
+
+    Similar classes count as one; classes that fewer than half of the chains find important are left out. Lines are a
+    standard error over groups to either side. The label below gives the share of the total importance that the drawn
+    classes have.
+
+    Parameters
+    ----------
+    model : ProductClasses, or pandas.DataFrame
+        Fitted; or the table that its `classes()` returned.
+    max_classes : int
+        Classes that are drawn.
+    axes : sequence of two matplotlib axes, optional
+        Where to draw: shares, importance; a new figure if None.
+    similar : float in (0, 1]
+        As for `ProductClasses.classes`, where a model is given.
+
+    Returns
+    -------
+    list of matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such class, `max_classes` is no whole number above 0, or `similar` is outside its range.
+    """
+    table = model if is_table(model) else model.classes(cover=1.0, similar=similar)
+    table = table[table["stability"] >= STABLE].head(whole("max_classes", max_classes, 1))
+    if not len(table):
+        raise ArgumentError("There is no class that half of the chains find important, so there is nothing to draw.")
+    names = [_wrapped(name) for name in table["class"]]
+    lines = [name.count("\n") + 1 for name in names]
+    if axes is None:
+        width = 5.2 + label_width([line for name in names for line in name.split("\n")])
+        axes = new_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
+    shares, importance = axes
+    # Names of several lines need more room.
+    height = np.array(lines) + 0.9
+    at = np.cumsum(height) - height / 2
+    liked = table["liked"].to_numpy(float)
+    colours = [_LIKED if each > 0.8 else _DISLIKED if each < 0.2 else _EITHER for each in liked]
+    panels = ((shares, "share", "share of respondents"), (importance, "importance", "importance"))
+    for ax, column, label in panels:
+        values, errors = table[column].to_numpy(float), np.nan_to_num(table[f"{column}_se"].to_numpy(float))
+        low = np.minimum(errors, values)  # a share is not below 0
+        ax.barh(at, values, height=1.2, color=colours, zorder=2)
+        ax.errorbar(values, at, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3)
+        ax.set(ylim=(at[-1] + height[-1] / 2, 0), xlabel=label)
+        ax.set_xlim(left=0)
+        ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.set_yticks(at, [""] * len(at))
+    shares.set_yticks(at, names, fontsize=9, parse_math=False, linespacing=1.1)
+    covered = 100 * float(table["importance"].sum())
+    importance.set_xlabel(f"importance ({covered:.0f} % shown)")
+    _legend(shares, colours)
+    return [shares, importance]
+
+
+def _wrapped(name: str) -> str:
+    """A name on up to three lines."""
+    lines = textwrap.wrap(name, _LINE, break_long_words=True)
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES - 1], f"{lines[_MAX_LINES - 1][: _LINE - 1]}…"]
+    return "\n".join(lines)
+
+
+def _legend(ax: "Axes", colours: list[str]) -> None:
+    """A legend of the colours above the bars, if there are several."""
+    from matplotlib.patches import Patch
+
+    meaning = {_LIKED: "liked", _DISLIKED: "disliked", _EITHER: "liked by some, disliked by others"}
+    used = [colour for colour in meaning if colour in colours]
+    if used == [_LIKED]:
+        return
+    patches = [Patch(color=colour, label=meaning[colour]) for colour in used]
+    options = {"frameon": False, "fontsize": 8, "handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
+    ax.legend(handles=patches, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(used), **options)

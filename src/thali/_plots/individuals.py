@@ -1,0 +1,109 @@
+"""What each person prefers, beside the population."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._aspects.answers.individuals import of_everybody, population_table
+from thali.errors import ArgumentError
+
+from ._draws import is_table, posterior_of
+from ._fonts import picture
+from ._style import COLOURS, label_width, level_of, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MAX_OPTIONS = 40  # drawn, those that the population prefers
+_ROW = 0.34  # inches of an option
+_BINS = 60  # across the picture, in which people lie above each other
+_MAX_SPREAD = 0.38  # of a row, above and below its middle
+_STEP = 0.09  # of a row, from a person to the next where there are few
+
+
+@picture
+def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) -> "Axes":
+    """Draw everybody's share of each option, and the share by the common weights; the most preferred at the top.
+
+    A dot is a person, at the posterior mean of the share; of many people dots at the same share lie above each other.
+    The diamond is the share by the common weights, its line the interval, and the thin line chance, where an option is
+    worth as much as the mean of all.
+
+    Parameters
+    ----------
+    model : fitted model, or pandas.DataFrame
+        Fitted to choices with ``people=Individuals()``; or the table that its `individuals()` returned.
+    population : pandas.DataFrame, optional
+        With such a table: mean, low and high of each option by the common weights; None: they are not drawn.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If people have no weights of their own, or weights of features and not of options.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.MultiIndex.from_product([["Ann", "Bob"], ["tea", "milk"]], names=["person", "option"])
+    >>> ax = individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['milk', 'tea']
+    """
+    tree = None
+    if is_table(model):
+        table = model
+    else:
+        tree = of_everybody(posterior_of(model), "plots.individuals")
+        table = model.individuals()
+    if "option" not in table.index.names:
+        raise ArgumentError(
+            "plots.individuals draws shares of options, and these people have weights of features; plots.group_weights"
+            " draws those of a model."
+        )
+    if tree is not None:
+        population = population_table(tree)
+    shares = table["mean"].unstack("option")
+    middle = shares.mean() if population is None else population["mean"]
+    options = middle.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
+    labels = short([str(option) for option in options])
+    if ax is None:
+        (ax,) = new_axes(4.6 + label_width(labels), 1.0 + _ROW * len(labels))
+    most = max(float(shares[options].to_numpy().max()), 0.0 if population is None else float(population["high"].max()))
+    size = float(np.clip(160 / np.sqrt(len(shares)), 4, 20))
+    rows = np.arange(len(options))
+    for row, option in zip(rows, options, strict=True):
+        values = shares[option].to_numpy(float)
+        ax.scatter(values, row + _apart(values, most), s=size, color=COLOURS[5], alpha=0.7, linewidths=0, zorder=2)
+    if population is not None:
+        own = population.loc[options]
+        ax.hlines(rows, own["low"], own["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
+        ax.scatter(own["mean"], rows, s=30, marker="D", color=COLOURS[1], edgecolor="white", linewidths=0.6, zorder=4)
+    ax.axvline(1.0 / shares.shape[1], color="0.7", linewidth=0.8, zorder=0)
+    ax.set_yticks(rows, labels, parse_math=False)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlim(0.0, 1.03 * most)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    about = "" if population is None else f"\ndiamond: by the common weights, with its {level_of(population)} interval"
+    ax.set_xlabel(f"share of the option; dot: a person{about}", fontsize=9)
+    return ax
+
+
+def _apart(values: np.ndarray, most: float) -> np.ndarray:
+    """How far above or below the middle of its row everybody is drawn, so that people of one share lie side by side."""
+    places = np.zeros(len(values))
+    bins = np.floor(values / max(most, 1e-12) * _BINS).astype(int)
+    crowd = np.bincount(bins).max()
+    step = min(_STEP, 2 * _MAX_SPREAD / max(crowd - 1, 1))
+    for each in np.unique(bins):
+        own = np.flatnonzero(bins == each)
+        heights = np.arange(len(own)) - (len(own) - 1) / 2
+        own = own[np.argsort(np.abs(values[own] - np.median(values[own])), kind="stable")]
+        places[own] = step * heights[np.argsort(np.abs(heights), kind="stable")]
+    return places

@@ -1,0 +1,80 @@
+"""How sharply each judge sees the worths of options."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._posterior.interval import INTERVAL
+
+from ._style import COLOURS, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_JUDGES = 60  # that are drawn
+
+
+def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
+    """Draw the discrimination of each judge with its 89 % interval, the sharpest first.
+
+    Discrimination 0 is guessing, 1 that of the typical judge. In grey: judges whom the answers of all others predict no
+    better than chance does. Of more than 60 judges the 30 sharpest and the 30 least sharp are drawn.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        As `thali.leaderboard(judges=True)` gives it.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    DataError
+        If the leaderboard was made without judges.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = [("tea", "milk", "tea", "Ann"), ("tea", "milk", "milk", "Bo")] * 9
+    >>> rows += [("milk", "tea", "milk", "Bo"), ("milk", "tea", "tea", "Ann")] * 9
+    >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
+    >>> judges(th.leaderboard(battles, judges=True, progressbar=False)).get_xlabel()
+    'discrimination (89% interval)'
+    """
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    table, half = board.judges(), MAX_JUDGES // 2
+    count = len(table)
+    shown = table if count <= MAX_JUDGES else table.iloc[np.r_[:half, count - half : count]]
+    labels = [
+        f"{name}  {number:,g}"
+        for name, number in zip(short(shown.index.tolist()), shown["comparisons"].tolist(), strict=True)
+    ]
+    rows = np.arange(len(shown))
+    ax = new_axes(4.6 + label_width(labels), 1.2 + max(0.8, 0.24 * len(shown)))[0] if ax is None else ax
+    is_guess = (shown["log_score"] <= shown["log_score_chance"]).to_numpy()
+    colours = ["0.55" if guess else COLOURS[0] for guess in is_guess]
+    ax.axvline(1.0, color="0.7", linewidth=1.0, zorder=1)
+    ax.hlines(rows, shown["low"], shown["high"], colors=colours, linewidth=1.6, zorder=2)
+    ax.scatter(shown["discrimination"], rows, s=22, c=colours, zorder=3)
+    low, high = min(0.8, shown["low"].min()), max(1.25, shown["high"].max())
+    ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(shown) - 0.4, -0.6))
+    marks = [mark for mark in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low / 1.1 <= mark <= high * 1.1]
+    ax.xaxis.set_major_locator(FixedLocator(marks))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.set_xlabel(f"discrimination ({INTERVAL:.0%} interval)")
+    ax.set_yticks(rows, labels, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    title = f"{board.data.word_for_answers} beside names"
+    title += f"; {MAX_JUDGES} of {count:,} judges" if count > MAX_JUDGES else ""
+    title += "; grey: no better than chance" if is_guess.any() else ""
+    ax.set_title(title, loc="left", fontsize=9)
+    ax.grid(axis="x", color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax

@@ -1,0 +1,88 @@
+"""A preference tree: aspects as branches, as long as their weights."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._draws import is_table
+from ._fonts import picture
+from .tree import draw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class _Branches:
+    names: list[str]
+    parents: np.ndarray
+    lengths: np.ndarray
+    n_leaves: int
+
+    def depths(self) -> np.ndarray:
+        depths = np.zeros(len(self.names))
+        for node in range(len(self.names) - 2, -1, -1):  # every node comes before its parent
+            depths[node] = depths[self.parents[node]] + self.lengths[node]
+        return depths
+
+
+@picture
+def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
+    """Draw a model fitted by maximum likelihood as a preference tree.
+
+    Each aspect is a branch whose length is its weight; an option is at the end of its unique branch, at the sum of the
+    weights of all its aspects. The choice between two options depends on their branches up to the common node. Without
+    an aspect that options share there are no branches but those of the options, the longest first.
+
+    Parameters
+    ----------
+    model : EliminationByAspects, or pandas.DataFrame
+        Fitted by maximum likelihood; two aspects have no owner in common, or one has all owners of the other. Or its
+        branches: name, parent (a row, -1 of the root), length; leaves first, the root last, ``attrs["leaves"]``.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    NotFittedError
+        Unless fitted by maximum likelihood.
+    ArgumentError
+        If the aspects are no tree; two that overlap are named.
+
+    References
+    ----------
+    Tversky & Sattath (1979), Preference trees.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> groups = {"LBJ": "politician", "HW": "politician", "JU": "athlete", "CY": "athlete", "SL": "star", "ET": "star"}
+    >>> model = th.EliminationByAspects(
+    ...     {who: [group] for who, group in groups.items()}, method="maximum-likelihood"
+    ... )
+    >>> ax = preference_tree(model.fit(th.datasets.celebrities().subset(groups)))
+    >>> ax.get_xlabel()
+    'sum of weights'
+    """
+    table = model
+    if not is_table(model):
+        from thali._aspects.maximum_likelihood.answers import estimates_of
+        from thali._aspects.maximum_likelihood.tables import branch_table
+
+        found = estimates_of(model, "preference_tree")
+        table = branch_table(found.known, found.weights)
+    parents, lengths = table["parent"].to_numpy(int), table["length"].to_numpy(float)
+    branches = _Branches(table["name"].tolist(), parents, lengths, table.attrs["leaves"])
+    depths = branches.depths()
+    ax, heights = draw(branches, depths, ax)
+    n = branches.n_leaves
+    deepest = float(depths.max())
+    # Leaves end at different depths: a dotted line leads to the label.
+    ax.hlines(heights[:n], depths[:n], 1.005 * deepest, colors="0.7", linestyles=":", linewidth=0.8)
+    ax.set_xlabel("sum of weights")
+    return ax

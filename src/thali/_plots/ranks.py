@@ -1,0 +1,82 @@
+"""The posterior of the options' ranks."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._aspects.answers.kind import of_choices
+from thali._aspects.answers.options import ranks_table
+from thali._posterior.interval import INTERVAL
+
+from ._draws import is_table, posterior_of
+from ._fonts import picture
+from ._style import SHADES, label_width, new_axes, short, whole_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+MIN_DRAWN = 0.005  # less probable ranks stay white
+
+
+@picture
+def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
+    """Draw the probability of each rank of each option, the best option at the top.
+
+    Darker cells are more probable; white is below .005. Dot and line are the posterior mean of the rank and its
+    interval. The rank is that of the utility, the weight of all aspects of an option: of two options, the one with the
+    higher utility is chosen more often.
+
+    Parameters
+    ----------
+    model : fitted model, or pandas.DataFrame
+        Anything with `posterior_`, or what its `ranks(every_rank=True)` returned.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> ranks(model).get_xlabel()
+    'rank (mean and 89% interval)'
+    """
+    table = model
+    if not is_table(model):
+        table = ranks_table(of_choices(posterior_of(model), "plots.ranks"), every_rank=True)
+    labels = short(table.index.tolist())
+    n = len(labels)
+    if ax is None:
+        cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
+        (ax,) = new_axes(1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)
+    probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
+    drawn = np.ma.masked_less(probability, MIN_DRAWN)
+    image = ax.imshow(
+        drawn,
+        cmap=SHADES,
+        vmin=0.0,
+        vmax=max(float(probability.max()), 1e-9),
+        extent=(0.5, n + 0.5, n - 0.5, -0.5),
+    )
+    rows = np.arange(n)
+    mean, low, high = (table[name].to_numpy() for name in ("rank", "rank_low", "rank_high"))
+    # a white edge, so that dots and lines are seen on pale and on dark cells
+    ax.hlines(rows, low, high, color="white", linewidth=2.6, zorder=2)
+    ax.hlines(rows, low, high, color="black", linewidth=1.0, zorder=3)
+    ax.scatter(mean, rows, s=16, color="black", edgecolor="white", linewidth=0.8, zorder=4)
+    size = 10 if n <= 24 else 6
+    ax.set_yticks(rows, labels, fontsize=size)
+    for text in ax.get_yticklabels():
+        text.set_parse_math(False)
+    ax.set_xticks(whole_ticks(n))
+    ax.tick_params(axis="x", labelsize=size)
+    ax.set_xlabel(f"rank (mean and {INTERVAL:.0%} interval)")
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.figure.colorbar(image, ax=ax, label="probability", shrink=min(1.0, 0.5 + 2.0 / n), pad=0.02)
+    return ax

@@ -1,0 +1,115 @@
+"""Ratings of options in each period."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._paired.findings import changed
+from thali._posterior.interval import INTERVAL
+
+from ._style import COLOURS, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_STYLES = ("-", "--", ":", "-.")
+_MOST_TICKS = 12  # names of periods
+
+
+def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
+    """Draw the rating of each option in each period, with bands of 89 % intervals and names at the ends of lines.
+
+    Seven options have colours, bands and names: those that have surely become better or worse since they entered, and
+    the first of the last period; the others are grey.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        As `thali.leaderboard(period=)` gives it.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    DataError
+        If the leaderboard was made without periods.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = [("tea", "milk", "tea", 1), ("tea", "milk", "tea", 1), ("tea", "milk", "milk", 2)] * 9
+    >>> rows += [("milk", "tea", "tea", 3), ("milk", "tea", "milk", 3)] * 9
+    >>> games = pd.DataFrame(rows, columns=["left", "right", "winner", "season"])
+    >>> worths_in_time(th.leaderboard(games, period="season", progressbar=False)).get_ylabel()
+    'rating (89% interval)'
+    """
+    table = board.worths_in_time()
+    periods = list(dict.fromkeys(table["period"]))
+    at = {name: k for k, name in enumerate(periods)}
+    order = board.table.index.tolist()
+    moved = {option for options in changed(board) for option in options}
+    named = sorted(sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index)
+    labels = short(named)
+    others = [option for option in board.table.index if option not in named]
+    if ax is None:
+        ax = new_axes(min(9.0, 3.5 + 0.5 * len(periods)) + label_width(labels), 4.2)[0]
+    own = {str(option): rows for option, rows in table.groupby("option", sort=False)}
+    for option in others:
+        rows = own[option]
+        ax.plot([at[name] for name in rows["period"]], rows["rating"], color="0.8", linewidth=0.9, zorder=1)
+    marker = "o" if len(periods) <= _MOST_TICKS else ""
+    for place, option in enumerate(named):
+        rows, colour = own[option], COLOURS[place]
+        x = np.array([at[name] for name in rows["period"]])
+        ax.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.13, linewidth=0, zorder=2)
+        style = {"linestyle": _STYLES[place % len(_STYLES)], "marker": marker, "markersize": 3.5}
+        ax.plot(x, rows["rating"], color=colour, linewidth=1.7, zorder=3, **style)
+    low, high = ax.get_ylim()
+    ends = [float(own[option]["rating"].iloc[-1]) for option in named]
+    for place, height in zip(range(len(named)), _apart(ends, 0.05 * (high - low)), strict=True):
+        begin = (len(periods) - 1, ends[place])
+        ax.annotate(
+            f"{labels[place]} ",
+            begin,
+            (len(periods) - 1 + 0.03 * max(1, len(periods) - 1), height),
+            color=COLOURS[place],
+            va="center",
+            fontsize=9,
+            annotation_clip=False,
+            parse_math=False,
+        )
+    step = -(-len(periods) // _MOST_TICKS)
+    ticks = list(range(len(periods) - 1, -1, -step))[::-1]
+    ax.set_xticks(ticks, [periods[k] for k in ticks], parse_math=False)
+    if max(map(len, periods)) * len(ticks) > 60:
+        ax.tick_params(axis="x", rotation=40)
+        for tick in ax.get_xticklabels():
+            tick.set(ha="right", rotation_mode="anchor")
+    ax.set_xlim(-0.02 * len(periods), len(periods) - 1 + 0.01 * len(periods))
+    ax.set_ylabel(f"rating ({INTERVAL:.0%} interval)")
+    if others:
+        ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
+    ax.grid(axis="y", color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _apart(heights: list[float], least: float) -> list[float]:
+    """The heights, moved as little as lets no two be nearer than that, in the same order."""
+    order = np.argsort(heights)
+    found = np.array(heights, float)[order]
+    for _ in range(200):
+        gaps = least - np.diff(found)
+        if not (gaps > 1e-9).any():
+            break
+        push = np.maximum(gaps, 0.0) / 2.0
+        found[:-1] -= push
+        found[1:] += push
+    moved = np.empty(len(found))
+    moved[order] = found
+    return moved.tolist()

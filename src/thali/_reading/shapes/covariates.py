@@ -1,0 +1,110 @@
+"""Observations: a row each, with the columns that explain, and the column of classes."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._data.kinds import CLASSES
+from thali._data.roles import TARGET
+from thali._data.rows import Observations
+from thali._inference.warn import warn
+from thali._labels import plural, shorten, suggest
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
+
+from ..shape import Reading, Shape
+from ..table import Table
+
+if TYPE_CHECKING:
+    import pandas
+
+NAME = "covariates and a column of classes"
+
+
+def match(table: Table, known: bool = False, target: str | None = None) -> Reading | None:
+    """A table whose column of classes, `target`, was named; any table if it is `known` to hold classes."""
+    if target is None and not known:
+        return None
+    return Reading(CLASSES, NAME, f"classes in {target!r}", table, lambda: _converted(table, target))
+
+
+def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
+    columns = table.names
+    if target is None:
+        raise ArgumentError(
+            Argument("target"), f" must name the column of classes; {table.file} has {shorten(columns, 20)}."
+        )
+    if target not in columns:
+        raise ArgumentError(
+            Argument("target"),
+            f" must be a column of {table.file}, which has {shorten(columns, 20)}; got {target!r}."
+            f"{suggest(target, columns)}",
+        )
+    labels, covariates = table.frame.loc[:, target], table.frame.drop(columns=[target, *_texts_of_conditions(table)])
+    if not covariates.shape[1]:
+        raise DataError(f"There is no column besides {target!r}; covariates are expected beside it.")
+    empty = labels.isna().to_numpy()
+    if empty.any():
+        line = labels.index[int(empty.argmax())]
+        raise DataError(f"line {line} has no class in {target!r}; leave such lines out.")
+    _check_numbers(covariates)
+    _warn_of_counters(covariates)
+    data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
+    return data, str(data)
+
+
+def _texts_of_conditions(table: Table) -> list[str]:
+    """The columns of text that only say which rows count."""
+    import pandas as pd
+
+    return [name for name in table.conditioned if not pd.api.types.is_numeric_dtype(table.frame[name].dtype)]
+
+
+def _check_numbers(covariates: "pandas.DataFrame") -> None:
+    """Raise an error that names all columns that are not numbers, or the first empty cell."""
+    import pandas as pd
+
+    kinds = {str(column): values.dtype for column, values in covariates.items()}
+    words = [column for column, kind in kinds.items() if not pd.api.types.is_numeric_dtype(kind)]
+    if words:
+        values = covariates[words[0]].tolist()
+        line = int(np.isnan(np.asarray(pd.to_numeric(pd.Series(values), errors="coerce"), float)).argmax())
+        which = f"column {words[0]!r} is" if len(words) == 1 else f"columns {shorten(words, 20)} are"
+        what = "is empty" if values[line] is None or values[line] != values[line] else f"holds {values[line]!r}"
+        raise DataError(
+            f"the {which} not made of numbers (line {covariates.index[line]} of {words[0]!r} {what}); give each"
+            " category a column of 0 and 1, or leave the column out."
+        )
+    empty = np.argwhere(covariates.isna().to_numpy())
+    if len(empty):
+        line, column = covariates.index[empty[0, 0]], covariates.columns[empty[0, 1]]
+        more = f", and so {plural(len(empty) - 1, 'more cell')}" if len(empty) > 1 else ""
+        raise DataError(f"line {line} of {column!r} is empty{more}; fill cells in or leave their lines out.")
+
+
+def _warn_of_counters(covariates: "pandas.DataFrame") -> None:
+    """Warn of columns that hold 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows."""
+    steps = np.arange(len(covariates))
+    for column, values in covariates.items():
+        if len(steps) > 2 and (np.array_equal(values, steps) or np.array_equal(values, steps + 1)):
+            warn(
+                DataWarning(
+                    f"Column {str(column)!r} only counts the rows, and is taken for a covariate all the same; "
+                    "leave it out "
+                    "of the table if the order of the rows means nothing."
+                )
+            )
+
+
+SHAPE = Shape(
+    NAME,
+    CLASSES,
+    match,
+    expected="one row for each observation, with a column of classes, which is named, and columns of numbers",
+    roles=(TARGET,),
+    settings=("known",),
+    named_by=("target",),
+    main=("target",),
+)
+
+
+SHAPES = (SHAPE,)

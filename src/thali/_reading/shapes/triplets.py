@@ -1,0 +1,76 @@
+"""Triplets: a question a row, which of its objects belong together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from thali._data.described_columns import ColumnsRead
+from thali._data.kinds import TRIPLETS
+from thali._data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
+from thali._data.triplets import Triplets
+from thali._data.triplets.rows import EXPECTED, incomplete_columns, triplet_columns
+from thali._labels import shorten
+
+from ..shape import Lack, Reading, Shape
+from ..table import Table
+
+NAME = "table of triplets"
+NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
+
+
+def match(
+    table: Table,
+    objects: Sequence[str] | None = None,
+    odd: str | None = None,
+    anchor: str | None = None,
+    nearer: str | None = None,
+    farther: str | None = None,
+    count: str | None = None,
+    respondent: str | None = None,
+    weights: bool = False,
+) -> Reading | None:
+    """A table whose columns have the names of triplets, or are named."""
+    named = {"objects": objects, "odd": odd, "anchor": anchor, "nearer": nearer, "farther": farther, "count": count}
+    columns = triplet_columns(table.names, named | {"respondent": respondent})
+    if columns is None:
+        return None
+    answered = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
+    roles = ColumnsRead(columns.objects, answered, tuple(filter(None, (columns.count,))), columns.who)
+    return Reading(TRIPLETS, NAME, str(columns), table, lambda: _converted(table, columns, weights), roles=roles)
+
+
+def _converted(table: Table, columns: Any, weights: bool) -> tuple[Triplets, str]:
+    chosen = {"odd": columns.odd, "chosen": columns.chosen, "count": columns.count, "respondent": columns.who}
+    objects = dict(zip(("anchor", "nearer", "farther"), columns.objects, strict=False))
+    if columns.odd is not None or columns.chosen is not None:
+        objects = {"objects": columns.objects}
+    is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
+    data = Triplets.from_frame(table.frame, **objects, **chosen, weights=weights or is_weight)
+    used = {*columns.used, *(() if data.people is None else map(str, data.people.columns))}
+    unused = [name for name in table.names if name not in used]
+    ignored = f"; columns not used: {shorten(unused)}" if unused else ""
+    return data, f"{columns}: {data}{ignored}"
+
+
+def lacks(table: Table) -> Lack | None:
+    """The odd one out, beside three objects; or the objects, beside the odd one out."""
+    objects, odd = incomplete_columns(table.names)
+    if objects and odd is None:
+        return Lack(f"a column that says which of {shorten(objects)} is the odd one out", "odd", 2)
+    if odd is not None:
+        return Lack(f"the columns of the three objects beside {odd!r}", "objects", 3)
+    return None
+
+
+SHAPE = Shape(
+    NAME,
+    TRIPLETS,
+    match,
+    expected=EXPECTED,
+    roles=(OBJECTS, ODD, ANCHOR, NEARER, FARTHER, COUNT, RESPONDENT),
+    settings=("weights",),
+    named_by=NAMED_BY,
+    lacks=lacks,
+)
+
+
+SHAPES = (SHAPE,)

@@ -1,0 +1,144 @@
+"""Square tables as read from a file, whatever the numbers in them mean."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from thali._data.roles import RESPONDENT, plain
+from thali._data.similarities.tables import is_symmetric
+from thali._data.squares import mismatch
+from thali._data.suspicious import refuse_lone_totals
+from thali._labels import as_label, checked_labels
+from thali.errors import DataError
+
+from .cells import DECIMAL_COMMA, MISSING
+
+
+@dataclass(frozen=True)
+class Square:
+    """A square table: its cells, its labels, and what kind of numbers it holds."""
+
+    values: np.ndarray
+    labels: tuple[str, ...] | None
+    bare: bool  # labels stand in the header alone, or nowhere
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """The cells with decimal commas and marks of a gap resolved, where some text made a whole column text."""
+        if self.values.dtype.kind in "biuf":
+            return self.values
+        cells = np.array([_cell(value) for value in self.values.ravel()], dtype=object)
+        return cells.reshape(self.values.shape)
+
+    @cached_property
+    def numbers(self) -> np.ndarray | None:
+        """The cells as numbers, NaN on the diagonal and in gaps; None if some off the diagonal are not numbers."""
+        values = self.cells
+        if values.dtype.kind in "biuf":
+            return np.where(np.eye(len(values), dtype=bool), np.nan, values)
+        values = values.copy()
+        np.fill_diagonal(values, None)
+        try:
+            cells = [float(value) if as_label(value) and str(value) != "<NA>" else np.nan for value in values.ravel()]
+        except (TypeError, ValueError):
+            return None
+        return np.array(cells).reshape(values.shape)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether both sides of the diagonal agree wherever both are there."""
+        return self.numbers is not None and is_symmetric(self.numbers)
+
+    @property
+    def holds_counts(self) -> bool:
+        """Whether all finite numbers off the diagonal are whole and 0 or more."""
+        if self.numbers is None:
+            return False
+        there = self.numbers[np.isfinite(self.numbers)]
+        return bool(np.all((there >= 0) & (there == np.floor(there))))
+
+    @property
+    def holds_similarities(self) -> bool:
+        """Whether it is symmetric, or one triangle, and holds numbers that are not all counts."""
+        if self.numbers is None or self.holds_counts:
+            return False
+        return self.is_symmetric or _has_zero_triangle(self.numbers)
+
+    @property
+    def has_diagonal(self) -> bool:
+        """Whether a number other than 0 stands on the diagonal."""
+        return any(as_label(value) not in MISSING | {"0"} for value in np.diag(self.values.astype(object)))
+
+
+def square_of(frame: pd.DataFrame, named: bool) -> Square | None:
+    """The square in a table: labelled in its first column and header, in its header, or not at all; None if it is none.
+
+    `named`: False if the columns have no names, as in a bare square of numbers.
+    """
+    if not named:
+        return Square(frame.to_numpy(), None, bare=True)
+    if (labelled := _labelled(frame)) is not None:
+        return Square(*labelled, bare=False)
+    if _is_bare(frame):
+        return Square(frame.to_numpy(), checked_labels(frame.columns, "Labels in the header"), bare=True)
+    return None
+
+
+def other_labels(frame: pd.DataFrame) -> str:
+    """What is wrong with the labels of a table that would be square but for them; "" if it would not."""
+    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+    if numeric[0] or not all(numeric[1:]) or len(frame) + 1 != len(numeric):
+        return ""
+    return mismatch(map(as_label, frame.iloc[:, 0]), frame.columns[1:])
+
+
+def _is_bare(frame: pd.DataFrame) -> bool:
+    """Whether these are as many columns of numbers as rows; a column without any is the edge of a triangle."""
+    if frame.shape[0] != frame.shape[1] or any(plain(str(name)) in RESPONDENT.synonyms for name in frame.columns):
+        return False
+    empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))
+    return all(pd.api.types.is_numeric_dtype(kind) or none for kind, none in zip(frame.dtypes, empty, strict=True))
+
+
+def _labelled(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """Values and labels of a square table whose first column repeats the labels of the header."""
+    header = list(frame.columns)
+    if len(frame) >= 2 * (len(header) - 1) > 0:  # the header cannot name more than half of the rows
+        return None
+    numbered = pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])  # then "1.0" in the header is 1 beside it
+    header = [as_label(_number(name)) if numbered else as_label(name) for name in header]
+    rows = [as_label(value) for value in frame.iloc[:, 0]]
+    shared = len(set(rows) & set(header[1:]))
+    if 2 * shared <= max(len(rows), len(header) - 1):
+        return None
+    own = checked_labels(header[1:], "Labels in the header")
+    place = {name: k for k, name in enumerate(checked_labels(rows, "Labels in the first column"))}
+    if set(place) != set(own):
+        numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        refuse_lone_totals(list(place), own, numbers)
+        raise DataError(mismatch(place, own))
+    return frame.iloc[[place[name] for name in own], 1:].to_numpy(), own
+
+
+def _number(name: str) -> float | str:
+    try:
+        return float(name.replace(",", "."))
+    except ValueError:
+        return name
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        if value in MISSING:
+            return None
+        if DECIMAL_COMMA.fullmatch(value):
+            return value.replace(",", ".")
+    return value
+
+
+def _has_zero_triangle(values: np.ndarray) -> bool:
+    lower, upper = np.tril(values, -1), np.triu(values, 1)
+    return lower.any() != upper.any()

@@ -1,0 +1,98 @@
+"""Which models the app compares on each kind of data, and what it takes over from the study."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from thali._data.kinds import SIMILARITIES
+from thali._model.registry import SPECS, features_of
+from thali.errors import Argument, ArgumentError
+
+from . import english
+from .fields import GROUP
+from .studies import COMPARE, EVIDENCE, FIT, READ, Study
+
+
+class Compared(NamedTuple):
+    """A model that may be compared."""
+
+    name: str  # what it is called, also in the report
+    item: str  # as `thali compare --models` has it
+    ticked: tuple[str, ...]  # the runs that have it unless somebody chooses
+
+
+_BOTH = (COMPARE, EVIDENCE)
+_OF_ASPECTS = (
+    Compared("Bradley-Terry-Luce", "unique", _BOTH),
+    Compared("shared aspects", "ibp", _BOTH),
+    Compared("three shared aspects", "3", (EVIDENCE,)),
+    Compared("six shared aspects", "6", ()),
+)
+_OF_GROUPS = (
+    Compared("Bradley-Terry-Luce alike in all groups", "common:unique", _BOTH),
+    Compared("Bradley-Terry-Luce by group", "free:unique", _BOTH),
+    Compared("shared aspects with the same weights", "common", ()),
+    Compared("shared aspects with weights by group", "free", ()),
+    Compared("shared aspects with similar weights", "similar", ()),
+)
+_OF_FEATURES_BY_GROUP = (
+    Compared("features with the same weights", "common", _BOTH),
+    Compared("features with weights by group", "free", _BOTH),
+    Compared("features with similar weights", "similar", ()),
+)
+_OF_FEATURES = (
+    Compared("any number of features", "ibp", _BOTH),
+    Compared("four features", "4", (EVIDENCE,)),
+    Compared("eight features", "8", (EVIDENCE,)),
+)
+_SLOW = ("latent-class-logit", "product-classes")
+_OF_MODELS = ("monotone", "ties")  # what is taken over from the fit
+
+
+def candidates(study: Study) -> tuple[Compared, ...]:
+    """The models that may be compared on these data."""
+    kind = _kind(study)
+    if features := features_of(kind):
+        alone, by_group = (_OF_ASPECTS, _OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
+        return by_group if has_groups(study) else alone
+    specs = [spec for spec in SPECS if kind in spec.data and spec.options]
+    return tuple(Compared(english.title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
+
+
+def has_evidence(study: Study) -> bool:
+    """Whether models of such data are compared by evidence."""
+    return bool(features_of(_kind(study)))
+
+
+def has_groups(study: Study) -> bool:
+    """Whether people are divided into groups."""
+    return GROUP in study.read(READ).get("typed", {})
+
+
+def ticked(study: Study, run: str) -> list[str]:
+    """The names of the models that are chosen: those that were compared, or else the usual ones."""
+    before: list[str] = study.read(run).get("names", [])
+    fitted = study.read(FIT).get("model", "") if run == COMPARE else ""
+    return before or [each.name for each in candidates(study) if run in each.ticked or each.item == fitted]
+
+
+def asked_to_compare(study: Study, run: str, names: Sequence[str], sensitivity: bool = False) -> dict[str, Any]:
+    """What is asked for to compare these models by what they predict, or by their evidence."""
+    chosen = [each for each in candidates(study) if each.name in names]
+    if not chosen:
+        raise ArgumentError(Argument("models"), " must have a tick at one model or more; got none.")
+    typed = _taken_over(study)
+    if run == EVIDENCE and _kind(study) == SIMILARITIES:
+        typed = {"sigma": "learned"} | typed  # which is not chosen by the same data
+    listed = ",".join(f"{each.name}={each.item}" for each in chosen)
+    asked = {"models": listed, "names": [each.name for each in chosen], "typed": typed, "paths": []}
+    return asked | ({"sensitivity": sensitivity} if run == EVIDENCE else {})
+
+
+def _kind(study: Study) -> str:
+    return study.read("reading").get("kind", "")
+
+
+def _taken_over(study: Study) -> dict[str, Any]:
+    """What was typed about the table, and some of what was typed about the fit."""
+    typed, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
+    return {word: value for word, value in (fitted | typed).items() if word in typed or word in _OF_MODELS}

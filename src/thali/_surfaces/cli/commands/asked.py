@@ -1,0 +1,108 @@
+"""What was asked of `thali fit`: the options of one model that were typed, and what they are."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thali._labels import as_label
+from thali._model.names import method_meant
+from thali._model.settings import Settings
+from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
+from thali._people.populations import Groups, Individuals
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from ..boundary import Terminal
+from ..loading import Found, load_held_out
+from ..models import options_of, settings_of_alias
+from ..values import value_of
+from .jobs import OVERWRITE
+
+FOLDS = 5  # of the cross-validation, unless others are typed
+OWN = (Option("model", "The name of the model."), OVERWRITE)  # of every model
+
+
+class Asked(NamedTuple):
+    """What was asked for, for one model."""
+
+    spec: ModelSpec
+    method: str
+    options: dict[str, Option]  # those that were typed, by word
+    values: dict[str, Any]  # of these, and of what an alias or a method means, by word
+
+    def arguments(self, to: str) -> dict[str, Any]:
+        """The arguments for one place; the progress bar goes with the cores."""
+        found = {option.passed: self.values[word] for word, option in self.options.items() if option.to == to}
+        if to == MODEL and any(option.type == PEOPLE_VALUE for option in self.spec.options):
+            found = with_people(found, "group" in self.options)
+        cores = any(option.name == "cores" and option.to == to for option in self.spec.options_of(self.method))
+        return found | ({"progressbar": True} if cores else {})
+
+    @property
+    def of_data(self) -> dict[str, Any]:
+        """What is said of the table: which of its rows are fitted included."""
+        return self.arguments(DATA) | {word: value for word, value in self.values.items() if word == "holdouts"}
+
+    @property
+    def without_holdouts(self) -> "Asked":
+        """The same, but for the tasks that are held out."""
+        options, values = (
+            {word: value for word, value in each.items() if word != "holdouts"} for each in (self.options, self.values)
+        )
+        return self._replace(options=options, values=values)
+
+    def settings(self, found: Found | None, data: Any, folder: Path = Path()) -> Settings:
+        """The settings of the answer; `found`: its table, `data`: of the fit, `folder`: where the command was typed."""
+        from thali._choice.answers.market import as_saved
+        from thali._reading.table import load
+
+        of_run = self.arguments(FIT) | self.arguments(MODEL)
+        wanted = {"random_seed": of_run.get("random_seed") or 0, "cores": of_run.get("cores")} | self.arguments(REPORT)
+        if any(option.name == "folds" for option in self.spec.options):
+            wanted.setdefault("folds", FOLDS)
+        if "market" in wanted:
+            wanted["market"] = as_saved(data.scheme, load(folder / wanted["market"]).frame)
+        if "holdouts" in wanted and found is not None:
+            wanted["holdouts"] = load_held_out(found, self.spec, self.of_data, data.scheme)
+        if "actual" in wanted:
+            wanted["actual"] = _amounts_in(folder / wanted["actual"])
+        return Settings(**wanted)
+
+
+def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
+    """The arguments of a model with one value for `people`, made of --people, --by and --group."""
+    by, people = arguments.pop("by", None), arguments.get("people")
+    if by is None:
+        return arguments | ({"people": Groups()} if has_groups and people is None else {})
+    if not isinstance(people, Individuals | None):
+        raise ArgumentError(Argument("by"), " needs ", Setting("people", Individuals()), ".")
+    return arguments | {"people": Individuals(by, people.spread if people else "one")}
+
+
+def _amounts_in(file: Path) -> dict[str, float]:
+    """Label -> number, from a table of these two columns."""
+    from thali._reading.table import in_file, load
+
+    frame = load(file).frame
+    with in_file(str(file)):
+        if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
+            raise DataError("A table of actual shares has two columns, the product and its share, a number.")
+        labels = frame.iloc[:, 0].map(as_label).tolist()
+        if twice := [label for label in labels if labels.count(label) > 1]:
+            raise DataError(f"A table of actual shares has a row for each product; {twice[0]!r} is there twice.")
+    return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
+
+
+def asked_of(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> Asked:
+    """The options of the model that were typed; from here on messages know those of this model and method alone."""
+    terminal.know([*OWN, *spec.options])
+    if "method" in typed:
+        typed = typed | {"method": method_meant(typed["method"])}
+    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    if spec.methods and method not in spec.methods:
+        raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")
+    options = options_of(spec, typed, data_name)
+    terminal.know([*OWN, *spec.options_of(method)])
+    values = {word: value_of(option, typed[word]) for word, option in options.items()}
+    values |= settings_of_alias(spec, alias, typed)
+    if not {spec.features, "tree"} & set(values):
+        values |= spec.methods_mean.get(method, {})
+    return Asked(spec, method, options, values)

@@ -1,0 +1,22 @@
+"""`thali cite`: BibTeX of thali and of a model's paper."""
+
+from thali.errors import ArgumentError
+
+from ...report import entries, of_thali
+from ..naming_models import spec_of_word
+
+
+def cite(model: str | None) -> None:
+    """Print the entry of thali and, of a model, those of its papers."""
+    keys = () if model is None else _keys(model)
+    known = entries()
+    print("\n\n".join([of_thali(), *(known[key] for key in keys)]))
+
+
+def _keys(model: str) -> tuple[str, ...]:
+    from thali._model.registry import SPECS
+
+    spec = spec_of_word(model)
+    if spec is None:
+        raise ArgumentError(f"There is no model {model!r}; there are {', '.join(spec.name for spec in SPECS)}.")
+    return spec.papers

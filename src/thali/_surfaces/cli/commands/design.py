@@ -1,0 +1,206 @@
+"""`thali design`: pairs or sets of options in a balanced order, or the tasks of a choice experiment."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thali.errors import ArgumentError, DataError
+
+from ..boundary import notify
+from ..files import check_folder, table_files, write_all
+
+if TYPE_CHECKING:
+    import pandas
+
+
+Simulated = tuple[int | None, float, Path | None]  # people (None: as many as are needed), spread, and a fitted model
+
+
+def print_design(
+    options: list[str], out: Path | None, formats: tuple[str, ...], simulated: Simulated | None, seed: int | None
+) -> None:
+    """Print a balanced design of all pairs of these options, or of so many, and write it."""
+    from thali import paired
+
+    if out is not None:
+        check_folder(out)
+    design = paired.pair_design(_named_or_counted(options))
+    told = _told_apart(design.table, simulated, seed)
+    _write(out, {"design": design.table, **told}, formats)
+    print(design.table.to_csv(index=False), end="")
+    print(design.note)
+    _print_told(told)
+
+
+def print_set_design(
+    options: list[str],
+    size: int,
+    per_person: int | None,
+    versions: int,
+    seed: int | None,
+    out: Path | None,
+    formats: tuple[str, ...],
+    simulated: Simulated | None,
+) -> None:
+    """Print a design of sets of these options, or of so many, and write it."""
+    from thali import designs
+
+    if out is not None:
+        check_folder(out)
+    design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
+    told = _told_apart(design, simulated, seed)
+    _write(out, {"design": design, **told}, formats)
+    print(design.to_csv(index=False), end="")
+    _print_told(told)
+
+
+def _told_apart(
+    design: "pandas.DataFrame", simulated: Simulated | None, seed: int | None
+) -> "dict[str, pandas.DataFrame]":
+    """How often simulated studies tell the first options apart, if that is asked."""
+    from thali import designs
+    from thali._model.saved import load
+
+    if simulated is None:
+        return {}
+    people, spread, pilot = simulated
+    prior = None if pilot is None else load(pilot)
+    return {"power": designs.power(design, prior, people, spread, random_seed=seed)}
+
+
+def _print_told(told: "dict[str, pandas.DataFrame]") -> None:
+    for table in told.values():
+        studies = table.attrs["simulations"]
+        print(f"\nHow often {studies:,} simulated studies tell the first options apart from all that follow:")
+        print(table.round(3).to_string())
+
+
+def _named_or_counted(options: list[str]) -> int | list[str]:
+    """The options, or how many there are."""
+    return int(options[0]) if len(options) == 1 and options[0].isdigit() else options
+
+
+def print_choice_design(
+    files: list[str],
+    tasks: int,
+    alternatives: int | None,
+    out: Path | None,
+    formats: tuple[str, ...],
+    typed: dict[str, list[str]],
+    holdouts: Path | None,
+    simulated: tuple[int, float] | None = None,
+    pilot: Path | None = None,
+    **how: Any,
+) -> None:
+    """Print what the tasks of a choice experiment with the attributes of a table tell, and the tasks, or write them."""
+    from thali import designs
+    from thali._model.saved import load
+
+    if out is not None:
+        check_folder(out)
+    if alternatives is None:
+        raise ArgumentError("--tasks needs --alternatives, the products in each task.")
+    if len(files) != 1:
+        raise ArgumentError(f"--tasks needs one table of attributes and levels; got {' '.join(files)}.")
+    attributes, prior, prior_sd = _attributes_in(files[0])
+    if pilot is not None:
+        if prior is not None:
+            raise ArgumentError(f"--pilot takes the place of the column utility in {files[0]}; leave one of them out.")
+        prior = load(pilot)
+    if simulated is not None and prior is None:
+        raise ArgumentError(
+            f"--power needs the utilities that are expected: a column utility in {files[0]}, or --pilot."
+        )
+    asked = _asked(typed)
+    fixed = [] if holdouts is None else _tasks_in(holdouts)
+    of_utilities = {"prior": prior, "prior_sd": prior_sd}
+    design = designs.choice(attributes, tasks, alternatives, holdouts=fixed, **of_utilities, **asked, **how)
+    also = {"interactions": asked["interactions"], "directions": asked["directions"]}
+    checked = designs.check(design, **of_utilities, **also)
+    tables = {"design": design, "tasks": _a_row_a_task(design), "errors": checked.table}
+    tables |= {"balance": checked.balance, "overlap": checked.overlap}
+    told = None
+    if simulated is not None:
+        people, spread = simulated
+        among = {"interactions": asked["interactions"], "random_seed": how.get("random_seed")}
+        told = tables["power"] = designs.power(design, prior, people, spread, **among)
+    _write(out, tables, formats)
+    if out is None:
+        print(design.to_csv(index=False))
+    print(checked)
+    if told is not None:
+        people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
+        print(f"\nHow often {studies:,} simulated studies with {people:,} people each tell a utility from 0:")
+        print(told.round(3).to_string())
+
+
+def _asked(typed: dict[str, list[str]]) -> dict[str, Any]:
+    """What was typed of interactions, directions and prohibitions, as `designs.choice` takes it."""
+    from thali._model.spec import Option
+
+    from ..values import named_values
+
+    values = {name: [named_values(Option(name, ""), [text]) for text in texts] for name, texts in typed.items()}
+    pairs = [
+        (one, other.strip()) for each in values["interactions"] for one, named in each for other in named.split(",")
+    ]
+    rules = [
+        {name: [level.strip() for level in levels.split(",")] for name, levels in each} for each in values["prohibited"]
+    ]
+    directions = {name: way for each in values["directions"] for name, way in each}
+    return {"interactions": pairs, "prohibited": rules, "directions": directions or None}
+
+
+def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
+    """The tasks of a table with a column of tasks and one of each attribute."""
+    from thali._reading.table import load
+
+    frame: pandas.DataFrame = load(path).frame
+    if "task" not in frame.columns:
+        raise DataError(
+            f"{path} must have a column task, one product a line, and the attributes; it has "
+            f"{', '.join(map(str, frame.columns))}."
+        )
+    return [part.drop(columns="task") for _, part in frame.groupby("task", sort=False)]
+
+
+def _a_row_a_task(design: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The design as survey tools want it: a column an attribute of an alternative, such as brand_1."""
+    import pandas as pd
+
+    where = [name for name in ("version", "task", "held_out") if name in design]
+    attributes = [name for name in design if name not in (*where, "alternative")]
+    shown = design[design["alternative"] != "none"]
+    parts = [
+        part.set_index(where)[attributes].astype(object).add_suffix(f"_{label}")
+        for label, part in shown.groupby("alternative", sort=False)
+    ]
+    return pd.concat(parts, axis=1).reset_index()
+
+
+Numbers = dict[str, list[float]] | None  # of the levels of each attribute
+
+
+def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
+    """Attribute -> levels, the utilities that are expected of them and their standard deviations, where it has any."""
+    from thali._reading.table import load
+
+    frame: pandas.DataFrame = load(Path(path)).frame
+    if not {"attribute", "level"} <= set(frame.columns):
+        raise DataError(
+            f"{path} must have the columns attribute and level, one level a line, and may have utility and sd; it has "
+            f"{', '.join(map(str, frame.columns))}."
+        )
+    parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
+    found = [
+        {name: part[column].tolist() for name, part in parts.items()} if column in frame else None
+        for column in ("level", "utility", "sd")
+    ]
+    if found[2] is not None and found[1] is None:
+        raise DataError(f"{path} has a column sd, of utilities, and no column utility; add it.")
+    return found[0] or {}, found[1], found[2]
+
+
+def _write(out: Path | None, tables: "dict[str, pandas.DataFrame]", formats: tuple[str, ...]) -> None:
+    if out is not None:
+        write_all(out, table_files(tables, formats))
+        notify(f"wrote the design to {out}.")

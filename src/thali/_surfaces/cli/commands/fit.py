@@ -1,0 +1,192 @@
+"""`thali fit`: find the data, fit the model, print what was found, write it down."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from thali._data.kinds import CLASSES
+from thali._inference.jobs import read_index
+from thali._labels import plural
+from thali._model.finding import TEXT
+from thali._model.options import OF_TABLES
+from thali._model.settings import Settings
+from thali._model.spec import FIT, MODEL, ModelSpec
+from thali.errors import Argument, ArgumentError
+
+from ...figures import Figures
+from ...text import text_of
+from ..boundary import INTERRUPTED, Terminal, notify
+from ..files import check_folder, write_model, write_results, write_slides, write_somewhere
+from ..loading import find_data, kind_of_data, load
+from ..models import model_implied, model_named
+from ..options import by_word, given_of_table
+from ..values import value_of
+from .asked import OWN, Asked, asked_of
+from .jobs import COMMAND, JOB, as_typed, job_in, noted
+from .report import UNTITLED, check_report, write_report
+
+
+def run_fit(
+    terminal: Terminal,
+    data_name: str,
+    model_name: str | None,
+    typed: dict[str, Any],
+    out: Path | None,
+    overwrite: bool = False,
+    formats: Sequence[str] = ("csv",),
+    page: Path | None = None,
+    cover: dict[str, str] = UNTITLED,
+    slides: Path | None = None,
+) -> None:
+    """Fit a model to the data of that name and print the answer."""
+    from thali._model.saved import tree_of_model
+
+    from ...html import fit_in_words
+
+    spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)
+    wanted: dict[str, Any] = {}
+    # Whatever the data are: options are looked at before a large file is read.
+    if spec is None:
+        possible = {word: owned[0][1] for word, owned in by_word().items()}
+        terminal.know([*OWN, *OF_TABLES, *possible.values()])  # who answered is the --respondent of most tables
+        read = {word: value_of(possible[word], value) for word, value in typed.items()}
+        wanted = given_of_table(read)
+    asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)
+    for option, folder in (("--out", out), ("--slides", slides)):
+        if folder is not None:
+            check_folder(folder, option)
+    check_report(page, cover)
+    found = find_data(data_name)
+    if asked is None:
+        asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
+    spec, values, of = asked.spec, asked.values, asked.arguments
+    data, recognised = load(found, spec, asked.of_data, model_name is not None)
+    notify(f"{data_name}: {recognised}")
+    model = _made(spec, of(MODEL), values, data)
+    settings = model._settings_for(data, asked.settings(found, data))
+    command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
+    command |= {} if page is None else {"page": page.absolute(), "cover": cover}
+    command |= {} if slides is None else {"slides": slides.absolute()}
+    note = noted("fit", command)
+    with _job_in(asked, out, overwrite, note) as job:
+        _fit(spec, model, data, of(FIT), job)
+    interrupted = model.interrupted_
+    if interrupted:
+        sizes = model.posterior_["posterior"].sizes
+        more = f"; thali resume {out} goes on" if out is not None else ""
+        notify(
+            f"stopped early; kept {plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{more}. Answers"
+            " are computed from these; Ctrl-C leaves them out."
+        )
+    try:
+        with _replicates_in(settings, out, overwrite, note) as settings:
+            findings = model._findings_with(settings)
+            answer = text_of(findings, terminal.words)
+    except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
+        stopped = isinstance(fault, KeyboardInterrupt)
+        if stopped:
+            notify("stopped by Ctrl-C while answers were computed." + (" Nothing was written." if out is None else ""))
+        if out is not None:
+            place = write_somewhere(out, partial(write_model, tree_of_model(model)))
+            notify(f"the answers could not be computed; the fit is in {place}, and thali.load reads it.")
+        if stopped:
+            raise typer.Exit(INTERRUPTED) from None
+        raise
+
+    def write(figures: Figures) -> None:
+        if out is not None:
+            tree = tree_of_model(model)
+            noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
+            wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
+
+            def write_to(folder: Path) -> None:
+                wrote[2:] = ["the pictures"] * bool(write_results(tree, findings, folder, formats, noting, figures))
+
+            place = write_somewhere(out, write_to)
+            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
+        if page is not None:
+            repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
+            write_report(model, page, repeats, terminal, settings, figures, cover)
+        if slides is not None:
+            write_slides(findings, slides, terminal, fit_in_words(model))
+
+    try:
+        try:
+            print(answer, flush=True)
+        finally:  # neither a full disk nor a closed pipe costs the other
+            with Figures() as figures:
+                write(figures)
+    except KeyboardInterrupt:
+        notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
+        raise typer.Exit(INTERRUPTED) from None
+    if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings.of(TEXT)):
+        raise typer.Exit(INTERRUPTED)
+
+
+def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
+    """What was typed, and the seed that was drawn where none was typed."""
+    seed = model.run_settings().get("random_seed")
+    return typed if seed is None or "seed" in typed else typed | {"seed": seed}
+
+
+def _made(spec: ModelSpec, arguments: dict[str, Any], values: dict[str, Any], data: Any) -> Any:
+    """The model with these arguments."""
+    if spec.features:
+        arguments |= _features(spec, values, data.labels)
+    return spec.load()(**arguments)
+
+
+def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
+    """The argument for the features, from the option of its name or the tree that takes its place."""
+    from ..naming_models import parse_aspects, read_tree
+
+    name = spec.features
+    tree, leaf_length = values.get("tree"), values.get("leaf-length")
+    if tree is None:
+        if leaf_length is not None:
+            raise ArgumentError(
+                Argument("leaf_length"), " belongs to a tree of groups; name its file with ", Argument("tree"), "."
+            )
+        words = next(tuple(option.words) for option in spec.options if option.name == name)
+        return {name: parse_aspects(values[name], labels, f"--{name}", words)} if name in values else {}
+    if name in values:
+        raise ArgumentError(Argument("tree"), " takes the place of ", Argument(name), "; give one of the two.")
+    found = read_tree(tree, leaf_length)
+    found.for_labels(labels)  # every mismatch is named before anything runs
+    return {name: found}
+
+
+@contextmanager
+def _job_in(asked: Asked, out: Path | None, overwrite: bool, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The argument that says where the job lies, for a model with chains."""
+    if out is None or not any(option.name == "cores" for option in asked.spec.options_of(asked.method)):
+        yield {}
+        return
+    with job_in(out, overwrite, command) as job:
+        yield {"job": job}
+
+
+@contextmanager
+def _replicates_in(
+    settings: Settings, out: Path | None, overwrite: bool, command: dict[str, Any]
+) -> Iterator[Settings]:
+    """The settings with the place of the job of a test by simulated data sets, where one was asked for."""
+    if out is None or not settings.bootstrap:
+        yield settings
+        return
+    with job_in(out, overwrite, command) as job:
+        yield replace(settings, job=job)
+
+
+def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:
+    if spec.data == (CLASSES,):
+        model.set_params(**job).fit(data.covariates, data.labels, **arguments)
+        model.set_params(**dict.fromkeys(job))  # its place is no part of the model, nor of its file
+    else:
+        model.fit(data, **arguments, **job)

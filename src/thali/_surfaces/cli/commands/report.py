@@ -1,0 +1,109 @@
+"""`thali report`: one HTML file about the results of a fit, a comparison or a leaderboard."""
+
+from pathlib import Path
+from typing import Any
+
+from thali._inference.files import atomic_write, check_place
+from thali._model.registry import spec_of
+from thali._model.settings import USUAL, Settings
+from thali.errors import ArgumentError, DataError
+
+from ..boundary import Terminal, notify
+from ..files import check_folder, write_slides
+from ..loading import Found, find_data
+from ..options import LEADERBOARD
+from .asked import asked_of
+from .jobs import COVER, JOB, as_typed, command_of
+
+UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
+
+
+def check_report(page: Path | None, cover: dict[str, str]) -> None:
+    """Refuse a report that cannot be written, and words of the cover of none, before anything long is computed."""
+    if page is not None:
+        check_place(page.absolute())
+    elif named := next((name for name, text in cover.items() if text), ""):
+        raise ArgumentError(f"--{named} is of the report; name its file with --report.")
+
+
+def run_report(
+    terminal: Terminal,
+    results: Path,
+    out: Path | None,
+    cover: dict[str, str] = UNTITLED,
+    slides: Path | None = None,
+) -> None:
+    """Write the report of what a folder or a file holds, and slides of it."""
+    from ...report import about, findings_of
+
+    if slides is not None:
+        check_folder(slides, "--slides")
+    file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
+    check_place(file)
+    what = _results(results)
+    found = command_of(results) if results.is_dir() else None
+    command, settings = "", USUAL
+    if found is not None:
+        name, arguments, folder = found
+        command = as_typed(name, arguments)
+        cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
+        if name == "fit" and (spec := spec_of(what)) is not None:
+            asked = asked_of(terminal, spec, "", arguments["typed"], None)
+            table = None
+            if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
+                asked = asked.without_holdouts
+            settings = asked.settings(table, what._data_of_fit(), folder)
+    write_report(what, file, command, terminal, settings, cover=cover)
+    if slides is not None:
+        write_slides(findings_of(what, settings), slides, terminal, about(what))
+
+
+def _table(name: str, folder: Path) -> Found | None:
+    """The table of a fit, in which tasks were held out; None, which is said, if it is not there any more."""
+    try:
+        if name == "-":
+            raise DataError("The table was piped in.")
+        return find_data(str(folder / name))
+    except DataError as error:
+        notify(f"tasks held out are left out of the report: {error}")
+        return None
+
+
+def write_report(
+    what: Any,
+    file: Path,
+    command: str,
+    terminal: Terminal,
+    settings: Settings = USUAL,
+    figures: Any = None,
+    cover: dict[str, str] = UNTITLED,
+) -> None:
+    """Write the report of a fitted model, a comparison or a leaderboard; `figures`: those that are drawn already."""
+    from thali._paired.board import Leaderboard
+
+    from ...html import Cover
+    from ...report import page_of
+
+    if (spec := spec_of(what)) is not None:
+        terminal.know(spec.options)
+    elif isinstance(what, Leaderboard):
+        terminal.know(LEADERBOARD)
+    atomic_write(file, page_of(what, command, terminal.words, settings, figures, Cover(**cover)))
+    notify(f"wrote the report to {file}.")
+
+
+def _results(results: Path) -> Any:
+    """The model, the leaderboard, or the table of a comparison."""
+    from thali._comparison.job_table import TABLES, table_of_job
+    from thali._inference.jobs import read_index
+    from thali._model.saved import load, model_in
+
+    if not results.is_dir() or model_in(results) is not None:
+        return load(results)
+    index = read_index(results / JOB)
+    if index is not None and index["stamp"]["kind"] in TABLES:
+        return table_of_job(results / JOB)
+    raise DataError(
+        f"There are no results in '{results}'; give the folder that --out of thali fit, compare or leaderboard named,"
+        " or a file that save wrote."
+    )

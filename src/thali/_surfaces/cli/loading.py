@@ -1,0 +1,258 @@
+"""The data that the command line was given: bundled or a file, comparisons, choices or similarities."""
+
+import math
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thali._data.kinds import PAIRS, SPECS
+from thali._inference.warn import without_warnings
+from thali._labels import plural, shorten
+from thali._model.spec import ModelSpec
+from thali._source import Source, read_source, read_standard_input
+from thali.errors import Argument, Clause, DataError, Setting
+
+from .models import model_for
+
+if TYPE_CHECKING:
+    from thali._data.experiments import ChoiceExperiment
+    from thali._data.experiments.scheme import Scheme
+    from thali._reading.shape import Reading
+    from thali._reading.table import Table
+    from thali.datasets import Dataset
+
+_CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
+_TIES = {"half": "counted as half a choice of either option", "drop": "left out"}
+_TRIALS = (
+    " If they say which of two options was chosen, a trial a row, name the columns: thali fit FILE --first COLUMN"
+    " --second COLUMN --chosen COLUMN."
+)
+_SETS = (
+    " If they say which alternative was chosen, one alternative a row, name their column: thali fit FILE"
+    " --alternative COLUMN."
+)
+
+
+_OPTIONS = (
+    " If they say what is known of the options of other comparisons: thali fit COMPARISONS --option-covariates FILE."
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What DATA names: a bundled data set, or a file, which is read once and parsed once for all who look at it."""
+
+    name: str
+    bundled: "Dataset | None"
+    source: Source  # empty if bundled
+
+    @cached_property
+    def table(self) -> "Table":
+        """The table in the file."""
+        from thali._reading.table import load
+
+        return load(self.source)
+
+
+def find_data(name: str) -> Found:
+    """The bundled data set or file of that name, "-" being what is piped in; a name that is both is the bundled one."""
+    from thali import datasets
+    from thali._labels import suggest
+
+    bundled = {record.name: record for record in datasets.catalogue()}
+    if name in bundled:
+        return Found(name, bundled[name], Source(name, b""))
+    if name == "-":
+        return Found(name, None, read_standard_input())
+    if not os.path.lexists(name) and not Path(name).suffix and not {"/", "\\"} & set(name):
+        raise DataError(
+            f"There is no file and no bundled data set {name!r}; bundled are {', '.join(bundled)}."
+            f"{suggest(name, list(bundled))}"
+        )
+    return Found(name, None, read_source(name))
+
+
+def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> ModelSpec:
+    """The model for these data.
+
+    `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
+    table besides, whichever model's data it is.
+    """
+    known = [spec for spec in SPECS if spec.is_recognised and not (leave_out and spec.is_described)]
+    kinds = tuple(spec.kind for spec in known)
+    kind = found.bundled.kind if found.bundled is not None else reading_of(found.table, kinds, wanted or {}).kind
+    return model_for(kind)
+
+
+def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False) -> tuple[Any, str]:
+    """The data for that model, which `is_named` or follows from them; what `recognised` says of them in a sentence."""
+    data, sentences, could_be = recognised(found, spec, wanted)
+    says = could_be and not is_named
+    other = [f"if these are {could_be}, say --model {model_for(could_be).name}"] if says else []
+    return data, "; ".join([sentences[0], *other, *sentences[1:]])
+
+
+def load_held_out(found: Found, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme") -> "ChoiceExperiment":
+    """The tasks that are held out, with the attributes and levels of the whole table, and the bins of the fit."""
+    from thali._data.experiments.scheme import none_rows
+    from thali._reading.shapes.experiments import WIDE
+
+    wanted = wanted | {"bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None}
+    with without_warnings():  # which those that are fitted give
+        whole = reading_of(found.table, spec.data, wanted | {"holdouts": None}).build()[0].scheme
+        levels = {each.name: list(each.levels) for each in whole.attributes if not each.cuts}
+        wanted |= {"levels": levels, "held_out": True}
+        try:
+            held_out = reading_of(found.table, spec.data, wanted)
+            if whole.none and wanted.get("bought") is None:
+                is_long = held_out.shape != WIDE.name  # in a wide one all tasks have it
+                if is_long and held_out.table is not None and not none_rows(held_out.table.frame, whole.none).any():
+                    held_out = reading_of(found.table, spec.data, wanted | {"none": None})
+            return held_out.build()[0]
+        except DataError as error:
+            raise DataError(Argument("holdouts"), f" {wanted['holdouts']}: ", error) from None
+
+
+def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
+    """The data of that name for commands that take paired comparisons alone, and the same of them."""
+    data, sentences, _ = recognised(find_data(name), model_for(PAIRS), wanted)
+    return data, "; ".join(sentences)
+
+
+def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
+    """The data for that model, and what they were recognised as."""
+    from thali._aspects.dependence import effect_of_data
+    from thali._data.judged import Judged
+    from thali._data.people import differing_columns
+
+    if found.bundled is not None:
+        data, sentence = _bundled(found.bundled, spec, wanted)
+        sentences, could_be = [sentence], ""
+    else:
+        reading = reading_of(found.table, spec.data, wanted)
+        could_be = reading.could_be
+        try:
+            data, sentence = reading.build()
+        except DataError as error:
+            if not could_be:
+                raise
+            hint = Clause(f" If these are {could_be}, say ", Setting("model", model_for(could_be).name), ".")
+            raise DataError(error, hint) from None
+        sentences = [sentence]
+    if isinstance(data, Judged) and (example := data.example()):
+        sentences.append(f"e.g. {example}")
+    if (column := wanted.get("group")) is not None:
+        return *_by_group(found, spec, wanted, data, column, sentences), could_be
+    if not isinstance(data, Judged):
+        return data, sentences, could_be
+    if data.respondents:
+        differing = differing_columns(data.people)
+        about = f" (columns constant within people: {shorten(differing)})" if differing else ""
+        effect = effect_of_data(data)
+        known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
+        people = f"{len(data.respondents):,} people" if len(data.respondents) > 1 else "1 person"
+        sentences.append(f"{data.answers_in_words} of {people}{about}{known}")
+    if (path := wanted.get("option_covariates")) is not None:
+        data = with_option_covariates(data, path)
+        sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
+    ties = wanted.get("ties")
+    if data.n_ties and ties in _TIES:
+        sentences.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
+        data = data.without_ties(ties)
+    return data, sentences, could_be
+
+
+def _by_group(
+    found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, sentences: list[str]
+) -> tuple[Any, list[str]]:
+    """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
+    from thali._data.groups import GroupedData
+
+    if not data.add_up:
+        groups = GroupedData(_by_rows(found.table, spec, wanted, column))
+        return groups, [*sentences, f"by {column!r}: {groups}"]
+    described = wanted.get("option_covariates")
+    if described is not None:
+        data = with_option_covariates(data, described)
+        sentences = [*sentences, f"covariates of options: {shorten(data.covariates.names, 12)}"]
+    if data.people is not None and column in map(str, data.people.columns):
+        groups = GroupedData(data.by_group(column))
+    else:
+        by_person, _ = reading_of(found.table, spec.data, wanted | {"respondent": column}).build()
+        by_person = by_person if described is None else with_option_covariates(by_person, described)
+        if data.respondents and by_person.respondents != data.respondents:
+            data.by_group(column)  # which says what is wrong with the column
+        groups = GroupedData(by_person.by_respondent())
+    if len(groups) == 1:
+        raise DataError(f"Column {column!r} holds {groups.names[0]!r} alone; leave out ", Argument("group"), ".")
+    if len(groups) == data.n_answers:
+        raise DataError(f"Column {column!r} has another value in every row; name one that groups the answers.")
+    if wanted.get("ties") in _TIES:
+        groups = groups.without_ties(wanted["ties"])
+    return groups, [*sentences, f"by {column!r}: {groups}"]
+
+
+def _by_rows(table: "Table", spec: ModelSpec, wanted: dict[str, Any], name: str) -> dict[str, Any]:
+    """The data in the rows with each value of a column, of data that do not keep who gave which answer."""
+    from thali._data.columns import column
+    from thali._labels import as_label
+    from thali._reading.table import in_file
+
+    with in_file(table.file):
+        values = column(table.frame, name).map(as_label)
+    parts = {}
+    for value in filter(None, dict.fromkeys(values)):  # an empty cell is in no group
+        rows = replace(table, frame=table.frame.loc[values == value], file=f"{table.file}, {name} {value!r}")
+        parts[value] = reading_of(rows, spec.data, wanted).build()[0]
+    if len(parts) == 1:
+        raise DataError(f"Column {name!r} holds {next(iter(parts))!r} alone; leave out ", Argument("group"), ".")
+    return parts
+
+
+def with_option_covariates(data: Any, path: Path) -> Any:
+    """The comparisons with the covariates of options in a table whose first column holds the labels."""
+    from thali._reading.table import in_file, read_table
+
+    frame = read_table(path)
+    with in_file(str(path)):
+        if frame.shape[1] < 2:
+            raise DataError("A table of covariates of options has their labels in its first column, and one more.")
+        return data.with_option_covariates(frame.set_index(frame.columns[0]))
+
+
+def reading_of(table: "Table", kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
+    """How the file is read; errors name the options that decide where that is unclear."""
+    from thali._reading.recognise import RecognitionError, recognise
+
+    try:
+        return recognise(table, *kinds, **wanted)
+    except RecognitionError as error:
+        models = dict.fromkeys(model_for(kind).name for kind in error.found)
+        if not models and not error.nearest and PAIRS in kinds:
+            raise DataError(error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(table)) from None
+        named = [part for name in models for part in (" or ", Setting("model", name))]
+        raise DataError(error, Clause(" Say ", *named[1:], ".") if named else "") from None
+
+
+def _names_options(table: "Table") -> bool:
+    """Whether the first column has another text in every row, as one of labels has."""
+    first = table.frame.iloc[:, 0]
+    return first.dtype.kind not in "biuf" and first.is_unique
+
+
+def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:
+    from thali import datasets
+
+    if record.kind not in spec.data:
+        raise DataError(
+            f"{record.name} holds {record.kind}, but {spec.data[0]} are needed",
+            Clause(f" by {spec.name}; leave out ", Argument("model")),
+            ".",
+        )
+    of_table = [name for name in wanted if name != "option_covariates"]
+    if of_table:
+        name = Argument(of_table[0])
+        raise DataError(name, f" is about a file, and {record.name} is a bundled data set; leave it out.")
+    return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

@@ -1,0 +1,254 @@
+"""What --models, --aspects and --tree name: models, and the tables and trees of options that they read."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thali._data.kinds import BY_KINDS, OF_GROUPS
+from thali._model.names import aspects_meant, method_meant, plain
+from thali._model.options import ATTENTION
+from thali._model.registry import features_of
+from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
+from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
+from thali.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._model.spec import ModelSpec
+    from thali._trees.tree import Tree
+
+
+def parse_aspects(
+    value: str, labels: tuple[str, ...], option: str = "--aspects", words: tuple[str, ...] = ("ibp", "unique")
+) -> "str | int | dict[str, list[str]]":
+    """What a model's argument for aspects or features takes, from what was typed.
+
+    Examples
+    --------
+    >>> parse_aspects("3", ("a", "b"))
+    3
+    """
+    if aspects_meant(value) in words and not Path(value).exists():
+        return aspects_meant(value)
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    if not Path(value).exists():
+        raise ArgumentError(
+            f"{option} must be {', '.join(words)}, a whole number or the path of a table; there is no file {value!r}."
+        )
+
+    from thali._reading.table import read_table
+
+    table = read_table(value)
+    if table.shape[1] < 2:
+        raise DataError(
+            f"{value}: aspects need a column of option labels and at least one column beside it; found"
+            f" {table.shape[1]} in all."
+        )
+    entries = table.iloc[:, 1:].astype(object)
+    is_binary = entries.isin([0, 1, "0", "1"]).to_numpy()
+    if is_binary.all():
+        return _from_columns(value, table.iloc[:, 0], entries.astype(float), labels)
+    if table.shape[1] == 2:
+        return _from_list(value, table, labels)
+    row, column = (int(axis[0]) for axis in (~is_binary).nonzero())
+    raise DataError(
+        f"{value}: columns of aspects must hold 0 and 1 alone; row {row + 1} below the header"
+        f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, holds {entries.iloc[row, column]!r}."
+    )
+
+
+def _from_columns(
+    path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
+) -> dict[str, list[str]]:
+    from thali._labels import checked_labels
+
+    names = checked_labels(entries.columns, f"{path}: the names of the aspects")
+    rows = checked_labels(options, f"{path}: the options in the first column")
+    for label in labels:
+        if label not in rows:
+            raise DataError(f"{path}: there is no row for the option {label!r}; one of zeros means no aspect.")
+    return {
+        label: [name for name, owned in zip(names, row, strict=True) if owned]
+        for label, row in zip(rows, entries.to_numpy(), strict=True)
+    }
+
+
+def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+    from thali._labels import as_label
+
+    owned: dict[str, list[str]] = {label: [] for label in labels}
+    for row, (option, aspect) in enumerate(table.itertuples(index=False), start=1):
+        if not as_label(option) or not as_label(aspect):
+            raise DataError(
+                f"{path}: row {row} below the header must name an option and an aspect; got {option!r} and {aspect!r}."
+            )
+        owned.setdefault(as_label(option), []).append(as_label(aspect))  # the model refuses unknown options
+    return owned
+
+
+# The value of `--tree`: a table of options and their groups, or a tree in Newick format -------------------------------
+
+
+LEAF_LENGTH = 0.1
+
+
+def read_tree(path: Path, leaf_length: float | None) -> "Tree":
+    """The tree that a file holds."""
+    import thali
+    from thali._source import read_source
+    from thali._trees.sources import content_of
+
+    source = read_source(path)
+    if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
+        if leaf_length is not None:
+            raise ArgumentError(f"{path}: a Newick tree has lengths of its own; give no leaf length with it.")
+        try:
+            return thali.Tree.from_newick(content_of(source))
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+
+    from thali._labels import as_label
+    from thali._reading.table import read_table
+
+    table = read_table(source)
+    if table.shape[1] != 2:
+        raise DataError(f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}.")
+    groups: dict[str, list[str]] = {}
+    for row, (option, group) in enumerate(table.itertuples(index=False), start=1):
+        if not as_label(option) or not as_label(group):
+            raise DataError(
+                f"{path}: row {row} below the header must name an option and a group; got {option!r} and {group!r}."
+            )
+        groups.setdefault(as_label(group), []).append(as_label(option))
+    return thali.Tree.from_groups(groups, LEAF_LENGTH if leaf_length is None else leaf_length)
+
+
+# The value of --models of `thali compare`: models by name, or by what they learn of options ---------------------------
+
+
+def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The models that --models names, by name.
+
+    Examples
+    --------
+    >>> from thali._data.kinds import PAIRS
+    >>> settings = {"lapse": 0.0, "alpha": 1.0}
+    >>> parse_models("BTL=unique, 3", settings, PAIRS, ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
+    [('BTL', EliminationByAspects(aspects='unique', lapse=0.0)),
+     ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
+    """
+    named = []
+    for name, item in _items(text):
+        if not name or not item:
+            raise ArgumentError(f"--models needs models between commas, such as unique,3,ibp; got {text!r}.")
+        of_people, item = _of_people(item, kind)
+        named.append((name, _model(item, settings, OF_GROUPS.get(kind, kind), labels).set_params(**of_people)))
+    if settings.get("tree") is not None and not any(_is_tree(_of_people(item, kind)[1]) for _, item in _items(text)):
+        raise ArgumentError("--tree gives a tree, but no model of --models is tree; add tree, or leave out --tree.")
+    return named
+
+
+def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
+    """What an item says of people, or of groups or classes of them, as parameters of a model, and the rest of it."""
+    word, _, rest = item.partition(":")
+    usual = {"people": Groups()} if kind in OF_GROUPS else {}
+    if kind in OF_GROUPS and word in (FREE, SIMILAR, COMMON):
+        return {"people": Groups(word)}, rest or "ibp"
+    if features_of(kind) == "aspects" and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS):
+        return {"people": parse_people(word)}, rest or "ibp"
+    if _who_ignores(item) is not None:
+        return {ATTENTION.name: True}, rest
+    if kind in BY_KINDS and word == "classes":
+        number, _, rest = rest.partition(":")
+        if not number.isdecimal():
+            raise ArgumentError(f"{item!r} in --models must be classes: and a whole number, such as classes:2.")
+        return {"people": LatentClasses(int(number))}, rest or "ibp"
+    return usual, item
+
+
+def specs_in(text: str) -> list["ModelSpec"]:
+    """The models of thali that are named."""
+    return [spec for _, item in _items(text) if (spec := _who_ignores(item) or spec_of_word(item)) is not None]
+
+
+def _who_ignores(item: str) -> "ModelSpec | None":
+    """The model of an item such as attention:hierarchical-logit, whose people may ignore attributes."""
+    word, _, rest = item.partition(":")
+    spec = spec_of_word(rest) if word == ATTENTION.name else None
+    return spec if spec is not None and ATTENTION in spec.options else None
+
+
+def _items(text: str) -> list[tuple[str, str]]:
+    """(name, what it is) of each item."""
+    items = []
+    for item in (part.strip() for part in text.split(",")):
+        name, equals, rest = (part.strip() for part in item.partition("="))
+        is_file = Path(item).is_file()  # whose name may hold an equals sign
+        items.append((Path(item).stem if is_file else item, item) if not equals or is_file else (name, rest))
+    return items
+
+
+def spec_of_word(item: str) -> "ModelSpec | None":
+    """The model of thali of that name."""
+    from thali._model.registry import SPECS
+
+    names = {plain(name): spec for spec in SPECS for name in (spec.name, *spec.aliases)}
+    return names.get(plain(item))
+
+
+def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> Any:
+    import thali
+
+    spec = spec_of_word(item)
+    if spec is not None and kind not in spec.data:
+        raise ArgumentError(f"--models: {item} is fitted to {' or '.join(spec.data)}; these data are {kind}.")
+    if features_of(kind) == "aspects":
+        aspects = _features(_meant(item, spec), settings, labels, kind)
+        learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
+        alpha = settings.get("alpha") if learns_alpha else None
+        method: Any = method_meant(settings.get("method", "mcmc"))
+        unique, lapse, rule = settings.get("unique", True), settings.get("lapse"), settings.get("best-worst", "ranking")
+        return thali.EliminationByAspects(aspects, unique, lapse, alpha, method, best_worst=rule)
+    if features_of(kind):
+        features = _features(item if spec is None else "ibp", settings, labels, kind)
+        lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}
+        alpha = None if isinstance(features, dict) else settings.get("alpha")
+        return thali.AdditiveClustering(features, alpha=alpha, **lapse)
+    if spec is None:
+        from thali._model.registry import SPECS
+
+        wanted = " or ".join(each.name for each in SPECS if kind in each.data)
+        raise ArgumentError(f"--models must be {wanted} for {kind}; got {item!r}.")
+    if spec.name == "product-classes":
+        return spec.load()(monotone=settings.get("monotone"))
+    return spec.load()()
+
+
+def _meant(item: str, spec: "ModelSpec | None") -> str:
+    """The aspects that an item means, which may name them or a model that has them."""
+    if plain(item) == "pibp":
+        return "tree"
+    meant = aspects_meant(item)
+    return meant if spec is None or meant != item else "ibp"
+
+
+def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind: str) -> Any:
+    """What an argument for aspects or features takes."""
+    if not _is_tree(item):
+        return parse_aspects(item, labels, "--models", ("ibp", *["unique"] * (features_of(kind) == "aspects")))
+    if settings.get("tree") is None:
+        raise ArgumentError(f"--models names {item!r}; say with --tree FILE which tree that is.")
+    _, colon, length = item.partition(":")
+    try:
+        return read_tree(settings["tree"], float(length) if colon else None)
+    except ValueError as error:
+        if isinstance(error, ArgumentError | DataError):
+            raise
+        raise ArgumentError(f"--models: a leaf length must follow 'tree:', not {length!r}.") from None
+
+
+def _is_tree(item: str) -> bool:
+    return item == "tree" or item.startswith("tree:") or plain(item) == "pibp"

@@ -1,0 +1,2 @@
+from .calibration import calibrate as calibrate
+from .own_likelihood import check as check

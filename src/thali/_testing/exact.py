@@ -1,0 +1,347 @@
+"""Exact invariance: the transition matrix of real sampler code, without a seed and without noise.
+
+A `BranchingRandom` stands in for the random generator. Its draws are intervals, not numbers: when the code compares
+one with a number, or turns it into a whole number, every outcome is followed, with its probability. Run over all
+states that can be reached, this gives the transition matrix P of the code, and `invariance_error` says how far pi P
+is from pi.
+
+The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose operations are plain Python, as here.
+Continuous parameters must be held fixed.
+"""
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thali._aspects.likelihoods.delta_checks import state_of
+from thali._aspects.moves import births, flips, split_join
+from thali._aspects.operations import open_members, rate_between, rebuild
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers.loop import prepare
+from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, Model, empty_state
+from thali._inference.numerics.decisions import index
+
+__all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
+
+
+class Draw:
+    """A random number a + b X known only by an interval; X has distribution function `cdf`."""
+
+    a: float
+    b: float
+    cdf: Any
+    number: Any
+    source: Any
+    interval: list[Any] | Any
+
+    __array_ufunc__ = None  # NumPy numbers leave arithmetic and comparisons to this class
+
+    def __init__(
+        self,
+        source: Any,
+        cdf: Any,
+        low: Any,
+        high: Any,
+        number: Any = None,
+        a: float = 0.0,
+        b: float = 1.0,
+        interval: Any = None,
+    ) -> None:
+        self.source, self.cdf, self.number, self.a, self.b = source, cdf, number, a, b
+        self.interval = [low, high] if interval is None else interval  # shared by all affine images
+
+    def _affine(self, a: Any, b: Any) -> Any:
+        return Draw(self.source, self.cdf, 0.0, 0.0, self.number, a, b, self.interval)
+
+    def __mul__(self, x: Any) -> Any:
+        return self._affine(self.a * x, self.b * x)
+
+    def __add__(self, x: Any) -> Any:
+        return self._affine(self.a + x, self.b)
+
+    def __sub__(self, x: Any) -> Any:
+        return self._affine(self.a - x, self.b)
+
+    def __neg__(self) -> Any:
+        return self._affine(-self.a, -self.b)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __truediv__(self, x: Any) -> Any:
+        return self * (1.0 / x) if self.number is None else self.number / x
+
+    def __float__(self) -> Any:
+        if self.number is None:
+            raise TypeError("This move uses a random number itself, so that its outcomes cannot be enumerated.")
+        return self.number
+
+    def _below(self, x: Any) -> bool:
+        """Whether the value is below x; both outcomes are followed if both are possible."""
+        cut = (x - self.a) / self.b
+        low, high = self.interval
+        if math.isnan(cut):
+            return False
+        inside = min(max(cut, low), high)
+        mass = self.cdf(high) - self.cdf(low)
+        share = (self.cdf(inside) - self.cdf(low)) / mass
+        under = self.source.follow([share, 1.0 - share]) == 0
+        self.interval[1 if under else 0] = inside
+        return under if self.b > 0 else not under
+
+    def __lt__(self, x: Any) -> Any:
+        return self._below(x)
+
+    def __le__(self, x: Any) -> Any:
+        return self._below(x)
+
+    def __gt__(self, x: Any) -> Any:
+        return x == x and not self._below(x)
+
+    def __ge__(self, x: Any) -> Any:
+        return x == x and not self._below(x)
+
+    def __int__(self) -> Any:
+        low, high = (self.a + self.b * end for end in self.interval)
+        first, last = math.floor(low), math.ceil(high) - 1
+        if last - first > 10_000:
+            raise TypeError("A draw with too many whole-number outcomes to enumerate.")
+        for value in range(first, last):
+            if self._below(value + 1):
+                return value
+        return last
+
+
+class BranchingRandom:
+    """Replaces numpy.random.Generator when every outcome is to be followed.
+
+    Behind the script each branch has its first possible outcome; scripts that lead to the others are in `others`.
+
+    Parameters
+    ----------
+    script : sequence of int
+        The outcomes of the first branches.
+    number : float, optional
+        The value of an exponential or normal draw that is used as a number: what the weights that are drawn from the
+        prior become.
+    """
+
+    number: float | None
+    script: tuple[int, ...]
+    position: int
+    probability: Any
+    others: list[tuple[int, ...]]
+
+    def __init__(self, script: Any = (), number: float | None = None) -> None:
+        self.script, self.number = tuple(script), number
+        self.position, self.probability, self.others = 0, 1.0, []
+
+    def follow(self, probabilities: Any) -> int:
+        possible = [k for k, p in enumerate(probabilities) if p > 0.0]
+        if len(possible) == 1:
+            return possible[0]
+        if self.position == len(self.script):
+            self.others += [(*self.script, option) for option in possible[1:]]
+            self.script = (*self.script, possible[0])
+        chosen = self.script[self.position]
+        self.position += 1
+        self.probability *= probabilities[chosen]
+        return chosen
+
+    def random(self) -> Any:
+        return Draw(self, lambda x: x, 0.0, 1.0)
+
+    def standard_exponential(self) -> Any:
+        return Draw(self, lambda x: -math.expm1(-x), 0.0, math.inf, self.number)
+
+    def standard_normal(self) -> float:
+        if self.number is None:
+            raise TypeError("This move uses a random number itself, so that its outcomes cannot be enumerated.")
+        return self.number
+
+
+def outcomes(step: Callable[..., Any], state: Any, number: float | None = None) -> list[tuple[float, object]]:
+    """All outcomes of `step(rng, state)`, which changes a copy of the state in place, with their probabilities."""
+    found = []
+    scripts: list[tuple[int, ...]] = [()]
+    while scripts:
+        rng = BranchingRandom(scripts.pop(), number)
+        after = copy.deepcopy(state)
+        step(rng, after)
+        found.append((rng.probability, after))
+        scripts += rng.others
+    return found
+
+
+def transition_matrix(
+    step: Callable[..., Any], start: Any, key: Callable[..., Any], number: float | None = None, limit: int = 5000
+) -> Any:
+    """The states that can be reached from `start` and the matrix of transition probabilities among them.
+
+    Parameters
+    ----------
+    step : callable (rng, state) -> None
+        Changes the state in place; the state must survive copy.deepcopy.
+    start : state
+    key : callable state -> hashable
+        Equal for states that are the same.
+    number : float, optional
+        See `BranchingRandom`.
+    limit : int
+        More states than this raise a RuntimeError.
+
+    Returns
+    -------
+    states : list
+    matrix : ndarray, shape (states, states)
+        Rows sum to one.
+    """
+    states, numbers, rows = [start], {key(start): 0}, []
+    while len(rows) < len(states):
+        row: dict[int, float] = {}
+        for probability, after in outcomes(step, states[len(rows)], number):
+            name = key(after)
+            if name not in numbers:
+                if len(states) == limit:
+                    raise RuntimeError(f"More than {limit} states can be reached; choose a smaller problem.")
+                numbers[name] = len(states)
+                states.append(after)
+            row[numbers[name]] = row.get(numbers[name], 0.0) + probability
+        rows.append(row)
+    matrix = np.zeros((len(states), len(states)))
+    for i, row in enumerate(rows):
+        matrix[i, list(row)] = list(row.values())
+    return states, matrix
+
+
+def invariance_error(
+    step: Callable[..., Any],
+    start: Any,
+    key: Callable[..., Any],
+    log_target: Callable[..., Any],
+    number: float | None = None,
+) -> float:
+    """The invariance error of a step: max |pi P - pi|, 0 up to rounding if it leaves the distribution invariant.
+
+    Parameters
+    ----------
+    log_target : callable state -> float
+        Log probability of a state, up to a constant.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the step never leaves its first state, so that the test would be empty.
+
+    Examples
+    --------
+    A coin that is flipped with Metropolis' probability:
+
+    >>> import math
+    >>> def step(rng, coin):
+    ...     proposal = 1 - coin[0]
+    ...     if math.log(2.0) * (proposal - coin[0]) > -rng.standard_exponential():
+    ...         coin[0] = proposal
+    >>> invariance_error(step, [0], key=tuple, log_target=lambda coin: math.log(2.0) * coin[0]) < 1e-15
+    True
+    """
+    states, matrix = transition_matrix(step, start, key, number)
+    if len(states) == 1:
+        raise ValueError("The step never left its first state; start from a state that it can change.")
+    logs = np.array([log_target(state) for state in states])
+    target = np.exp(logs - logs.max())
+    target /= target.sum()
+    return float(np.abs(target @ matrix - target).max())
+
+
+# Transition matrices of the sampler's moves on a few entries of the features, for users' likelihoods ------------------
+#
+# The moves are the code of the sampler, run as Python; the target is the log-likelihood as its author wrote it.
+
+
+ENTRIES = 3  # options whose ownership of two features is toggled
+MAX_BORN = 3  # options up to which births and deaths are enumerated
+SPREAD = 8.0  # of the log-likelihood among the states, so that none of them is too rare to count
+
+
+def transition_errors(
+    likelihood: Any,
+    make_cache: Callable[..., Any],
+    whole: Callable[..., Any],
+    states: list[Any],
+    n: int,
+    weights: Any,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """max |pi P - pi| of each move."""
+    values = [whole(*pair_key) for pair_key in states]
+    beta = min(1.0, SPREAD / max(np.ptp(values), 1e-300))
+    prior = IndianBuffet()
+    model = Model(prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)
+    chosen = rng.permutation(n)[: min(n, ENTRIES)]
+    known: dict[tuple[Any, ...], float] = {}
+
+    def start(columns: Any, of_columns: Any, rows: Any = None) -> Any:
+        features = np.zeros((n, len(of_columns)))
+        for k, owners in enumerate(columns):
+            features[chosen[owners], k] = 1.0
+        state = state_of(features, np.asarray(of_columns, float)) if rows is None else empty_state(n, rows)
+        state.real[ALPHA], state.real[BETA] = 1.5, beta
+        cache = make_cache(likelihood)
+        prepare(model, state)
+        rebuild(likelihood, cache, state)
+        return state, cache
+
+    def contents(pair: Any) -> Any:
+        columns = int(pair[0].whole[COLUMNS])
+        return pair[0].Z[:columns, :n].T.copy(), pair[0].w[:columns].copy()
+
+    def key(pair: Any) -> Any:
+        features, values = contents(pair)
+        return features.tobytes(), features.shape[1], tuple(np.round(values, 9))
+
+    def log_target(pair: Any) -> Any:
+        features, values = contents(pair)
+        if (pair_key := key(pair)) not in known:
+            known[pair_key] = whole(features, values)
+        return beta * known[pair_key] + prior.log_prob(features, 1.5) + weights.log_density(values).sum()
+
+    def as_state(pair: Any) -> Any:
+        return tuple(sorted(tuple(column) for column in contents(pair)[0].T.astype(int)))
+
+    def log_target_of_state(pair: Any) -> Any:
+        # births draw weights from their prior, so that its density is no part of the target
+        copies = Counter(as_state(pair)).values()
+        return log_target(pair) - weights.log_density(contents(pair)[1]).sum() - sum(math.lgamma(c + 1) for c in copies)
+
+    def flip(random: Any, pair: Any) -> None:
+        place = index(random, 2 * len(chosen))
+        open_members(likelihood, pair[1], pair[0], place % 2)
+        flips.try_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
+
+    def move(random: Any, pair: Any) -> None:
+        split_join.transfer(random, model, pair[1], pair[0])
+
+    rate = float(rate_between(model.prior, 1, n))
+
+    def birth(random: Any, pair: Any) -> None:
+        births.birth_or_death(random, model, pair[1], pair[0], rate)
+
+    some = min(n, ENTRIES)
+    errors = {"toggles": invariance_error(flip, start([[0], list(range(some))], [0.7, 1.3]), key, log_target)}
+    errors["transfers"] = invariance_error(move, start([list(range(some)), [0]], [0.4, 0.9]), key, log_target)
+    if n <= MAX_BORN:
+        none = start([], [], rows=2)
+        errors["births and deaths"] = invariance_error(birth, none, as_state, log_target_of_state, number=1.0)
+    return errors

@@ -1,0 +1,11 @@
+"""Designs: which options, objects or products to show together.
+
+pairs     pairs of options, all or a balanced part for each person
+triplets  sets of three objects
+sets      sets of options of any size
+choice    a balanced design with little error, for given attributes
+check     balance, overlap, expected standard errors, and how many people a design needs
+power     how often a study of so many people tells each utility from 0, or options apart
+"""
+
+from ._designs import __all__, __dir__, __getattr__  # noqa: F401

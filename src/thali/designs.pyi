@@ -1,0 +1,1 @@
+from ._designs import *  # noqa: F403

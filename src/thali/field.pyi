@@ -1,0 +1,1 @@
+from ._field import *  # noqa: F403

@@ -1,0 +1,1 @@
+from ._paired import *  # noqa: F403

@@ -1,0 +1,1 @@
+from ._people import *  # noqa: F403

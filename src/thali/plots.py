@@ -1,0 +1,35 @@
+"""Pictures: a fitted model (or a comparison) in, matplotlib axes out.
+
+Matplotlib is loaded by the first call, not before.
+
+features               the owners and weights of the most probable features
+membership             who owns the features that were matched across draws
+n_features             the number of features, and the concentration alpha
+trace                  the paths of the chains
+choice_probabilities   predicted against observed proportions
+check                  the observed proportions that the model misses
+comparison             the scores of left-out pairs, model against model
+leaderboard            ratings with intervals, and the groups that cannot be told apart
+judges                 how sharply each judge sees the worths of options
+worths_in_time         the ratings of options in each period
+ranks                  the probability of each rank of each option
+similarity             observed against fitted similarities
+individuals            what each person prefers, beside the population
+reach                  the sets of options that reach most people
+group_weights          the weight of each aspect in each group of people
+tree                   a tree over options
+preference_tree        a preference tree, its branches as long as the weights
+utility_scale          utilities with error bars
+calibration            the frequency of each class against its predicted probability
+classes                classes of products: the share of owners and the importance of each
+level_effects          preferences between the levels of an attribute
+attribute_importance   the importance of each attribute
+attention              who attends to which attribute
+scores                 the scores of options from 0 to 100
+segments               what each segment of the respondents prefers
+market_shares          shares in a simulated market, before and after a change
+demand                 the share of a product at several prices
+willingness_to_pay     what people would pay for the levels of attributes
+"""
+
+from ._plots import __all__, __dir__, __getattr__  # noqa: F401

@@ -1,0 +1,1 @@
+from ._plots import *  # noqa: F403

@@ -1,9 +1,0 @@
-"""The shapes of table that are recognised: one file a kind of data."""
-
-from thali._late import load
-from thali.data.kinds import SPECS
-
-from ..shape import Shape
-
-# In this order; where no reading is sure, the first one counts.
-SHAPES: tuple[Shape, ...] = tuple(shape for spec in SPECS if spec.shapes for shape in load(spec.shapes))

@@ -1,0 +1,1 @@
+from ._testing import *  # noqa: F403
