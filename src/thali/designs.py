@@ -8,4 +8,8 @@ check     balance, overlap, expected standard errors, and how many people a desi
 power     how often a study of so many people tells each utility from 0, or options apart
 """
 
-from ._designs import __all__, __dir__, __getattr__  # noqa: F401
+import lazy_loader
+
+from . import _designs
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(_designs.__name__, str(_designs.__file__))

@@ -5,4 +5,8 @@ export         the same study for jsPsych and PsychoPy
 collect        the files of many people, joined and looked through
 """
 
-from ._field import __all__, __dir__, __getattr__  # noqa: F401
+import lazy_loader
+
+from . import _field
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(_field.__name__, str(_field.__file__))

@@ -18,4 +18,8 @@ simulate              choices drawn from a fitted model, or from probabilities
 pair_design           all pairs, balanced for order
 """
 
-from ._paired import __all__, __dir__, __getattr__  # noqa: F401
+import lazy_loader
+
+from . import _paired
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(_paired.__name__, str(_paired.__file__))

@@ -5,4 +5,8 @@ LatentClasses   each respondent is in one of several classes, which the model fi
 Groups          the data are a mapping of groups, which share features
 """
 
-from ._people import __all__, __dir__, __getattr__  # noqa: F401
+import lazy_loader
+
+from . import _people
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(_people.__name__, str(_people.__file__))

@@ -32,4 +32,8 @@ demand                 the share of a product at several prices
 willingness_to_pay     what people would pay for the levels of attributes
 """
 
-from ._plots import __all__, __dir__, __getattr__  # noqa: F401
+import lazy_loader
+
+from . import _plots
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(_plots.__name__, str(_plots.__file__))

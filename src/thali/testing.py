@@ -7,4 +7,8 @@
 - `exact`: follow both outcomes of every random draw of the real code, and see whether the posterior is left invariant.
 """
 
-from ._testing import __all__, __dir__, __getattr__  # noqa: F401
+import lazy_loader
+
+from . import _testing
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(_testing.__name__, str(_testing.__file__))

@@ -1,5 +1,1 @@
-"""What `thali.field` exports; names load on first use."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+"""What `thali.field` exports: its names stand in the stub beside this file."""
