@@ -174,7 +174,8 @@ def parse_people(typed: str) -> Any:
     >>> [parse_people(typed) for typed in ("adjusted", "individuals:each", "classes:4", "groups:similar")]
     ['adjusted', Individuals(spread='each'), LatentClasses(classes=4), Groups(weights='similar')]
     """
-    word, *rest = typed.split(":")
+    parts: list[Any] = typed.split(":")
+    word, *rest = parts
     if word == "individuals" and len(rest) < 2:
         return Individuals((), *rest)
     if word == "groups" and len(rest) < 2:

@@ -440,7 +440,7 @@ class ChoiceAnswers(LatentFeatures):
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(
                 "Chains go on from where they are, which with ",
-                Setting("people", dependence.model if self.people is None else self.people),
+                Setting("people", self.get_params().get("people") or dependence.model),
                 " depends on who answered so far; fit to all the data, or with ",
                 Setting("people", INDEPENDENT),
                 ".",

@@ -359,7 +359,7 @@ def evidence_of_groups(
     parts: dict[str, Any],
     how: EvidenceRun,
     told: Sequence[Any],
-    completed: Callable[[GroupTask, Groups], GroupTask] = lambda task, groups: task,
+    completed: Callable[[GroupTask, GroupedData], GroupTask] = lambda task, groups: task,
 ) -> LogEvidence:
     """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all; `noun`: what
     a group is called, in errors; `completed` puts into the task what the model has besides."""

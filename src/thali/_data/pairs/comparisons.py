@@ -238,7 +238,7 @@ class PairedComparisons(Judged):
         return () if self.covariates is None else self.covariates.names
 
     @property
-    def respondents(self) -> tuple[str, ...]:
+    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
         """Who answered; empty if the data do not say."""
         return () if self.answers is None else self.answers.respondents
 

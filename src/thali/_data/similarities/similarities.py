@@ -390,7 +390,7 @@ class Similarities(Judged):
         return found
 
     @property
-    def respondents(self) -> tuple[str, ...]:
+    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
         """Who judged; empty if the data do not say."""
         return () if self.answers is None else self.answers.respondents
 

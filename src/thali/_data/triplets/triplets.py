@@ -438,7 +438,7 @@ class Triplets(Judged):
         return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
 
     @property
-    def respondents(self) -> tuple[str, ...]:
+    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
         """Who answered; empty if the data do not say."""
         return () if self.answers is None else self.answers.respondents
 
