@@ -21,8 +21,8 @@ SHAPES = {  # a table in which {} is who answered, p or q
     "choices": "{},task,alternative,chosen\np,1,tea,1\np,1,milk,0\nq,1,tea,0\nq,1,milk,1\n",
     "tasks": "{},task,alternative,price,chosen\np,1,a,90,1\np,1,b,150,0\nq,1,a,90,0\nq,1,b,150,1\n",
     "a row a task": "{},price_1,price_2,choice\np,90,150,1\np,120,90,2\nq,90,120,1\nq,150,90,2\n",
-    "similarities": "{},object1,object2,similarity\np,tea,milk,5\np,tea,rum,2\np,milk,rum,3\nq,tea,milk,4\nq,tea,rum,1\n"
-    "q,milk,rum,2\n",
+    "similarities": "{},object1,object2,similarity\np,tea,milk,5\np,tea,rum,2\np,milk,rum,3\nq,tea,milk,4\n"
+    "q,tea,rum,1\nq,milk,rum,2\n",
     "triplets": "{},object1,object2,object3,odd\np,tea,milk,rum,rum\nq,tea,milk,rum,tea\n",
 }
 

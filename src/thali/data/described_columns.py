@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._labels import as_label
 
-from .columns import column
+from .columns import column, numbers_rows
 from .people import differing_columns
 from .roles import (
     ALTERNATIVE,
@@ -96,6 +96,7 @@ def shown_columns(names: Iterable[str]) -> list[str]:
 _MIN_PEOPLE, _MIN_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
 _CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
 _LOOKED_AT = 100  # cells that must be dates
+_ROWS_LOOKED_AT = 10_000  # that tell whether a column may say who answered
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
 _OUTCOMES = {name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms}
 _OUTCOMES |= {name for two in SHORT_GOALS for name in two}
@@ -177,6 +178,37 @@ def column_of_people(frame: "pd.DataFrame", roles: ColumnsRead, others: Collecti
         )
     }
     return max(likely, key=lambda name: likely[name], default=None)
+
+
+def possible_respondents(frame: "pd.DataFrame", names: Iterable[str], roles: ColumnsRead) -> list[str]:
+    """Return those of the columns, which no shape reads, with few labels of several rows each, as who answered has."""
+    frame = frame.head(_ROWS_LOOKED_AT)
+    options = _labels(frame, roles)
+    return [
+        name
+        for name in names
+        if not _names_outcome(name)
+        and _has_few_labels(column(frame, name))
+        and not _is_date(column(frame, name))
+        and not _is_text_of_others(column(frame, name), options)
+    ]
+
+
+def may_measure(name: str, values: "pd.Series") -> bool:
+    """Return whether a column contains numbers that differ, and is none of trials, times or rows."""
+    return not _is_text(values) and not _names_outcome(name) and values.nunique() > 1 and not numbers_rows(values)
+
+
+def _has_few_labels(values: "pd.Series") -> bool:
+    """Return whether the cells are texts or whole numbers, each of two rows or more on average."""
+    import pandas as pd
+
+    if values.isna().any() or pd.api.types.is_bool_dtype(values.dtype):
+        return False
+    is_text, labels = _is_text(values), values.nunique()
+    if not is_text and not np.array_equal(values, np.round(values.to_numpy(float))):
+        return False
+    return (2 if is_text else 3) <= labels <= len(values) / 2
 
 
 def _labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:

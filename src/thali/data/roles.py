@@ -243,6 +243,11 @@ COUNT = Role(
     "frecuencia veces",
 )
 WEIGHTS = ("weight", "weights")  # counts that may be fractional
+# In a choice experiment: how much the answers of a respondent count.
+SURVEY_WEIGHTS = (*WEIGHTS, "wt", "wgt", "sampleweight", "samplingweight", "surveyweight", "caseweight", "freq")
+SURVEY_WEIGHTS += ("frequency", "count", "counts")
+# Columns that programs write to number the rows: pandas, R, Rdatasets.
+ROW_NUMBERS = ("rownames", "rowname", "rownumber", "index", "x")
 
 # Two options and what came of them.
 FIRST = Role("first", "the first of two options", LABEL, "first")
@@ -327,7 +332,7 @@ SIMILARITY = Role(
     "ähnlichkeit aehnlichkeit",
     "similarité similitude ressemblance",
     "similitud semejanza parecido",
-    vague="s rating meanrating score value",
+    vague="s rating meanrating score value corr correlation cor r",
 )
 DISSIMILARITY = Role(
     "dissimilarity",

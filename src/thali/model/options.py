@@ -5,6 +5,7 @@ from pathlib import Path
 
 from thali._arguments import between, positive, seed_number, several_whole, share, whole
 from thali.data import roles
+from thali.data.kinds import SIMILARITIES
 from thali.people.populations import Groups, Individuals, LatentClasses
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT
 
@@ -214,6 +215,23 @@ WHERE = Option(
     default="all rows count",
     metavar="CONDITION",
 )
+WITHOUT = Option(
+    "without",
+    "A column of the table that is not read, as if the file did not have it. May be given several times.",
+    EACH,
+    DATA,
+    default="none",
+    metavar="COLUMN",
+)
+DISSIMILARITIES = Option(
+    "dissimilarities",
+    "The numbers of a square or a list are dissimilarities d, such as distances. max: the similarity is the largest d"
+    " less d (1 - d if none is above 1); exp: exp(-d / mean).",
+    to=DATA,
+    default="similarities",
+    words={"max": "linear", "exp": "exponential"},
+    data=(SIMILARITIES,),
+)
 LABELS = Option(
     "labels",
     "A table of two columns, a name in the data and the label that is shown for it, of options, objects or levels.",
@@ -354,6 +372,7 @@ DESIGN = Option(
 )
 EXPERIMENT = (
     WHERE,
+    WITHOUT,
     LABELS,
     CODES,
     DESIGN,

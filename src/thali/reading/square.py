@@ -68,6 +68,24 @@ class Square:
         return self.is_symmetric or _has_zero_triangle(self.numbers)
 
     @property
+    def holds_symmetric_counts(self) -> bool:
+        """Whether it holds counts of three options or more, the same on both sides of the diagonal."""
+        numbers = self.numbers
+        if numbers is None or len(numbers) < 3 or np.isinf(numbers).any():
+            return False
+        return self.holds_counts and self.is_symmetric
+
+    @property
+    def holds_confusions(self) -> bool:
+        """Whether it holds counts, each row its largest on the diagonal, and all rows or all columns have one sum."""
+        if not self.holds_counts or not self.has_diagonal:
+            return False
+        counts = pd.to_numeric(pd.Series(self.cells.ravel()), errors="coerce").to_numpy(float).reshape(self.cells.shape)
+        others = np.where(np.eye(len(counts), dtype=bool), -1.0, counts)
+        dominates = bool((np.diag(counts) > others.max(axis=1)).all())
+        return dominates and any(bool((sums == sums[0]).all()) for sums in (counts.sum(axis=1), counts.sum(axis=0)))
+
+    @property
     def has_diagonal(self) -> bool:
         """Whether a number other than 0 stands on the diagonal."""
         return any(as_label(value) not in MISSING | {"0"} for value in np.diag(self.values.astype(object)))

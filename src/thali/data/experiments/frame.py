@@ -6,13 +6,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from thali._labels import as_label, shorten, suggest
+from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.warn import warn
 
-from ..columns import NO, YES, answered_rows, as_frame, column
+from ..columns import NO, YES, answered_rows, as_frame, column, flags, note, numbers_rows, yes_no
 from ..people import people_table
-from ..roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from ..roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    SURVEY_WEIGHTS,
+    TASK,
+    by_plain_name,
+    plain,
+)
 from .dual import NOTHING, refuse_both, with_nothing
 from .levels import (
     BINS,
@@ -254,6 +264,9 @@ def choices_of(
     names = [name for name in frame.columns if name != bought]
     respondent, task, alternative, chosen = task_columns(names, *columns)
     frame = answered_rows(frame, [chosen], [alternative] if alternative else (), by=(respondent, task))
+    asked = {str(name) for each in (attributes, levels, bins) if not isinstance(each, str) for name in each or ()}
+    marks = [name for name in frame.columns if name not in {respondent, task, alternative, chosen, bought} | asked]
+    frame = _offered_rows(frame, marks, chosen, _rows(frame, respondent, task, alternative))
     rows = _rows(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
@@ -306,6 +319,40 @@ def choices_of(
             )
         )
     return choices._replace(people=people)
+
+
+def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: Rows) -> "pd.DataFrame":
+    """Return the rows of what was offered, without the column that says so and those that number the rows."""
+    own = by_plain_name(marks)
+    refuse_weights(frame, own.values(), _tasks(rows))
+    numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
+    available = next((name for name in AVAILABLE.each(own) if not yes_no(column(frame, name))[1].any()), None)
+    if numbering:
+        note(f"columns not used, as they number the rows: {shorten(numbering)}")
+    if available is None:
+        return frame.drop(columns=numbering)
+    offered, picked = flags(frame, available), chosen_rows(frame, chosen, rows)
+    if (wrong := picked & ~offered).any():
+        raise DataError(
+            f"The alternative chosen {rows.where_task(int(wrong.argmax()))} has {available!r} = 0, as if it were not"
+            " offered; correct the row, or remove the task."
+        )
+    note(f"alternatives offered if {available!r}: {plural(int((~offered).sum()), 'row')} of others left out")
+    return frame.loc[offered].drop(columns=[*numbering, available])
+
+
+def refuse_weights(frame: "pd.DataFrame", names: Iterable[str], task: np.ndarray) -> None:
+    """Refuse a column that is called a weight and differs between tasks, but not within them."""
+    for name in names:
+        if plain(name) in SURVEY_WEIGHTS:
+            codes = distinct_texts(column(frame, name))[0]
+            if codes.max() > 0 and np.array_equal(codes, codes[_first(task)][task]):
+                raise DataError(
+                    f"Column {name!r} may hold weights of the answers, and models of choice experiments weigh all"
+                    " tasks alike; rename it if it describes the respondents, or drop it",
+                    Clause(" by ", Setting("without", [name])),
+                    ".",
+                )
 
 
 def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> Rows:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import as_label, shorten
-from thali.errors import DataError, DataWarning, InPython, Setting
+from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 from thali.inference.warn import warn
 
 from ..answers import JudgedValues, Who, who_answered
@@ -119,13 +119,16 @@ def refuse_triplets(matrix: Any) -> None:
 
 def from_dissimilarities(found: Measured, how: str | Callable[[np.ndarray], Any]) -> np.ndarray:
     """The similarities of the measured pairs: "linear", "exponential" or what a function makes of the vector."""
-    distance = found.values
+    pairs = found.first, found.second
+    return similar(found.values, how, lambda k: "{!r} and {!r}".format(*(found.labels[side[k]] for side in pairs)))
+
+
+def similar(distance: np.ndarray, how: str | Callable[[np.ndarray], Any], pair: Callable[[int], str]) -> np.ndarray:
+    """The same of a vector of dissimilarities; `pair` names the objects of one."""
     if (distance < 0).any():
         k = int((distance < 0).argmax())
-        a, b = found.labels[found.first[k]], found.labels[found.second[k]]
         raise DataError(
-            f"The dissimilarity of {a!r} and {b!r} is {distance[k]:g}, which is negative; dissimilarities must be 0 "
-            "or more."
+            f"The dissimilarity of {pair(k)} is {distance[k]:g}, which is negative; dissimilarities must be 0 or more."
         )
     if callable(how):
         return _returned(how(distance.copy()), len(distance))
@@ -531,7 +534,10 @@ def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
     if (name := DISSIMILARITY.among(own)) is not None:
         return (
             f"Column {name!r} holds dissimilarities; make similarities of them first",
-            InPython(", as Similarities.from_dissimilarities does of a square table"),
+            InPython(
+                ", as Similarities.from_dissimilarities does of a square table",
+                Clause(" by ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")),
+            ),
             ".",
         )
     return (f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}.",)

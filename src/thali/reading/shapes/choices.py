@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from thali._labels import shorten
 from thali.data.choices import Choices
 from thali.data.choices.best_worst import best_columns, best_worst_columns, long_columns, series
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
@@ -74,9 +73,7 @@ def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
     found = roles(table.frame, dict.fromkeys(LONG_ROLES) | named)
     fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
     data = Choices(table.frame, **fractional | named)
-    further = [name for name in table.names if name not in found.values()]
-    ignored = f"; not read: {shorten(further)}" if further else ""
-    return data, f"{_long_sentence(found)}: {data}{ignored}"
+    return data, f"{_long_sentence(found)}: {data}"
 
 
 def _long_sentence(found: dict[str, str | None]) -> str:

@@ -1,18 +1,28 @@
 """The shapes of table that hold choice experiments: a row an alternative, or a row a task."""
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from thali._labels import as_label, shorten
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
-from thali.data.columns import column
+from thali.data.columns import column, numbers_rows
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.frame import task_columns
 from thali.data.experiments.levels import row_texts
 from thali.data.experiments.wide import numbered_attributes, wide_tasks, word_for_none
 from thali.data.kinds import CHOICES, EXPERIMENTS
-from thali.data.roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, plain
+from thali.data.roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    TASK_OF_RESPONDENT,
+    by_plain_name,
+    plain,
+)
 from thali.errors import Argument, ArgumentError
 
 from ..shape import Lack, Reading, Shape
@@ -34,9 +44,13 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
         return None
     how = f"choices of one alternative out of several, which are described by {shorten(described)}"
     other = CHOICES if numbers_places(table) else ""
-    return Reading(
-        EXPERIMENTS, _LONG, how, table, lambda: _read_long(table, options), sure=bool(described), could_be=other
-    )
+    convert, besides = partial(_read_long, table, options), (options.get("bought"), *_availability(table))
+    return Reading(EXPERIMENTS, _LONG, how, table, convert, bool(described), other, besides=besides)
+
+
+def _availability(table: Table) -> tuple[str, ...]:
+    """The columns that may say what was offered."""
+    return tuple(AVAILABLE.each(by_plain_name(table.names)))
 
 
 def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
@@ -77,7 +91,7 @@ def describing_columns(table: Table) -> list[str]:
     found = roles(table.frame, dict.fromkeys(LONG_ROLES))
     keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
     occasions = table.frame.groupby(list(keys), sort=False)
-    further = [name for name in table.names if name not in found.values()]
+    further = [name for name in table.names if name not in found.values() and not numbers_rows(table.frame[name])]
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
 
 
@@ -149,6 +163,7 @@ def match_wide(
         table,
         lambda: _read_wide(table, given | {"alternatives": alternatives} | more, str(found)),
         sure=found.is_sure,
+        besides=(*found.used, more.get("bought")),
     )
 
 

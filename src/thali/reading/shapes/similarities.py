@@ -1,15 +1,27 @@
 """The shapes of table that hold similarities: a square, a workbook of squares, a list."""
 
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from thali._labels import plural, shorten
+from thali._labels import as_label, plural, shorten
+from thali.data.columns import column
+from thali.data.described_columns import ColumnsRead, may_measure, side_columns
 from thali.data.kinds import SIMILARITIES
 from thali.data.pairs.columns import choice_columns
-from thali.data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
+from thali.data.roles import COUNT, DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
 from thali.data.similarities import Similarities
-from thali.data.similarities.tables import measured_pairs, pair_columns, tells_similarities
+from thali.data.similarities.tables import (
+    EXPECTED,
+    PairColumns,
+    from_dissimilarities,
+    measured_pairs,
+    pair_columns,
+    similar,
+    tells_similarities,
+)
 from thali.errors import DataError
 
 from ..shape import Reading, Shape
@@ -22,10 +34,11 @@ from ..table import Table
 _SQUARE = "square of similarities"
 
 
-def match_square(table: Table, symmetrize: str | None = None) -> Reading | None:
+def match_square(table: Table, symmetrize: str | None = None, dissimilarities: str | None = None) -> Reading | None:
     """A square of numbers; sure if it is symmetric or a triangle, and they are not all counts.
 
-    `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ.
+    `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ. `dissimilarities`: how these
+    become similarities.
     """
     if table.sheets:
         return None
@@ -38,14 +51,17 @@ def match_square(table: Table, symmetrize: str | None = None) -> Reading | None:
         )
     if listed and not square.is_symmetric:
         return None
-    sure = square.holds_similarities
-    return Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: _read_square(square, symmetrize), sure)
+    sure = square.holds_similarities or dissimilarities is not None
+    convert = partial(_read_square, square, symmetrize, dissimilarities)
+    return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure)
 
 
-def _read_square(square: Square, symmetrize: str | None) -> tuple[Similarities, str]:
+def _read_square(square: Square, symmetrize: str | None, how_similar: str | None) -> tuple[Similarities, str]:
     found = measured_pairs(square.cells, square.labels, symmetrize)
+    if how_similar is not None:
+        found = found._replace(values=from_dissimilarities(found, how_similar), lowest_diagonal=False)
     data = Similarities._of(found)
-    how = found.layout
+    how = found.layout if how_similar is None else f"{found.layout} of dissimilarities ({how_similar})"
     if found.zeros_not_read:
         how += " (the zeros on the other side of the diagonal were not read)"
     elif symmetrize is not None and not square.is_symmetric:
@@ -65,7 +81,7 @@ SQUARE = Shape(
         "a square table of similarities (the first column repeats the labels of the header), whole or one triangle of "
         "it"
     ),
-    settings=("symmetrize",),
+    settings=("symmetrize", "dissimilarities"),
     triangle=True,
 )
 
@@ -126,19 +142,30 @@ _LIST = "list of similarities"
 
 
 def match_list(
-    table: Table, known: bool = False, symmetrize: str | None = None, respondent: str | None = None
+    table: Table,
+    known: bool = False,
+    symmetrize: str | None = None,
+    respondent: str | None = None,
+    dissimilarities: str | None = None,
 ) -> Reading | None:
     """A table whose columns have the names of such a list.
 
     `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is what is wrong.
-    `symmetrize`: of squares; a list has nothing to take the mean of.
+    `symmetrize`: of squares; a list has nothing to take the mean of. `dissimilarities`: how these become similarities.
     """
     names = table.names if table.named else []
+    if names and table.square is None and (known or dissimilarities is not None):
+        measure = _measure(table, respondent, dissimilarities is not None)
+        if measure is not None:
+            how = str(columns := pair_columns(names, similarity=measure, who=respondent))
+            convert = partial(_read_list, table, columns, dissimilarities)
+            return Reading(SIMILARITIES, _LIST, how, table, convert, roles=_roles(columns))
     if not tells_similarities(names, vaguely=True):
         own = by_plain_name(names)
         if not known or all(role.among(own) is None for role in (SIMILARITY, DISSIMILARITY)):
             return None
-        return Reading(SIMILARITIES, _LIST, "table of pairs", table, lambda: _read_list(table, respondent), sure=False)
+        convert = partial(_refuse_columns, names, respondent)
+        return Reading(SIMILARITIES, _LIST, "table of pairs", table, convert, sure=False)
     square = table.square
     if square is not None and square.is_symmetric:
         return None
@@ -147,17 +174,52 @@ def match_list(
     sure = not both_ways and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
         sure &= square.bare and square.has_diagonal
-    how = str(pair_columns(names, who=respondent))
-    return Reading(SIMILARITIES, _LIST, how, table, lambda: _read_list(table, respondent), sure)
+    columns = pair_columns(names, who=respondent)
+    convert = partial(_read_list, table, columns, None)
+    return Reading(SIMILARITIES, _LIST, str(columns), table, convert, sure, roles=_roles(columns))
 
 
-def _read_list(table: Table, respondent: str | None) -> tuple[Similarities, str]:
-    columns = pair_columns(table.names, who=respondent)
-    data = Similarities.from_frame(table.frame, *columns)
-    used = {*columns, *(() if data.people is None else data.people)}
-    unused = [name for name in table.names if name not in used and not name.startswith("column ")]
-    ignored = f"; columns not used: {shorten(unused)}" if unused else ""
-    return data, f"{data}, {columns}{ignored}"
+def _roles(columns: PairColumns) -> ColumnsRead:
+    """The columns that are read."""
+    counts = () if columns.count is None else (columns.count,)
+    return ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
+
+
+def _measure(table: Table, respondent: str | None, of_dissimilarities: bool) -> str | None:
+    """The column of dissimilarities, or the only one of numbers that may be a measure, where no name says which."""
+    own = by_plain_name(table.names)
+    if of_dissimilarities and (name := next(DISSIMILARITY.each(own), None)) is not None:
+        return name
+    if any(role.among(own) is not None for role in (SIMILARITY, DISSIMILARITY)):
+        return SIMILARITY.among(own) if of_dissimilarities else None
+    taken = {respondent, COUNT.among(own), *RESPONDENT.surely(own)}
+    objects = next((sides.columns for sides in side_columns(table.names)), None)
+    if objects is None:
+        return None
+    names = [name for name in table.names if name not in (*objects, *taken)]
+    measures = [name for name in names if may_measure(name, column(table.frame, name))]
+    return measures[0] if len(measures) == 1 else None
+
+
+def _refuse_columns(names: list[str], respondent: str | None) -> Any:
+    """Raise for columns of dissimilarities, or of several similarities."""
+    pair_columns(names, who=respondent)
+    raise DataError(f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}.")
+
+
+def _read_list(table: Table, columns: PairColumns, how_similar: str | None) -> tuple[Similarities, str]:
+    frame, how = table.frame, ""
+    if how_similar is not None:
+        distance = pd.to_numeric(column(frame, columns.similarity), errors="raise").to_numpy(float).copy()
+        sides = (frame[columns.first].map(as_label), frame[columns.second].map(as_label))
+        there = ~np.isnan(distance) & (sides[0] != sides[1]).to_numpy()
+        rows = np.flatnonzero(there)
+        distance[there] = similar(
+            distance[there], how_similar, lambda k: "{!r} and {!r}".format(*(side.iloc[rows[k]] for side in sides))
+        )
+        frame, how = frame.assign(**{columns.similarity: distance}), f", dissimilarities ({how_similar})"
+    data = Similarities.from_frame(frame, *columns)
+    return data, f"{data}, {columns}{how}"
 
 
 LIST = Shape(
@@ -169,7 +231,7 @@ LIST = Shape(
         "rating, proximity) and, if rows stand for several judgements, 'count'"
     ),
     roles=(RESPONDENT,),
-    settings=("known", "symmetrize"),
+    settings=("known", "symmetrize", "dissimilarities"),
 )
 
 
