@@ -312,6 +312,13 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
     near = [(shape, lack) for shape in tried if table.named and (lack := shape.lacks(table))]
     known = "have no shape that is known" if len(kinds) > 2 else f"are not {_either(kinds)}"
     found = f"The columns {shorten(table.names, 12)} {known}"
+    if not near and holds_scores(table):
+        return RecognitionError(
+            f"The table has scores, real numbers in {shorten(table.names, 4)}, and not comparisons; write a row for"
+            " each item and pair of options, with the columns 'winner' and 'loser'.",
+            (),
+            wanted,
+        )
     if not near:
         shapes = "; or ".join(shape.expected for shape in tried)
         if len(kinds) > 1:
@@ -321,6 +328,14 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
     name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
     message = Message(f"{found}. Nearest is a {shape.name}, but for {lack.what}", name, f"; it has {shape.expected}.")
     return RecognitionError(message, (), wanted, shape.name)
+
+
+def holds_scores(table: Table) -> bool:
+    """Return whether a table has columns of real numbers beside one of labels or none, as scores of models have."""
+    frame = table.frame
+    texts = [name for name in frame.columns if frame[name].dtype.kind not in "iuf"]
+    real = [name for name in frame.columns if name not in texts and (frame[name] % 1 > 0).any()]
+    return len(real) > 1 and len(texts) < 2 and all(frame[name].is_unique for name in texts)
 
 
 def _no_order(table: Table) -> Message:

@@ -110,7 +110,10 @@ def other_labels(frame: pd.DataFrame) -> str:
     numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
     if numeric[0] or not all(numeric[1:]) or len(frame) + 1 != len(numeric):
         return ""
-    return mismatch(map(as_label, frame.iloc[:, 0]), frame.columns[1:])
+    rows, header = list(map(as_label, frame.iloc[:, 0])), frame.columns[1:]
+    if frame.columns[0] != "column 1" and not {*rows} & {*header}:  # items, and what has numbers of them
+        return ""
+    return mismatch(rows, header)
 
 
 def _is_bare(frame: pd.DataFrame) -> bool:

@@ -417,7 +417,7 @@ class Table:
         for name in names:
             column(self.frame, name)
         numbering = []
-        if self.named and not self.sheets and not self.short_rows and self.square is None:
+        if self.named and not self.sheets and not self.short_rows and (self.square is None or self.square.bare):
             numbering = [name for name in self.names if name not in kept and _numbers_rows(name, self.frame[name])]
         dropped = list(dict.fromkeys([*names, *numbering]))
         if not dropped:

@@ -8,10 +8,10 @@ import pandas as pd
 
 from thali._labels import as_label, plural, shorten
 from thali.data.columns import column
-from thali.data.described_columns import ColumnsRead, may_measure, side_columns
+from thali.data.described_columns import ColumnsRead, may_measure
 from thali.data.kinds import SIMILARITIES
 from thali.data.pairs.columns import choice_columns
-from thali.data.roles import COUNT, DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
+from thali.data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
 from thali.data.similarities import Similarities
 from thali.data.similarities.tables import (
     EXPECTED,
@@ -192,11 +192,11 @@ def _measure(table: Table, respondent: str | None, of_dissimilarities: bool) -> 
         return name
     if any(role.among(own) is not None for role in (SIMILARITY, DISSIMILARITY)):
         return SIMILARITY.among(own) if of_dissimilarities else None
-    taken = {respondent, COUNT.among(own), *RESPONDENT.surely(own)}
-    objects = next((sides.columns for sides in side_columns(table.names)), None)
-    if objects is None:
+    try:
+        read = {*pair_columns(table.names, similarity="", who=respondent)}
+    except DataError:
         return None
-    names = [name for name in table.names if name not in (*objects, *taken)]
+    names = [name for name in table.names if name not in read]
     measures = [name for name in names if may_measure(name, column(table.frame, name))]
     return measures[0] if len(measures) == 1 else None
 
