@@ -28,6 +28,7 @@ from .data.triplets import Triplets as Triplets
 from .model.registry import models as models
 from .model.saved import load as load
 from .paired.leaderboard import leaderboard as leaderboard
+from .reading.data_of_table import read as read
 from .reading.table import read_table as read_table
 from .surfaces.report import findings as findings
 from .trees.tree import Tree as Tree

@@ -1,6 +1,9 @@
 """Tables that were silently taken for something else, each with variants of its kind; and what no shape reads."""
 
+import io
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import thali as th
@@ -9,6 +12,7 @@ from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.data.similarities import Similarities
 from thali.errors import DataError, DataWarning
 from thali.reading.recognise import RecognitionError, read
+from thali.reading.shapes import SHAPES
 
 OF_SIMILARITIES = (SIMILARITIES, TRIPLETS)  # the data of additive clustering
 
@@ -278,3 +282,43 @@ def test_choices_and_experiments_name_them_too():
     assert "columns not used: 'a'" in taken(text, CHOICES)[1]
     text = OFFERED.format("brand").replace(",1,1\n", ",x,1\n").replace(",1,0\n", ",y,0\n").replace(",0,0\n", ",x,0\n")
     assert "columns not used: 'brand'" in taken(text, EXPERIMENTS, attributes=["fee"])[1]
+
+
+# The same in Python ---------------------------------------------------------------------------------------------------
+
+
+def test_python_reads_what_the_terminal_reads(tmp_path):
+    header, rows = UNUSED["trials"]
+    text = "\n".join([f"{header},who", *(f"{row},{'xyz'[k // 3]}" for k, row in enumerate(rows.split("/")))])
+    (tmp_path / "votes.csv").write_text(text)
+    for source in (tmp_path / "votes.csv", str(tmp_path / "votes.csv"), th.read_table(tmp_path / "votes.csv")):
+        data = th.read(source)
+        assert data == taken(text)[0] and data.read_as == taken(text)[1]
+        assert th.read(source, respondent="who").respondents == ("x", "y", "z")
+        assert th.read(source, "who == x", without="who").n_comparisons == 3
+    assert th.PairedComparisons([[0, 1], [2, 0]]).read_as == ""
+
+
+def test_it_reads_every_kind():
+    square = pd.DataFrame([[0, 3, 1], [2, 0, 4], [5, 1, 0]], list("abc"), list("abc"))
+    assert th.read(square) == th.PairedComparisons(square)
+    assert th.read(square / 10 + square.T / 10) == th.Similarities(square / 10 + square.T / 10)
+    assert th.read(square + square.T, dissimilarities="exponential").n_pairs == 3
+    frame = pd.read_csv(io.StringIO(OFFERED.format("av")))
+    assert th.read(frame, attributes=["fee"]) == th.ChoiceExperiment.from_frame(frame[frame.av == 1].drop(columns="av"))
+    assert th.read(frame, choice_id="task", alternative="alt").n_choices == 4
+    rows = th.read(pd.DataFrame({"height": [1.0, 3.0, 2.0], "kind": ["a", "b", "a"]}), target="kind")
+    assert rows.read_as.startswith("3 rows, 1 covariate") and list(rows.labels) == ["a", "b", "a"]
+
+
+def test_it_says_what_was_tried():
+    with pytest.raises(DataError, match="Name attributes if it holds choice experiments, choice_id if"):
+        th.read(pd.read_csv(io.StringIO(OFFERED.format("av"))))
+    with pytest.raises(DataError) as error:
+        th.read(pd.DataFrame({"foo": ["a", "b"], "bar": ["x", "x"], "baz": ["p", "q"]}))
+    for shape in SHAPES:
+        assert f"{shape.name} (no " in str(error.value)
+    with pytest.raises(DataError, match=r"Nearest is a table of trials.*Tried: .*list of similarities \(no"):
+        th.read(pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"]}))
+    with pytest.raises(th.errors.ArgumentError, match="There is no argument 'colour'"):
+        th.read(pd.DataFrame({"left": ["a", "b"]}), colour="left")

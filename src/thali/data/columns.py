@@ -176,7 +176,9 @@ def numbers_rows(values: "pd.Series") -> bool:
     if numbers[0] in (0, 1) and np.array_equal(numbers - numbers[0], rows):
         return True
     lines = values.index.to_numpy()  # of the file
-    return lines.dtype.kind in "iu" and numbers[0] - lines[0] in (-2, -1, 0, 1) and np.ptp(numbers - lines) == 0
+    if lines.dtype.kind not in "iu" or (lines[0] <= 2 and np.ptp(np.diff(lines)) == 0):
+        return False
+    return numbers[0] - lines[0] in (-2, -1, 0, 1) and np.ptp(numbers - lines) == 0
 
 
 def stood_for(rows: "pd.DataFrame", count: str | None) -> float:

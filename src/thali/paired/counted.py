@@ -8,7 +8,6 @@ import numpy as np
 
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
-from thali.data.columns import as_frame
 from thali.data.judged import Judged, not_pairs
 from thali.data.kinds import CHOICES, PAIRS
 from thali.data.pairs import PairedComparisons
@@ -115,20 +114,16 @@ def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
 
     `others`: kinds of data that it may hold besides.
     """
-    frame = as_frame(frame)
-    if not columns and set(map(str, frame.index)) == set(map(str, frame.columns)):
-        return PairedComparisons(frame)
     return rows_of(frame, columns, others).build()[0]
 
 
 def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "Rows":
     """The rows of a data frame that count, and what is known of its columns; `others`: see `Rows`."""
     from thali.reading.counting import Rows
-    from thali.reading.table import Table
+    from thali.reading.data_of_table import table_of
     from thali.reading.where import Where
 
-    frame = as_frame(frame)
-    table = Table(frame.set_axis(range(len(frame)), axis=0), "the data frame")
+    table = table_of(frame)
     named = {name: value for name, value in columns.items() if name != "where"}
     return Rows(table.only(Where.of(columns.get("where"))), named, others=others)
 

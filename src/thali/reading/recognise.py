@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from thali._labels import as_label, shorten, suggest
 from thali._source import Source
 from thali.data.columns import column
 from thali.data.kinds import EXPERIMENTS, SIMILARITIES, TRIPLETS
-from thali.data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, refuse_ambiguous
+from thali.data.roles import COUNT, OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, by_plain_name, refuse_ambiguous
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
 from .beside_design import answered, answers_in_loops
@@ -267,7 +268,8 @@ def recognise(
 
 def columns_in(options: Mapping[str, Any]) -> list[str]:
     """List the columns that these options name, whatever else they say."""
-    return [name for value in options.values() for name in ([value] if isinstance(value, str) else value or ())]
+    several = (value for value in options.values() if isinstance(value, list | tuple | Mapping))
+    return [*(value for value in options.values() if isinstance(value, str)), *chain.from_iterable(several)]
 
 
 def check_names(options: dict[str, Any], *kinds: str) -> None:
@@ -319,6 +321,8 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
             (),
             wanted,
         )
+    if not near and not wanted:
+        return RecognitionError(f"{found}. {reasons(tried, table)}", (), wanted)
     if not near:
         shapes = "; or ".join(shape.expected for shape in tried)
         if len(kinds) > 1:
@@ -336,6 +340,19 @@ def holds_scores(table: Table) -> bool:
     texts = [name for name in frame.columns if frame[name].dtype.kind not in "iuf"]
     real = [name for name in frame.columns if name not in texts and (frame[name] % 1 > 0).any()]
     return len(real) > 1 and len(texts) < 2 and all(frame[name].is_unique for name in texts)
+
+
+def reasons(tried: Sequence[Shape], table: Table) -> str:
+    """List the shapes that were tried, and what the table lacks of each."""
+    return f"Tried: {'; '.join(f'{shape.name} ({_reason(shape, table)})' for shape in tried)}."
+
+
+def _reason(shape: Shape, table: Table) -> str:
+    """Say what a table lacks of a shape: columns with its names, else what such a table has."""
+    own = by_plain_name(table.names)
+    main = [role for role in shape.roles if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)]
+    lacking = [role.name for role in main if role.among(own) is None]
+    return f"no {', '.join(lacking)}" if lacking else shape.needs or "other cells"
 
 
 def _no_order(table: Table) -> Message:

@@ -82,6 +82,7 @@ class Shape:
     settings: tuple[str, ...] = ()  # its other keyword arguments
     named_by: tuple[str, ...] = ()  # those that, if given, say that a table has this shape
     main: tuple[str, ...] = ()  # those that name the columns which are looked at first
+    needs: str = ""  # what it has instead of columns with such names, for the error about a table of no shape
     triangle: bool = False  # whether rows may end at the diagonal
     lacks: Callable[[Table], "Lack | None"] = lambda table: None  # what a table that nearly has this shape lacks
 

@@ -185,6 +185,7 @@ RANKINGS = Shape(
     named_by=_RANKINGS_NAMED_BY,
     lacks=rankings_lack,
     main=("respondent",),
+    needs="no columns of ranks",
 )
 
 
@@ -294,6 +295,7 @@ BEST_TABLE = Shape(
     roles=(RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),
+    needs="no series of options with their best",
 )
 
 

@@ -128,6 +128,7 @@ LONG_TABLE = Shape(
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
     settings=("known", "attributes", "levels", "none", "bins", "bought"),
     main=("respondent", "task", "chosen"),
+    needs="no attributes that differ within tasks",
 )
 
 
@@ -189,6 +190,7 @@ WIDE = Shape(
     settings=("alternatives", "levels", "none", "bins", "bought"),
     lacks=wide_lacks,
     main=("respondent", "task", "chosen"),
+    needs="no columns such as price_1 and price_2",
 )
 
 

@@ -125,6 +125,7 @@ SQUARE = Shape(
     match_square,
     expected="a square table of counts (row over column; the first column repeats the labels of the header)",
     settings=("weights",),
+    needs="no square",
 )
 
 
@@ -165,6 +166,7 @@ SHEETS = Shape(
     match_sheets,
     expected="a workbook with such a square for every respondent, a sheet each",
     settings=("weights",),
+    needs="no sheets of squares",
 )
 
 
@@ -488,6 +490,7 @@ WIDE = Shape(
     settings=("coding", "weights"),
     lacks=wide_lacks,
     main=("respondent",),
+    needs="no columns of pairs",
 )
 
 

@@ -83,6 +83,7 @@ SQUARE = Shape(
     ),
     settings=("symmetrize", "dissimilarities"),
     triangle=True,
+    needs="no square",
 )
 
 
@@ -132,6 +133,7 @@ SHEETS = Shape(
     expected="a workbook with such a square of similarities for every respondent, a sheet each",
     settings=("symmetrize",),
     triangle=True,
+    needs="no sheets of squares",
 )
 
 
@@ -232,6 +234,7 @@ LIST = Shape(
     ),
     roles=(RESPONDENT,),
     settings=("known", "symmetrize", "dissimilarities"),
+    needs="no similarity of two columns of objects",
 )
 
 

@@ -67,6 +67,7 @@ SHAPE = Shape(
     settings=("weights",),
     named_by=NAMED_BY,
     lacks=lacks,
+    needs="no three objects and the odd one",
 )
 
 
