@@ -10,8 +10,8 @@ from thali._described import Facts
 from thali._labels import shorten, suggest
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.levels import ALPHABET, MANY_LEVELS, MEASURED, NUMBERS, as_number, is_whole
-from thali.data.experiments.scheme import INSIDE, Encoded, Scheme, with_constants
-from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting
+from thali.data.experiments.scheme import INSIDE, Encoded, Scheme, why_no_constants, with_constants
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 from thali.inference.warn import warn
 
 if TYPE_CHECKING:
@@ -264,16 +264,30 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             )
 
 
-def experiment(data: Any, constants: bool = False) -> ChoiceExperiment:
+def experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
     """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             f"The model needs a ChoiceExperiment; got {type(data).__name__}. Make one by "
             "ChoiceExperiment.from_frame(frame)."
         )
-    if not isinstance(constants, bool):
-        raise ArgumentError(Argument("constants"), f" must be True or False; got {constants!r}.")
-    return with_constants(data) if constants else data
+    if not isinstance(constants, bool | None):
+        raise ArgumentError(Argument("constants"), f" must be True, False or None; got {constants!r}.")
+    return with_constants(data) if has_constants(data, constants) else data
+
+
+def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
+    """Return whether alternatives have constants; None: where they have names."""
+    return not why_no_constants(data) if constants is None else constants
+
+
+def constants_in_words(data: ChoiceExperiment, constants: bool | None) -> Message:
+    """Say whether alternatives have constants, and how to change that."""
+    if has_constants(data, constants):
+        change = Clause(" (none by ", Setting("constants", False), ")")
+        return Message("a constant for each named alternative", change)
+    why = f", as {why_no_constants(data)}" if constants is None else ""
+    return Message("no constants of alternatives", why, Clause(" (others by ", Setting("constants", True), ")"))
 
 
 def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) -> None:
@@ -297,10 +311,12 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 
 
 def measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
-    """Which attributes are taken as numbers because of what they hold."""
+    """Which attributes are taken as numbers because of what they hold, and which alternatives have constants."""
+    constants = (("constants", scheme.levels[scheme.alternative]),) if scheme.alternative in scheme.names else ()
     names = [name for name in scheme.measured if name in coding.linear]
     why = f"more than {MANY_LEVELS} different ones"
-    return (("taken as numbers", f"{shorten(names)} ({why}; to have levels, list them)"),) if names else ()
+    numbers = (("taken as numbers", f"{shorten(names)} ({why}; to have levels, list them)"),) if names else ()
+    return *constants, *numbers
 
 
 def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:

@@ -438,7 +438,12 @@ INTERACTIONS = Option(
     LISTS,
     metavar="NAME=A,B,...",
 )
-CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
+CONSTANTS = Option(
+    "constants",
+    "A constant for each label of an alternative.",
+    bool,
+    default="for alternatives that have names, none for numbered ones",
+)
 SPACE = Option(
     "space",
     "What coefficients are: utilities, or amounts in units of the attribute that is called price, cost, fee or fare.",
