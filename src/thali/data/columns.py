@@ -172,13 +172,11 @@ def numbers_rows(values: "pd.Series") -> bool:
     """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ..., of three rows or more, or of rows left of a file."""
     if len(values) < 3 or values.dtype.kind not in "iuf":
         return False
-    numbers, rows = values.to_numpy(float), np.arange(len(values))
-    if numbers[0] in (0, 1) and np.array_equal(numbers - numbers[0], rows):
-        return True
-    lines = values.index.to_numpy()  # of the file
-    if lines.dtype.kind not in "iu" or (lines[0] <= 2 and np.ptp(np.diff(lines)) == 0):
-        return False
-    return numbers[0] - lines[0] in (-2, -1, 0, 1) and np.ptp(numbers - lines) == 0
+    rows, starts = values.index.to_numpy(), (-2, -1, 0, 1)  # numbers of rows in a file, of which some were left out
+    if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
+        rows, starts = np.arange(len(values)), (0, 1)
+    steps = values.to_numpy(float) - rows
+    return steps[0] in starts and np.ptp(steps) == 0
 
 
 def stood_for(rows: "pd.DataFrame", count: str | None) -> float:

@@ -536,8 +536,5 @@ def names_of_columns() -> "pd.DataFrame":
     shown = [role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)]
     rows = [(role.cell, (role.english, role.german, role.french, role.spanish, role.vague)) for role in shown]
     names = [[cell, *(", ".join(text.split()) for text in texts)] for cell, texts in rows]
-    for role, cells in zip(shown, names, strict=True):
-        cells[1] += f"; each also with {', '.join(role.endings.split())} behind it" if role.endings else ""
-        cells[-1] += f", {role.wider.meaning} elsewhere" if role.wider else ""
     held = pd.Index([role.meaning for role in shown], name="a column holds")
     return pd.DataFrame(names, held, ["a cell is", *LANGUAGES, "if there is no other"])

@@ -337,9 +337,9 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
 def holds_scores(table: Table) -> bool:
     """Return whether a table has columns of real numbers beside one of labels or none, as scores of models have."""
     frame = table.frame
-    texts = [name for name in frame.columns if frame[name].dtype.kind not in "iuf"]
-    real = [name for name in frame.columns if name not in texts and (frame[name] % 1 > 0).any()]
-    return len(real) > 1 and len(texts) < 2 and all(frame[name].is_unique for name in texts)
+    numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
+    real = [name for name in numbers if (frame[name] % 1 > 0).any()]
+    return len(real) > 1 and len(numbers) > frame.shape[1] - 2
 
 
 def reasons(tried: Sequence[Shape], table: Table) -> str:

@@ -56,10 +56,10 @@ class Reading:
         unused = [name for name in table.names if name not in used and not table.frame[name].isna().all()]
         if unused:
             yield f"; columns not used: {shorten(unused)}"
-        if self.roles is not None and self.roles.judged and not getattr(data, "respondents", ()):
-            if likely := possible_respondents(table.frame, unused, self.roles):
-                which = f" ({shorten(likely)}?)"
-                yield Message(f"; respondents unknown{which}; name their column with ", Argument("respondent"))
+        if unused and self.roles is not None and not getattr(data, "respondents", ()):
+            if likely := possible_respondents(table.frame.loc[:, [*self.roles.all, *unused]], self.roles):
+                which = f"; respondents unknown ({shorten(likely)}?); name their column with "
+                yield Message(which, Argument("respondent"))
 
 
 class Lack(NamedTuple):

@@ -80,10 +80,9 @@ class Square:
         """Whether it holds counts, each row its largest on the diagonal, and all rows or all columns have one sum."""
         if not self.holds_counts or not self.has_diagonal:
             return False
-        counts = pd.to_numeric(pd.Series(self.cells.ravel()), errors="coerce").to_numpy(float).reshape(self.cells.shape)
-        others = np.where(np.eye(len(counts), dtype=bool), -1.0, counts)
-        dominates = bool((np.diag(counts) > others.max(axis=1)).all())
-        return dominates and any(bool((sums == sums[0]).all()) for sums in (counts.sum(axis=1), counts.sum(axis=0)))
+        own, others = pd.to_numeric(np.diag(self.cells), errors="coerce"), np.nan_to_num(self.numbers)
+        one_sum = any(np.ptp(own + others.sum(axis=axis)) == 0 for axis in (0, 1))
+        return one_sum and bool((own > others.max(axis=1)).all())
 
     @property
     def has_diagonal(self) -> bool:

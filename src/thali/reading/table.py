@@ -419,13 +419,11 @@ class Table:
         numbering = []
         if self.named and not self.sheets and not self.short_rows and (self.square is None or self.square.bare):
             numbering = [name for name in self.names if name not in kept and _numbers_rows(name, self.frame[name])]
-        dropped = list(dict.fromkeys([*names, *numbering]))
-        if not dropped:
+        if not names and not numbering:
             return self
-        notes = [self.note]
-        notes += [f"omitted as asked: {shorten(list(names))}"] if names else []
-        notes += [f"columns not used, as they number the rows: {shorten(numbering)}"] if numbering else []
-        return replace(self, frame=self.frame.drop(columns=dropped), note="; ".join(filter(None, notes)))
+        asked = f"omitted as asked: {shorten(list(names))}" * bool(names)
+        notes = self.note, asked, f"columns not used, as they number the rows: {shorten(numbering)}" * bool(numbering)
+        return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note="; ".join(filter(None, notes)))
 
     def parted(self, where: Where, held_out: bool) -> "Table":
         """Of rows that are held out where the conditions hold, if there are any, these or the others."""

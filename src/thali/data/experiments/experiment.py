@@ -128,7 +128,7 @@ class ExperimentRows(Frozen):
         (2, ('90', '150'))
         """
         from .dual import BOUGHT, refuse_both, refuse_nothing
-        from .frame import people_of, refuse_weights
+        from .frame import people_of
         from .wide import lacking_words, long_frame, wide_tasks
 
         bought = more.get("bought")
@@ -151,7 +151,6 @@ class ExperimentRows(Frozen):
         more["missing"] = lacking_words(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
-        refuse_weights(frame, further, np.arange(len(frame)))
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
         people = people_of(frame.set_axis(map(str, frame.columns), axis=1), further, who, "respondent")
         return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))

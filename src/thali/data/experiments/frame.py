@@ -18,7 +18,6 @@ from ..roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
-    SURVEY_WEIGHTS,
     TASK,
     by_plain_name,
     plain,
@@ -324,7 +323,6 @@ def choices_of(
 def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: Rows) -> "pd.DataFrame":
     """Return the rows of what was offered, without the column that says so and those that number the rows."""
     own = by_plain_name(marks)
-    refuse_weights(frame, own.values(), _tasks(rows))
     numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
     available = next((name for name in AVAILABLE.each(own) if not yes_no(column(frame, name))[1].any()), None)
     if numbering:
@@ -339,20 +337,6 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
         )
     note(f"alternatives offered if {available!r}: {plural(int((~offered).sum()), 'row')} of others left out")
     return frame.loc[offered].drop(columns=[*numbering, available])
-
-
-def refuse_weights(frame: "pd.DataFrame", names: Iterable[str], task: np.ndarray) -> None:
-    """Refuse a column that is called a weight and differs between tasks, but not within them."""
-    for name in names:
-        if plain(name) in SURVEY_WEIGHTS:
-            codes = distinct_texts(column(frame, name))[0]
-            if codes.max() > 0 and np.array_equal(codes, codes[_first(task)][task]):
-                raise DataError(
-                    f"Column {name!r} may hold weights of the answers, and models of choice experiments weigh all"
-                    " tasks alike; rename it if it describes the respondents, or drop it",
-                    Clause(" by ", Setting("without", [name])),
-                    ".",
-                )
 
 
 def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> Rows:

@@ -19,11 +19,12 @@ from thali.data.roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    SURVEY_WEIGHTS,
     TASK_OF_RESPONDENT,
     by_plain_name,
     plain,
 )
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table
@@ -44,18 +45,16 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
         return None
     how = f"choices of one alternative out of several, which are described by {shorten(described)}"
     other = CHOICES if numbers_places(table) else ""
-    convert, besides = partial(_read_long, table, options), (options.get("bought"), *_availability(table))
-    return Reading(EXPERIMENTS, _LONG, how, table, convert, bool(described), other, besides=besides)
-
-
-def _availability(table: Table) -> tuple[str, ...]:
-    """The columns that may say what was offered."""
-    return tuple(AVAILABLE.each(by_plain_name(table.names)))
+    convert, besides = partial(_read_long, table, options), AVAILABLE.each(by_plain_name(table.names))
+    return Reading(
+        EXPERIMENTS, _LONG, how, table, convert, bool(described), other, besides=(options.get("bought"), *besides)
+    )
 
 
 def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
     _refuse_parted_tasks(table, options)
     data = ChoiceExperiment.from_frame(table.frame, **options)
+    _refuse_weights(table, data)
     return data, _described(data)
 
 
@@ -76,6 +75,18 @@ def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
             f" {where} must hold in all rows of a task or in none; it holds in some of task {number!r} of respondent "
             f"{person!r}.",
         )
+
+
+def _refuse_weights(table: Table, data: ChoiceExperiment) -> None:
+    """Refuse a column that is called a weight, unless it is an attribute or the same in all rows."""
+    for name in table.names:
+        if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and table.frame[name].nunique() > 1:
+            raise DataError(
+                f"Column {name!r} may hold weights of the answers, and models of choice experiments weigh all tasks"
+                " alike; rename it if it describes the respondents, or drop it by ",
+                Setting("without", [name]),
+                ".",
+            )
 
 
 def _described(data: ChoiceExperiment) -> str:
@@ -170,6 +181,7 @@ def match_wide(
 
 def _read_wide(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
     data = ChoiceExperiment.from_wide(table.frame, **options)
+    _refuse_weights(table, data)
     return data, f"{how}: {_described(data)}"
 
 

@@ -71,23 +71,24 @@ def match_square(table: Table, weights: bool = False) -> Reading | None:
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, sure, could_be, doubt=doubt)
 
 
+_OF_DISTANCES = Clause(
+    "; of distances say ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")
+)
+
+
 def _doubt_of_square(square: Square) -> Message | None:
     """Ask about a square of whole numbers that is symmetric, or of confusions."""
     if square.holds_symmetric_counts:
         what = "The square is symmetric, and counts of choices would be 50:50 in every pair; it may hold distances or"
-        choices = ""
-    elif square.holds_confusions:
-        what = "The diagonal of the square dominates and all its rows have one sum, as confusions of stimuli do; it may"
-        what, choices = f"{what} hold", "; if it holds choices, row over column, empty the diagonal"
-    else:
+        return Message(f"{what} similarities", _OF_DISTANCES, ".")
+    if not square.holds_confusions:
         return None
     return Message(
-        f"{what} similarities",
-        Clause(" (of two sides their mean, by ", Setting("symmetrize", "mean"), ")") if choices else "",
-        Clause(
-            "; of distances say ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")
-        ),
-        f"{choices}.",
+        "The diagonal of the square dominates and all its rows have one sum, as confusions of stimuli do; it may hold"
+        " similarities",
+        Clause(" (of two sides their mean, by ", Setting("symmetrize", "mean"), ")"),
+        _OF_DISTANCES,
+        "; if it holds choices, row over column, empty the diagonal.",
     )
 
 
@@ -233,9 +234,7 @@ def _doubt_of_list(table: Table, one: PairColumns) -> Message | None:
     return Message(
         f"Columns 'i' and 'j' beside the numbers in {shorten(measures)} may be objects and their distances, objects and"
         " their similarities, or options of which 'i' was chosen",
-        Clause(
-            "; of distances say ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")
-        ),
+        _OF_DISTANCES,
         "; of choices name ",
         Argument("chosen"),
         " and ",

@@ -1,9 +1,9 @@
 """The shapes of table that hold similarities: a square, a workbook of squares, a list."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from thali._labels import as_label, plural, shorten
@@ -14,8 +14,6 @@ from thali.data.pairs.columns import choice_columns
 from thali.data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
 from thali.data.similarities import Similarities
 from thali.data.similarities.tables import (
-    EXPECTED,
-    PairColumns,
     from_dissimilarities,
     measured_pairs,
     pair_columns,
@@ -159,14 +157,12 @@ def match_list(
     if names and table.square is None and (known or dissimilarities is not None):
         measure = _measure(table, respondent, dissimilarities is not None)
         if measure is not None:
-            how = str(columns := pair_columns(names, similarity=measure, who=respondent))
-            convert = partial(_read_list, table, columns, dissimilarities)
-            return Reading(SIMILARITIES, _LIST, how, table, convert, roles=_roles(columns))
+            return _list_reading(table, respondent, measure, dissimilarities)
     if not tells_similarities(names, vaguely=True):
         own = by_plain_name(names)
         if not known or all(role.among(own) is None for role in (SIMILARITY, DISSIMILARITY)):
             return None
-        convert = partial(_refuse_columns, names, respondent)
+        convert = partial(_read_list, table, respondent)
         return Reading(SIMILARITIES, _LIST, "table of pairs", table, convert, sure=False)
     square = table.square
     if square is not None and square.is_symmetric:
@@ -176,24 +172,25 @@ def match_list(
     sure = not both_ways and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
         sure &= square.bare and square.has_diagonal
-    columns = pair_columns(names, who=respondent)
-    convert = partial(_read_list, table, columns, None)
-    return Reading(SIMILARITIES, _LIST, str(columns), table, convert, sure, roles=_roles(columns))
+    return replace(_list_reading(table, respondent), sure=sure)
 
 
-def _roles(columns: PairColumns) -> ColumnsRead:
-    """The columns that are read."""
+def _list_reading(
+    table: Table, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+) -> Reading:
+    """The reading of columns that are there."""
+    columns = pair_columns(table.names, similarity=measure, who=respondent)
     counts = () if columns.count is None else (columns.count,)
-    return ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
+    roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
+    convert = partial(_read_list, table, respondent, measure, how_similar)
+    return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
 def _measure(table: Table, respondent: str | None, of_dissimilarities: bool) -> str | None:
     """The column of dissimilarities, or the only one of numbers that may be a measure, where no name says which."""
     own = by_plain_name(table.names)
-    if of_dissimilarities and (name := next(DISSIMILARITY.each(own), None)) is not None:
-        return name
-    if any(role.among(own) is not None for role in (SIMILARITY, DISSIMILARITY)):
-        return SIMILARITY.among(own) if of_dissimilarities else None
+    if usual := DISSIMILARITY.among(own) or SIMILARITY.among(own):
+        return usual if of_dissimilarities else None
     try:
         read = {*pair_columns(table.names, similarity="", who=respondent)}
     except DataError:
@@ -203,25 +200,17 @@ def _measure(table: Table, respondent: str | None, of_dissimilarities: bool) -> 
     return measures[0] if len(measures) == 1 else None
 
 
-def _refuse_columns(names: list[str], respondent: str | None) -> Any:
-    """Raise for columns of dissimilarities, or of several similarities."""
-    pair_columns(names, who=respondent)
-    raise DataError(f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}.")
-
-
-def _read_list(table: Table, columns: PairColumns, how_similar: str | None) -> tuple[Similarities, str]:
-    frame, how = table.frame, ""
+def _read_list(
+    table: Table, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+) -> tuple[Similarities, str]:
+    columns, frame, how = pair_columns(table.names, similarity=measure, who=respondent), table.frame, ""
     if how_similar is not None:
-        distance = pd.to_numeric(column(frame, columns.similarity), errors="raise").to_numpy(float).copy()
-        sides = (frame[columns.first].map(as_label), frame[columns.second].map(as_label))
-        there = ~np.isnan(distance) & (sides[0] != sides[1]).to_numpy()
-        rows = np.flatnonzero(there)
-        distance[there] = similar(
-            distance[there], how_similar, lambda k: "{!r} and {!r}".format(*(side.iloc[rows[k]] for side in sides))
-        )
-        frame, how = frame.assign(**{columns.similarity: distance}), f", dissimilarities ({how_similar})"
+        differ = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
+        distance = pd.to_numeric(column(frame, columns.similarity))[differ].dropna()
+        values = similar(distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}")
+        frame, how = frame.assign(**{columns.similarity: pd.Series(values, distance.index)}), f" ({how_similar})"
     data = Similarities.from_frame(frame, *columns)
-    return data, f"{data}, {columns}{how}"
+    return data, f"{data}, {columns}{', dissimilarities' * bool(how)}{how}"
 
 
 LIST = Shape(
