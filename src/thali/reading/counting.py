@@ -219,13 +219,14 @@ def read_rows(
     `others`: kinds of data that it may hold besides.
     """
     conditions, without = Where.of(where), options.pop("without", None) or ()
+    named = [*besides, *columns_in(options)]
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())
     if batches is not None:
         with in_file(batches.head.file):
             conditions.check(batches.head.frame)
             kept = _Chosen(batches, conditions, _which_hold_text(batches, conditions.columns))
             head = kept.head()
-            head = head.without(without, [*besides, *columns_in(options)])
+            head = head.without(without, named)
             for name in besides:
                 column(head.frame, name)
         reading = Rows(head, options, others=others).reading()
@@ -240,7 +241,7 @@ def read_rows(
             return Rows(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
     table = load(path)
     with in_file(table.file):
-        table = table.only(conditions).without(without, [*besides, *columns_in(options)])
+        table = table.only(conditions).without(without, named)
         return Rows(table, options, others=others)
 
 

@@ -208,9 +208,10 @@ def _read_list(
         differ = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
         distance = pd.to_numeric(column(frame, columns.similarity))[differ].dropna()
         values = similar(distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}")
-        frame, how = frame.assign(**{columns.similarity: pd.Series(values, distance.index)}), f" ({how_similar})"
+        frame = frame.assign(**{columns.similarity: pd.Series(values, distance.index)})
+        how = f", dissimilarities ({how_similar})"
     data = Similarities.from_frame(frame, *columns)
-    return data, f"{data}, {columns}{', dissimilarities' * bool(how)}{how}"
+    return data, f"{data}, {columns}{how}"
 
 
 LIST = Shape(
