@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, shorten
+from thali._labels import as_label, plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 from thali.inference.warn import warn
 
 from ..answers import JudgedValues, Who, who_answered
 from ..checks import MAX_COUNTED, checked_numbers
-from ..columns import column, count_column, encode
+from ..columns import column, count_column, encode, note
 from ..roles import COUNT, DISSIMILARITY, RESPONDENT, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
 from ..squares import Words, cell, mismatch, square_table
 
@@ -447,6 +447,8 @@ def listed_pairs(
     # an object beside itself is the diagonal, which is not read; encode refuses it only where it counts
     names, i, j, _ = encode(first, second, np.zeros(len(frame)), labels, place)
     read = (i != j) & (counts > 0) & ~np.isnan(values)
+    if not read.all():
+        note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects left out")
     i, j, values, counts = i[read], j[read], values[read], counts[read]
     who = who_answered(frame, columns.who, columns)
     if who is None:
