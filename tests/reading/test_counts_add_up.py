@@ -135,7 +135,7 @@ def test_used_and_left_out_are_all(shape, seed):
     sizes = len(lines) // rows
     conditions = {}
     if not seed % 2:  # a row without a cell is none
-        header, lines = f"session,{header}", [f"s,{line}" for line in lines]
+        header, lines = f"note,{header}", [f"s,{line}" for line in lines]
     if seed % 2:  # some are left out by a condition, too
         header, lines = f"block,{header}", [f"{k // sizes % 3},{line}" for k, line in enumerate(lines)]
         conditions = {"where": "block != 2"}

@@ -283,11 +283,10 @@ def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
 
 def constants_in_words(data: ChoiceExperiment, constants: bool | None) -> Message:
     """Say whether alternatives have constants, and how to change that."""
-    if has_constants(data, constants):
-        change = Clause(" (none by ", Setting("constants", False), ")")
-        return Message("a constant for each named alternative", change)
-    why = f", as {why_no_constants(data)}" if constants is None else ""
-    return Message("no constants of alternatives", why, Clause(" (others by ", Setting("constants", True), ")"))
+    has = has_constants(data, constants)
+    why = f", as {why_no_constants(data)}" if constants is None and not has else ""
+    which = "a constant for each named alternative" if has else "no constants of alternatives"
+    return Message(which, why, Clause(" (change it by ", Setting("constants", not has), ")"))
 
 
 def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) -> None:
@@ -311,12 +310,10 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 
 
 def measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
-    """Which attributes are taken as numbers because of what they hold, and which alternatives have constants."""
-    constants = (("constants", scheme.levels[scheme.alternative]),) if scheme.alternative in scheme.names else ()
+    """Which attributes are taken as numbers because of what they hold."""
     names = [name for name in scheme.measured if name in coding.linear]
     why = f"more than {MANY_LEVELS} different ones"
-    numbers = (("taken as numbers", f"{shorten(names)} ({why}; to have levels, list them)"),) if names else ()
-    return *constants, *numbers
+    return (("taken as numbers", f"{shorten(names)} ({why}; to have levels, list them)"),) if names else ()
 
 
 def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:

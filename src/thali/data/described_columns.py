@@ -180,13 +180,13 @@ def possible_respondents(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]
     """Return the columns that may say who answered, where none is known to: few labels, each of several rows."""
     if roles.who is not None or roles.counts or not roles.judged:
         return []
-    frame = frame.head(_ROWS_LOOKED_AT)
+    whole, frame = frame, frame.head(_ROWS_LOOKED_AT)
     options = _labels(frame, roles)
     known = [_codes(column(frame, name)) for name in sorted(roles.all)]
     return [
         name
         for name in _further(frame, roles)
-        if _has_few_labels(column(frame, name))
+        if _has_few_labels(column(whole, name))
         and not any(_say_the_same(_codes(column(frame, name)), other) for other in known)
         and not _is_text_of_others(column(frame, name), options)
     ]

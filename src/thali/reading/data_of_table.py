@@ -65,8 +65,7 @@ def read(
     "long table, 'winner' chosen over 'loser', one comparison a row, respondents 'voter_id'"
     """
     check_names(columns, *_RECOGNISED)
-    kinds = [spec.kind for spec in SPECS if columns.get(spec.by_name) is not None]
-    kinds += [EXPERIMENTS] if columns.get("attributes") is not None else []
+    kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []
     table = load(path_or_frame) if isinstance(path_or_frame, str | Path | Source) else table_of(path_or_frame)
     dropped = [without] if isinstance(without, str) else list(without)
     try:
@@ -89,6 +88,6 @@ def table_of(frame: Any) -> Table:
     """The data frame as a table that was read; the labels of a square become its first column."""
     frame = as_frame(frame)
     if {*map(str, frame.index)} == {*map(str, frame.columns)}:
-        frame = frame.rename_axis(index=None).reset_index(names="column 1")
+        frame = frame.reset_index(names="column 1")
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1).set_axis(range(len(frame)), axis=0)
     return Table(frame, "the data frame")

@@ -39,7 +39,8 @@ class Reading:
         with in_file(self.table.file), listed_omissions() as clauses:
             data, sentence = self.convert()
             warn_of_practice(self.table, data)
-        parts = [*self._unused(self.table, data), *clauses, *([f"; {self.table.note}"] if self.table.note else [])]
+        note = f"; {self.table.note}" * bool(self.table.note)
+        parts = *self._unused(self.table, data), *clauses, note
         return data, sentence + "".join(part.render(words) if isinstance(part, Message) else part for part in parts)
 
     def _unused(self, table: Table, data: Any) -> Iterator[str | Message]:
@@ -53,7 +54,7 @@ class Reading:
             used |= {scheme.respondent, scheme.task, scheme.alternative, scheme.chosen, *scheme.names}
             used |= {name for name, _ in scheme.none}
             used |= {name for name in table.names if numbers_rows(table.frame[name])}  # of which a clause tells
-        unused = [name for name in table.names if name not in used and not table.frame[name].isna().all()]
+        unused = [name for name in table.names if name not in used and not name.startswith("column ")]
         if unused:
             yield f"; columns not used: {shorten(unused)}"
         if unused and self.roles is not None and not getattr(data, "respondents", ()):

@@ -70,10 +70,9 @@ class Square:
     @property
     def holds_symmetric_counts(self) -> bool:
         """Whether it holds counts of three options or more, the same on both sides of the diagonal."""
-        numbers = self.numbers
-        if numbers is None or len(numbers) < 3 or np.isinf(numbers).any():
+        if self.numbers is None or np.isinf(self.numbers).any():
             return False
-        return self.holds_counts and self.is_symmetric
+        return len(self.numbers) > 2 and self.holds_counts and self.is_symmetric
 
     @property
     def holds_confusions(self) -> bool:

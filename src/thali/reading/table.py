@@ -446,8 +446,7 @@ def _numbers_rows(name: str, values: "pd.Series") -> bool:
     short = plain(name)
     if not (short in ROW_NUMBERS or _UNNAMED.fullmatch(name)):
         return False
-    shuffled = short != "x" and len(values) > 2 and values.dtype.kind in "iu" and values.is_unique
-    return numbers_rows(values) or (shuffled and bool(values.min() >= 0))
+    return numbers_rows(values) or (short != "x" and values.dtype.kind in "iu" and values.is_unique)
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:

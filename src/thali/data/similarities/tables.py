@@ -125,10 +125,11 @@ def from_dissimilarities(found: Measured, how: str | Callable[[np.ndarray], Any]
 
 def similar(distance: np.ndarray, how: str | Callable[[np.ndarray], Any], pair: Callable[[int], str]) -> np.ndarray:
     """The same of a vector of dissimilarities; `pair` names the objects of one."""
-    if (distance < 0).any():
-        k = int((distance < 0).argmax())
+    if (wrong := (distance < 0) | np.isinf(distance)).any():
+        k = int(wrong.argmax())
+        what = "negative" if distance[k] < 0 else "infinite"
         raise DataError(
-            f"The dissimilarity of {pair(k)} is {distance[k]:g}, which is negative; dissimilarities must be 0 or more."
+            f"The dissimilarity of {pair(k)} is {distance[k]:g}, which is {what}; dissimilarities must be 0 or more."
         )
     if callable(how):
         return _returned(how(distance.copy()), len(distance))

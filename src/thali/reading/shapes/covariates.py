@@ -44,8 +44,7 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
         note(f"columns not used, as they number the rows: {shorten(numbering)}")
         covariates = covariates.drop(columns=numbering)
     if not covariates.shape[1]:
-        others = f" that does not number the rows, as {shorten(numbering)} does," if numbering else ""
-        raise DataError(f"There is no column{others} besides {target!r}; covariates are expected beside it.")
+        raise DataError(f"There is no column of covariates besides {target!r}; row numbers are none.")
     empty = labels.isna().to_numpy()
     if empty.any():
         line = labels.index[int(empty.argmax())]

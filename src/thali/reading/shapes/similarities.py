@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from thali._labels import as_label, plural, shorten
+from thali.data.checks import checked_numbers
 from thali.data.columns import column
 from thali.data.described_columns import ColumnsRead, may_measure
 from thali.data.kinds import SIMILARITIES
@@ -206,7 +207,9 @@ def _read_list(
     columns, frame, how = pair_columns(table.names, similarity=measure, who=respondent), table.frame, ""
     if how_similar is not None:
         differ = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
-        distance = pd.to_numeric(column(frame, columns.similarity))[differ].dropna()
+        given = column(frame, columns.similarity).astype(object)
+        numbers = checked_numbers(given.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity")
+        distance = pd.Series(numbers, frame.index)[differ].dropna()
         values = similar(distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}")
         frame = frame.assign(**{columns.similarity: pd.Series(values, distance.index)})
         how = f", dissimilarities ({how_similar})"
