@@ -28,6 +28,7 @@ from ._data.triplets import Triplets as Triplets
 from ._model.registry import models as models
 from ._model.saved import load as load
 from ._paired.leaderboard import leaderboard as leaderboard
+from ._reading.data_of_table import read as read
 from ._reading.table import read_table as read_table
 from ._surfaces.report import findings as findings
 from ._trees.tree import Tree as Tree

@@ -45,6 +45,11 @@ TEXTS = {
     "odd one out": "object1,object2,object3,odd\nA,B,C,C\nB,C,D,B\nA,B,D,3\n",
     "anchors": "anchor,near,far,subject\nA,B,C,1\nB,C,A,1\nC,A,D,2\n",
     "most alike": "object1,object2,object3,object4,chosen1,chosen2\nA,B,C,D,A,B\nB,C,D,A,C,D\n",
+    "distances": "i,j,distance\nA,B,1.5\nA,C,2\nB,C,.7\n",
+    "confusions": ",A,B,C\nA,38,4,8\nB,7,30,13\nC,5,12,33\n",
+    "offered": ",id,task,alt,fee,av,choice,weight\n0,1,1,a,1,1,1,1\n1,1,1,b,2,1,0,1\n2,1,1,c,1,0,0,1\n3,2,1,a,3,1,0,2\n"
+    "4,2,1,b,1,1,1,2\n",
+    "scores": "item,A,B\nq1,.1,.25\nq2,.3,.4\nq3,.5,.75\n",
     "covariates": "home,away,home_goals,away_goals,home_rest,away_rest\nA,B,2,1,3,7\nB,C,0,0,4,4\nC,A,1,3,7,3\n",
 }
 ODD = [
@@ -90,6 +95,13 @@ READERS = [read_table, *(lambda source, wanted=wanted: read(source, *wanted) for
 FURTHER = (kinds.EXPERIMENTS, kinds.TRIPLETS, kinds.BEST_WORST, *kinds.OF_GROUPS, kinds.PAIR_KINDS)
 READERS += [lambda source, kind=kind: read(source, kind) for kind in FURTHER]
 READERS += [lambda source: read(source, kinds.CLASSES, target="kind")]
+READERS += [lambda source, how=how: read(source, dissimilarities=how) for how in ("linear", "exponential")]
+READERS += [
+    thali.read,
+    lambda source: thali.read(source, without="A"),
+    lambda source: thali.read(source, respondent="n"),
+]
+READERS += [lambda source: thali.read(read_table(source)), lambda source: thali.read(source, attributes=["fee"])]
 
 
 class Hanging(BaseException):
@@ -251,6 +263,7 @@ OPTIONS = """
 --method maximum-likelihood | --lapse 2 | --lapse 0 | --aspects unique | --aspects x | --tree tree | --seed -1
 --draws 0 | --tune 999999999999999999999 | --model ? | --sigma -1 | --target kind | --folds 1 | --chosen n | --task ?
 --alternative A | --out data | --alpha nan | --symmetrize max | --weight-prior a,b | --bins price=0 | --levels size
+--without A | --without n | --dissimilarities max
 """
 OPTIONS = [option.split() for line in OPTIONS.strip().splitlines() for option in line.split(" | ")]
 

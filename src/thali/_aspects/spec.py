@@ -12,6 +12,7 @@ from thali._model.options import (
     BY,
     CHOSEN,
     CI,
+    DISSIMILARITIES,
     DRAWS,
     GROUP,
     LABELS,
@@ -36,6 +37,7 @@ from thali._model.options import (
     TREE,
     TUNE,
     WHERE,
+    WITHOUT,
 )
 from thali._model.spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
@@ -80,6 +82,7 @@ ELIMINATION = ModelSpec(
         *(each.but(methods=_CHAINS) for each in RUN if each not in (TUNE, THIN)),
         SEED,
         WHERE,
+        WITHOUT,
         LABELS,
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
@@ -148,8 +151,10 @@ ADDITIVE = ModelSpec(
         ),
         LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random.", data=(TRIPLETS,)),
         WHERE,
+        WITHOUT,
         LABELS,
         *(each.but(data=(TRIPLETS,)) for each in (*OF_TRIPLETS, RESPONDENT)),
+        DISSIMILARITIES,
         Option(
             "symmetrize",
             "Take the mean of the two sides of a square where they differ.",

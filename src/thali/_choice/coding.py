@@ -8,11 +8,11 @@ import numpy as np
 
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.levels import ALPHABET, MANY_LEVELS, MEASURED, NUMBERS, as_number, is_whole
-from thali._data.experiments.scheme import INSIDE, Encoded, Scheme, with_constants
+from thali._data.experiments.scheme import INSIDE, Encoded, Scheme, why_no_constants, with_constants
 from thali._described import Facts
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,16 +264,29 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             )
 
 
-def experiment(data: Any, constants: bool = False) -> ChoiceExperiment:
+def experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
     """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             f"The model needs a ChoiceExperiment; got {type(data).__name__}. Make one by "
             "ChoiceExperiment.from_frame(frame)."
         )
-    if not isinstance(constants, bool):
-        raise ArgumentError(Argument("constants"), f" must be True or False; got {constants!r}.")
-    return with_constants(data) if constants else data
+    if not isinstance(constants, bool | None):
+        raise ArgumentError(Argument("constants"), f" must be True, False or None; got {constants!r}.")
+    return with_constants(data) if has_constants(data, constants) else data
+
+
+def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
+    """Return whether alternatives have constants; None: where they have names."""
+    return not why_no_constants(data) if constants is None else constants
+
+
+def constants_in_words(data: ChoiceExperiment, constants: bool | None) -> Message:
+    """Say whether alternatives have constants, and how to change that."""
+    has = has_constants(data, constants)
+    why = f", as {why_no_constants(data)}" if constants is None and not has else ""
+    which = "a constant for each named alternative" if has else "no constants of alternatives"
+    return Message(which, why, Clause(" (change it by ", Setting("constants", not has), ")"))
 
 
 def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) -> None:

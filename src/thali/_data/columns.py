@@ -168,6 +168,17 @@ def count_column(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
     return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
 
 
+def numbers_rows(values: "pd.Series") -> bool:
+    """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ..., of three rows or more, or of rows left of a file."""
+    if len(values) < 3 or values.dtype.kind not in "iuf":
+        return False
+    rows, starts = values.index.to_numpy(), (-2, -1, 0, 1)  # numbers of rows in a file, of which some were left out
+    if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
+        rows, starts = np.arange(len(values)), (0, 1)
+    steps = values.to_numpy(float) - rows
+    return steps[0] in starts and np.ptp(steps) == 0
+
+
 def stood_for(rows: "pd.DataFrame", count: str | None) -> float:
     """How many comparisons the rows stand for by a column, of which only the numbers count, or one each."""
     import pandas as pd
@@ -222,10 +233,15 @@ def listed_omissions() -> Iterator[list[str]]:
 def note_omission(number: float, words: Iterable[str] = (), what: str = "row") -> None:
     """List how many rows have no answer, or warn of them where no sentence reports how a table was read."""
     said = f" ({shorten(sorted(words))})" if words else ""
-    clause = f"{plural(number, what)} without an answer{said} left out"
-    if number and (clauses := _CLAUSES.get()) is not None:
+    if number:
+        note(f"{plural(number, what)} without an answer{said} left out")
+
+
+def note(clause: str) -> None:
+    """List what was left out or how a column counts, or warn of it where no sentence reports how a table was read."""
+    if (clauses := _CLAUSES.get()) is not None:
         clauses.append(f"; {clause}")
-    elif number:
+    else:
         warn(DataWarning(f"{clause}."))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._labels import as_label
 
-from .columns import column
+from .columns import column, numbers_rows
 from .people import differing_columns
 from .roles import (
     ALTERNATIVE,
@@ -93,9 +93,10 @@ def shown_columns(names: Iterable[str]) -> list[str]:
 # What the columns of a table are there for: those that a shape reads, those that describe people or comparisons -------
 
 
-_MIN_PEOPLE, _MIN_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
 _CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
+_MIN_PEOPLE, _MIN_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
 _LOOKED_AT = 100  # cells that must be dates
+_ROWS_LOOKED_AT = 10_000  # that tell whether a column may say who answered
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
 _OUTCOMES = {name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms}
 _OUTCOMES |= {name for two in SHORT_GOALS for name in two}
@@ -159,29 +160,56 @@ def column_of_people(frame: "pd.DataFrame", roles: ColumnsRead, others: Collecti
 
     The rows of a value stand together, or something else is the same in them. Of several columns it is the finest.
     """
+    codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
+    most = {name: each.max() for name, each in codes.items()}
+    likely = [
+        name
+        for name in possible_respondents(frame, roles)
+        if name not in others
+        and most[name] >= _MIN_PEOPLE - 1
+        and np.bincount(codes[name]).min() >= _MIN_ANSWERS
+        and (
+            np.count_nonzero(np.diff(codes[name])) == most[name]
+            or any(_is_constant_within(codes[other], codes[name]) for other in most if most[other] < most[name])
+        )
+    ]
+    return max(likely, key=most.__getitem__, default=None)
+
+
+def possible_respondents(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
+    """Return the columns that may say who answered, where none is known to: few labels, each of several rows."""
     if roles.who is not None or roles.counts or not roles.judged:
-        return None
+        return []
+    whole, frame = frame, frame.head(_ROWS_LOOKED_AT)
     options = _labels(frame, roles)
     known = [_codes(column(frame, name)) for name in sorted(roles.all)]
-    codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
-    likely = {
-        name: each.max() + 1
-        for name, each in codes.items()
-        if name not in others
-        and _names_people(column(frame, name))
-        and not any(_say_the_same(each, other) for other in known)
+    return [
+        name
+        for name in _further(frame, roles)
+        if _has_few_labels(column(whole, name))
+        and not any(_say_the_same(_codes(column(frame, name)), other) for other in known)
         and not _is_text_of_others(column(frame, name), options)
-        and (
-            np.count_nonzero(np.diff(each)) == each.max()
-            or any(_is_constant_within(other, each) for other in codes.values() if other.max() < each.max())
-        )
-    }
-    return max(likely, key=lambda name: likely[name], default=None)
+    ]
 
 
 def _labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
     """Of the options."""
     return {as_label(value) for name in roles.options for value in column(frame, name).dropna().unique()}
+
+
+def may_measure(name: str, values: "pd.Series") -> bool:
+    """Return whether a column contains numbers that differ, and is none of trials, times or rows."""
+    return not _is_text(values) and not _names_outcome(name) and values.nunique() > 1 and not numbers_rows(values)
+
+
+def _has_few_labels(values: "pd.Series") -> bool:
+    """Return whether the cells are texts or whole numbers, each of two rows or more on average."""
+
+    if values.isna().any():
+        return False
+    is_text, labels = _is_text(values), values.nunique()
+    whole = values.dtype.kind in "iu" and np.mean(np.diff(values) == 1) < 0.5  # and no count, as of trials
+    return (2 if is_text else 3) <= labels <= len(values) / 2 and (is_text or bool(whole))
 
 
 def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
@@ -274,18 +302,3 @@ def _counts_rows(values: "pd.Series", people: np.ndarray | None) -> bool:
     same = who[1:] == who[:-1]
     by_chance = -sum(math.lgamma(rows + 1) for rows in np.bincount(people))
     return by_chance < math.log(_CHANCE) and bool((np.diff(numbers)[same] > 0).all())
-
-
-def _names_people(values: "pd.Series") -> bool:
-    """Whether the cells are texts or whole numbers, many of them, each of several rows, and no numbers of trials."""
-    import pandas as pd
-
-    if values.isna().any() or pd.api.types.is_bool_dtype(values.dtype):
-        return False
-    times = values.value_counts()
-    if len(times) < _MIN_PEOPLE or times.min() < _MIN_ANSWERS:
-        return False
-    if _is_text(values):
-        return True
-    numbers = values.to_numpy(float)
-    return bool((numbers == np.round(numbers)).all()) and np.mean(np.diff(numbers) == 1) < 0.5

@@ -19,6 +19,7 @@ class Frozen(Described):
     """Data made of a few fields, of which arrays are read-only."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
+    read_as: str = ""  # how `thali.read` read it
 
     @classmethod
     def _made_of(cls, *values: Any) -> Self:

@@ -71,6 +71,10 @@ class Role:
         Its usual names, between blanks, the likelier first.
     vague : str
         Names that say something else in other tables: they count where the table has no other.
+    endings : str
+        What may follow each usual name, as id follows voter in voter_id.
+    wider : Role, optional
+        A role whose usual names count last.
     """
 
     name: str
@@ -81,13 +85,16 @@ class Role:
     french: str = field(default="", repr=False)
     spanish: str = field(default="", repr=False)
     vague: str = field(default="", repr=False)
+    endings: str = field(default="", repr=False)
+    wider: "Role | None" = field(default=None, repr=False)
 
     @cached_property
     def languages(self) -> dict[str, tuple[str, ...]]:
         """The names that are sure, by language, as they are compared."""
         texts = (self.english, self.german, self.french, self.spanish)
+        endings = ("", *self.endings.split())
         return {
-            language: tuple(dict.fromkeys(map(plain, text.split())))
+            language: tuple(dict.fromkeys(plain(name) + ending for name in text.split() for ending in endings))
             for language, text in zip(LANGUAGES, texts, strict=True)
         }
 
@@ -99,7 +106,8 @@ class Role:
     @cached_property
     def synonyms(self) -> tuple[str, ...]:
         """All names, the vague ones last."""
-        return tuple(dict.fromkeys((*self.sure, *map(plain, self.vague.split()))))
+        wider = () if self.wider is None else self.wider.sure
+        return tuple(dict.fromkeys((*self.sure, *map(plain, self.vague.split()), *wider)))
 
     def but(self, **changes: str) -> "Role":
         """The same role with some things different."""
@@ -145,21 +153,22 @@ PLACE = "1, 2, 3, ..."
 NUMBER = "a number"
 ANSWER = "a label, a side or a word"
 
-# Who answered.
+# Who answered: people, and programs that judge.
 RESPONDENT = Role(
     "respondent",
     "who answered",
     LABEL,
-    "subject subjectid subj subjid participant participantid ppt pid respondent respondentid resp respid person"
-    " personid judge judgeid rater raterid assessor annotator annotatorid evaluator voter user userid worker workerid"
-    " prolificpid responseid runid student panelist consumer pupil child",
+    "subject subj participant ppt pid respondent resp person judge rater assessor annotator evaluator voter user worker"
+    " prolificpid responseid runid student panelist panellist consumer pupil child marker examiner teacher coder grader"
+    " reviewer scorer labeler labeller juror interviewee informant customer household sysrespnum",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte befragtennummer schüler schülerin"
     " schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
     vague="id",
+    endings="id hash name model no nr num number code uuid",
 )
-# The same where each row describes an alternative: what else describes people is no name of them.
+# The same where each row describes an alternative: what else describes people is a name of them if no other is.
 RESPONDENT_OF_TASKS = Role(
     "respondent",
     "who answered the tasks",
@@ -170,6 +179,7 @@ RESPONDENT_OF_TASKS = Role(
     RESPONDENT.french,
     RESPONDENT.spanish.removesuffix(" nombre"),
     vague="panelid individual individualid indiv household householdid user userid userindex consumer customer",
+    wider=RESPONDENT,
 )
 # Which choice, of several by everybody.
 TASK = Role(
@@ -233,6 +243,11 @@ COUNT = Role(
     "frecuencia veces",
 )
 WEIGHTS = ("weight", "weights")  # counts that may be fractional
+# In a choice experiment: how much the answers of a respondent count.
+SURVEY_WEIGHTS = (*WEIGHTS, "wt", "wgt", "sampleweight", "samplingweight", "surveyweight", "caseweight", "freq")
+SURVEY_WEIGHTS += ("frequency", "count", "counts")
+# Columns that programs write to number the rows: pandas, R, Rdatasets.
+ROW_NUMBERS = ("rownames", "rowname", "rownumber", "index", "x")
 
 # Two options and what came of them.
 FIRST = Role("first", "the first of two options", LABEL, "first")
@@ -317,7 +332,7 @@ SIMILARITY = Role(
     "ähnlichkeit aehnlichkeit",
     "similarité similitude ressemblance",
     "similitud semejanza parecido",
-    vague="s rating meanrating score value",
+    vague="s rating meanrating score value corr correlation cor r",
 )
 DISSIMILARITY = Role(
     "dissimilarity",

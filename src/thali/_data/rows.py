@@ -19,6 +19,7 @@ class Observations(NamedTuple):
     covariates: "pandas.DataFrame"
     labels: np.ndarray
     target: str  # name of the column of classes
+    read_as: str = ""  # how `thali.read` read them
 
     @property
     def classes(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from thali._arguments import between, positive, seed_number, several_whole, share, whole
 from thali._data import roles
+from thali._data.kinds import SIMILARITIES
 from thali._people.populations import Groups, Individuals, LatentClasses
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT
 
@@ -214,6 +215,23 @@ WHERE = Option(
     default="all rows count",
     metavar="CONDITION",
 )
+WITHOUT = Option(
+    "without",
+    "A column of the table that is not read, as if the file did not have it. May be given several times.",
+    EACH,
+    DATA,
+    default="none",
+    metavar="COLUMN",
+)
+DISSIMILARITIES = Option(
+    "dissimilarities",
+    "The numbers of a square or a list are dissimilarities d, such as distances. max: the similarity is the largest d"
+    " less d (1 - d if none is above 1); exp: exp(-d / mean).",
+    to=DATA,
+    default="similarities",
+    words={"max": "linear", "exp": "exponential"},
+    data=(SIMILARITIES,),
+)
 LABELS = Option(
     "labels",
     "A table of two columns, a name in the data and the label that is shown for it, of options, objects or levels.",
@@ -354,6 +372,7 @@ DESIGN = Option(
 )
 EXPERIMENT = (
     WHERE,
+    WITHOUT,
     LABELS,
     CODES,
     DESIGN,
@@ -419,7 +438,12 @@ INTERACTIONS = Option(
     LISTS,
     metavar="NAME=A,B,...",
 )
-CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
+CONSTANTS = Option(
+    "constants",
+    "A constant for each label of an alternative.",
+    bool,
+    default="for alternatives that have names, none for numbered ones",
+)
 SPACE = Option(
     "space",
     "What coefficients are: utilities, or amounts in units of the attribute that is called price, cost, fee or fare.",

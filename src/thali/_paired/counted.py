@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.columns import as_frame
 from thali._data.judged import Judged, not_pairs
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs import PairedComparisons
@@ -115,20 +114,16 @@ def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
 
     `others`: kinds of data that it may hold besides.
     """
-    frame = as_frame(frame)
-    if not columns and set(map(str, frame.index)) == set(map(str, frame.columns)):
-        return PairedComparisons(frame)
     return rows_of(frame, columns, others).build()[0]
 
 
 def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "Rows":
     """The rows of a data frame that count, and what is known of its columns; `others`: see `Rows`."""
     from thali._reading.counting import Rows
-    from thali._reading.table import Table
+    from thali._reading.data_of_table import table_of
     from thali._reading.where import Where
 
-    frame = as_frame(frame)
-    table = Table(frame.set_axis(range(len(frame)), axis=0), "the data frame")
+    table = table_of(frame)
     named = {name: value for name, value in columns.items() if name != "where"}
     return Rows(table.only(Where.of(columns.get("where"))), named, others=others)
 

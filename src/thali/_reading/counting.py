@@ -14,14 +14,14 @@ from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, NoDate, when_of
 from thali._inference.progress import Progress
 from thali._inference.warn import warn
-from thali._labels import as_label
+from thali._labels import as_label, shorten
 from thali._source import Source
-from thali.errors import Argument, DataError, DataWarning
+from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
 from .cells import Cells, separator_of
 from .json_rows import is_json
 from .practice import Marked, marked, says_practice
-from .recognise import recognise
+from .recognise import columns_in, recognise
 from .shape import Reading
 from .table import Table, holds_text, in_file, load, text_table
 from .where import Where
@@ -106,9 +106,9 @@ class Rows(NamedTuple):
     unread: str | None = None  # the column that says who answered, where it was not read
     others: tuple[str, ...] = ()  # kinds of data that the table may hold besides
 
-    def build(self) -> tuple[Any, str]:
-        """The comparisons, and a sentence that says how they were read."""
-        data, sentence = self.reading().build()
+    def build(self, words: Words = PYTHON) -> tuple[Any, str]:
+        """The comparisons, and a sentence in these words that says how they were read."""
+        data, sentence = self.reading().build(words)
         if self.warn is not None:
             self.warn(data)
         if self.unread is not None:
@@ -125,7 +125,7 @@ class Rows(NamedTuple):
     def reading(self) -> Reading:
         """How it is read."""
         if self.times is None:
-            return recognise(self.table, PAIRS, *self.others, **self.options)
+            return recognise(self.table, PAIRS, *self.others, asks=True, **self.options)
         return _as_counts(self.table, self.times, self.counts, self.options)
 
     def by(self, name: str) -> dict[str, Any]:
@@ -218,13 +218,15 @@ def read_rows(
 
     `others`: kinds of data that it may hold besides.
     """
-    conditions = Where.of(where)
+    conditions, without = Where.of(where), options.pop("without", None) or ()
+    named = [*besides, *columns_in(options)]
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())
     if batches is not None:
         with in_file(batches.head.file):
             conditions.check(batches.head.frame)
             kept = _Chosen(batches, conditions, _which_hold_text(batches, conditions.columns))
             head = kept.head()
+            head = head.without(without, named)
             for name in besides:
                 column(head.frame, name)
         reading = Rows(head, options, others=others).reading()
@@ -233,10 +235,14 @@ def read_rows(
             every = tuple(dict.fromkeys([*columns, *besides]))
             table, times = _counted(kept, every, counts, options.get("date"), progressbar)
             who = None if reading.roles is None or reading.roles.who in every else reading.roles.who
+            unused = [name for name in head.names if name not in (*every, who, *conditions.columns)]
+            notes = [head.note, f"columns not used: {shorten(unused)}" if unused else "", table.note]
+            table = replace(table, note="; ".join(filter(None, notes)))
             return Rows(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
     table = load(path)
     with in_file(table.file):
-        return Rows(table.only(conditions), options, others=others)
+        table = table.only(conditions).without(without, named)
+        return Rows(table, options, others=others)
 
 
 def is_large(path: str) -> bool:

@@ -1,16 +1,17 @@
 """Which data a table holds: each shape is tried, and one of them must match."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from thali._data.columns import column
-from thali._data.kinds import EXPERIMENTS
-from thali._data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, refuse_ambiguous
+from thali._data.kinds import EXPERIMENTS, SIMILARITIES, TRIPLETS
+from thali._data.roles import COUNT, OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, by_plain_name, refuse_ambiguous
 from thali._labels import as_label, shorten, suggest
 from thali._source import Source
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
@@ -143,7 +144,7 @@ COVARIATES = "covariates"  # the columns that describe comparisons
 _DECIDE_NONE = (RESPONDENT.name, TASK_OF_RESPONDENT.name, OBJECTS.name, TARGET.name)
 _COLUMNS = {role.name for shape in SHAPES for role in shape.roles}
 # Only shapes that know all of these that are given are tried.
-_DECIDING = _COLUMNS.difference(_DECIDE_NONE) | {"unranked", COVARIATES}
+_DECIDING = _COLUMNS.difference(_DECIDE_NONE) | {"unranked", COVARIATES, "dissimilarities"}
 
 
 class RecognitionError(DataError):
@@ -193,14 +194,19 @@ def recognise(
     *kinds: str,
     shapes: tuple[Shape, ...] = SHAPES,
     where: Any = None,
+    without: Sequence[str] = (),
     labels: Mapping[str, str] | Path | None = None,
     codes: Path | None = None,
     design: Path | None = None,
     holdouts: Any = None,
     held_out: bool = False,
+    asks: bool = False,
     **options: Any,
 ) -> Reading:
-    """The one way to read a table; of `holdouts`, a condition, the rows that are held out, or the others."""
+    """The one way to read a table; of `holdouts`, a condition, the rows that are held out, or the others.
+
+    `without`: columns that are not read. `asks`: nobody said that the data are of these kinds, so a doubt is an error.
+    """
     order: dict[str, list[str]] = {}
     if design is not None:
         with in_file(table.file):
@@ -217,7 +223,8 @@ def recognise(
     triangles = {shape.name for shape in tried if shape.triangle}
     conditions = Where.of(where)
     with in_file(table.file):
-        table = without_file_names(table.only(conditions).parted(Where.of(holdouts, "holdouts"), held_out))
+        table = table.only(conditions).parted(Where.of(holdouts, "holdouts"), held_out)
+        table = without_file_names(table.without(without, columns_in(options)))
         if labels is not None:
             table = relabelled(table, read_labels(labels) if isinstance(labels, Path) else labels)
         for role in sorted(_COLUMNS - {TARGET.name}):  # what classes are in is asked of the shape
@@ -226,7 +233,10 @@ def recognise(
                 column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
-        known = {"known": len(kinds) == 1, "levels": order | (options.get("levels") or {}) or None}
+        known = {
+            "known": len(kinds) == 1 or {*kinds} == {SIMILARITIES, TRIPLETS},
+            "levels": order | (options.get("levels") or {}) or None,
+        }
         readings = _matches(named or tried, table, options | known)
         sure = [reading for reading in readings if reading.sure] or readings[:1]
         if design is None and (not sure or kinds == (EXPERIMENTS,)) and (loops := answers_in_loops(table.names)):
@@ -237,6 +247,8 @@ def recognise(
             )
         if len(sure) > 1:
             raise _ambiguous(sure, kinds)
+        if sure and sure[0].doubt is not None and (asks or not kinds or SIMILARITIES in kinds):
+            raise RecognitionError(sure[0].doubt, (SIMILARITIES, sure[0].kind), kinds)
         if table.short_rows and not (sure and sure[0].shape in triangles):
             raise DataError(table.short_rows)
         if not sure and options.get(COVARIATES) is not None:
@@ -254,10 +266,16 @@ def recognise(
     return sure[0]
 
 
+def columns_in(options: Mapping[str, Any]) -> list[str]:
+    """List the columns that these options name, whatever else they say."""
+    several = (value for value in options.values() if isinstance(value, list | tuple | Mapping))
+    return [*(value for value in options.values() if isinstance(value, str)), *chain.from_iterable(several)]
+
+
 def check_names(options: dict[str, Any], *kinds: str) -> None:
     """Refuse names of columns, and other arguments about a table, that no shape of such data has."""
     known = {name for shape in SHAPES if shape.kind in kinds for name in shape.options if name != "known"}
-    known |= {"where", "labels", "codes", "design"}
+    known |= {"where", "without", "labels", "codes", "design"}
     if unknown := [name for name in options if name not in known]:
         names = shorten(sorted(known), 40)
         raise ArgumentError(f"There is no argument {unknown[0]!r}; what may be said of a table is {names}.")
@@ -296,6 +314,15 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
     near = [(shape, lack) for shape in tried if table.named and (lack := shape.lacks(table))]
     known = "have no shape that is known" if len(kinds) > 2 else f"are not {_either(kinds)}"
     found = f"The columns {shorten(table.names, 12)} {known}"
+    if not near and holds_scores(table):
+        return RecognitionError(
+            f"The table has scores, real numbers in {shorten(table.names, 4)}, and not comparisons; write a row for"
+            " each item and pair of options, with the columns 'winner' and 'loser'.",
+            (),
+            wanted,
+        )
+    if not near and not wanted:
+        return RecognitionError(f"{found}. {reasons(tried, table)}", (), wanted)
     if not near:
         shapes = "; or ".join(shape.expected for shape in tried)
         if len(kinds) > 1:
@@ -305,6 +332,27 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
     name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
     message = Message(f"{found}. Nearest is a {shape.name}, but for {lack.what}", name, f"; it has {shape.expected}.")
     return RecognitionError(message, (), wanted, shape.name)
+
+
+def holds_scores(table: Table) -> bool:
+    """Return whether a table has columns of real numbers beside one of labels or none, as scores of models have."""
+    frame = table.frame
+    numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
+    real = [name for name in numbers if (frame[name] % 1 > 0).any()]
+    return len(real) > 1 and len(numbers) > frame.shape[1] - 2
+
+
+def reasons(tried: Sequence[Shape], table: Table) -> str:
+    """List the shapes that were tried, and what the table lacks of each."""
+    return f"Tried: {'; '.join(f'{shape.name} ({_reason(shape, table)})' for shape in tried)}."
+
+
+def _reason(shape: Shape, table: Table) -> str:
+    """Say what a table lacks of a shape: columns with its names, else what such a table has."""
+    own = by_plain_name(table.names)
+    main = [role for role in shape.roles if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)]
+    lacking = [role.name for role in main if role.among(own) is None]
+    return f"no {', '.join(lacking)}" if lacking else shape.needs or "other cells"
 
 
 def _no_order(table: Table) -> Message:

@@ -1,12 +1,14 @@
 """What a shape is: one shape of table, how it is recognised, and how it becomes data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thali._data.columns import listed_omissions
-from thali._data.described_columns import ColumnsRead
+from thali._data.columns import listed_omissions, numbers_rows
+from thali._data.described_columns import ColumnsRead, possible_respondents
 from thali._data.roles import Role
+from thali._labels import shorten
+from thali.errors import PYTHON, Argument, Message, Words
 
 from .practice import warn_of_practice
 from .table import Table, in_file
@@ -27,16 +29,38 @@ class Reading:
     # that are alike in the former may be read as one. None: every row must be seen.
     counted: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     roles: ColumnsRead | None = None  # the columns that it reads, of rows that hold answers
+    besides: tuple[str | None, ...] | None = None  # others that it reads; None without roles: all
+    doubt: Message | None = None  # what to ask unless it was said of which kind the data are
 
-    def build(self) -> tuple[Any, str]:
-        """The data, and a sentence that says how they were read; errors name the file."""
+    def build(self, words: Words = PYTHON) -> tuple[Any, str]:
+        """The data, and a sentence in these words that says how they were read; errors name the file."""
         if self.table is None:
             return self.convert()
         with in_file(self.table.file), listed_omissions() as clauses:
             data, sentence = self.convert()
             warn_of_practice(self.table, data)
-        sentence += "".join(dict.fromkeys(clauses))
-        return data, f"{sentence}; {self.table.note}" if self.table.note else sentence
+        note = f"; {self.table.note}" * bool(self.table.note)
+        parts = *self._unused(self.table, data), *clauses, note
+        return data, sentence + "".join(part.render(words) if isinstance(part, Message) else part for part in parts)
+
+    def _unused(self, table: Table, data: Any) -> Iterator[str | Message]:
+        """Name the columns that the data do not contain, and those that may say who answered."""
+        if self.roles is None and self.besides is None:
+            return
+        used = {*(() if self.roles is None else self.roles.all), *(self.besides or ()), *table.conditioned}
+        if (people := getattr(data, "people", None)) is not None:
+            used |= set(map(str, people.columns))
+        if (scheme := getattr(data, "scheme", None)) is not None:
+            used |= {scheme.respondent, scheme.task, scheme.alternative, scheme.chosen, *scheme.names}
+            used |= {name for name, _ in scheme.none}
+            used |= {name for name in table.names if numbers_rows(table.frame[name])}  # of which a clause tells
+        unused = [name for name in table.names if name not in used and not name.startswith("column ")]
+        if unused:
+            yield f"; columns not used: {shorten(unused)}"
+        if unused and self.roles is not None and not getattr(data, "respondents", ()):
+            if likely := possible_respondents(table.frame.loc[:, [*self.roles.all, *unused]], self.roles):
+                which = f"; respondents unknown ({shorten(likely)}?); name their column with "
+                yield Message(which, Argument("respondent"))
 
 
 class Lack(NamedTuple):
@@ -59,6 +83,7 @@ class Shape:
     settings: tuple[str, ...] = ()  # its other keyword arguments
     named_by: tuple[str, ...] = ()  # those that, if given, say that a table has this shape
     main: tuple[str, ...] = ()  # those that name the columns which are looked at first
+    needs: str = ""  # what it has instead of columns with such names, for the error about a table of no shape
     triangle: bool = False  # whether rows may end at the diagonal
     lacks: Callable[[Table], "Lack | None"] = lambda table: None  # what a table that nearly has this shape lacks
 

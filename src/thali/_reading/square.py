@@ -68,6 +68,22 @@ class Square:
         return self.is_symmetric or _has_zero_triangle(self.numbers)
 
     @property
+    def holds_symmetric_counts(self) -> bool:
+        """Whether it holds counts of three options or more, the same on both sides of the diagonal."""
+        if self.numbers is None or np.isinf(self.numbers).any():
+            return False
+        return len(self.numbers) > 2 and self.holds_counts and self.is_symmetric
+
+    @property
+    def holds_confusions(self) -> bool:
+        """Whether it holds counts, each row its largest on the diagonal, and all rows or all columns have one sum."""
+        if not self.holds_counts or not self.has_diagonal:
+            return False
+        own, others = pd.to_numeric(np.diag(self.cells), errors="coerce"), np.nan_to_num(self.numbers)
+        one_sum = any(np.ptp(own + others.sum(axis=axis)) == 0 for axis in (0, 1))
+        return one_sum and bool((own > others.max(axis=1)).all())
+
+    @property
     def has_diagonal(self) -> bool:
         """Whether a number other than 0 stands on the diagonal."""
         return any(as_label(value) not in MISSING | {"0"} for value in np.diag(self.values.astype(object)))
@@ -92,7 +108,10 @@ def other_labels(frame: pd.DataFrame) -> str:
     numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
     if numeric[0] or not all(numeric[1:]) or len(frame) + 1 != len(numeric):
         return ""
-    return mismatch(map(as_label, frame.iloc[:, 0]), frame.columns[1:])
+    rows, header = list(map(as_label, frame.iloc[:, 0])), frame.columns[1:]
+    if frame.columns[0] != "column 1" and not {*rows} & {*header}:  # items, and what has numbers of them
+        return ""
+    return mismatch(rows, header)
 
 
 def _is_bare(frame: pd.DataFrame) -> bool:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,11 +14,11 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import pandas as pd
 
-from thali._data.columns import note_thousands, refuse_nested
+from thali._data.columns import column, note_thousands, numbers_rows, refuse_nested
 from thali._data.described_columns import side_columns
 from thali._data.pairs.trials import STEMS
-from thali._data.roles import BEST, CHOSEN_OF_TWO, ODD, RESPONDENT, WORST, by_plain_name, plain
-from thali._labels import as_label, plural
+from thali._data.roles import BEST, CHOSEN_OF_TWO, ODD, RESPONDENT, ROW_NUMBERS, WORST, by_plain_name, plain
+from thali._labels import as_label, plural, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
 
 _EXACT, _EXACT_BESIDE_GAPS = 17, 15  # digits of an integer; a column with gaps holds numbers of double precision
+
+_UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # here, by readr, by pandas
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 # A cell whose formula has no value beside it; t="str" with an empty value is one whose value is no text.
@@ -410,6 +412,19 @@ class Table:
         note = "; ".join(filter(None, [self.note, where.left_out(len(kept), int(kept.sum()))]))
         return replace(self, frame=frame, note=note, conditioned=where.columns)
 
+    def without(self, names: Sequence[str], kept: Collection[Any] = ()) -> "Table":
+        """Drop the columns of these names, and those that number the rows unless they are `kept`; note both."""
+        for name in names:
+            column(self.frame, name)
+        numbering = []
+        if self.named and not self.sheets and not self.short_rows and (self.square is None or self.square.bare):
+            numbering = [name for name in self.names if name not in kept and _numbers_rows(name, self.frame[name])]
+        if not names and not numbering:
+            return self
+        asked = f"omitted as asked: {shorten(list(names))}" * bool(names)
+        notes = self.note, asked, f"columns not used, as they number the rows: {shorten(numbering)}" * bool(numbering)
+        return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note="; ".join(filter(None, notes)))
+
     def parted(self, where: Where, held_out: bool) -> "Table":
         """Of rows that are held out where the conditions hold, if there are any, these or the others."""
         if not where.conditions:
@@ -424,6 +439,14 @@ class Table:
         note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out by {where}"]))
         conditioned, parted = (*self.conditioned, *where.columns), Parted(self.frame, kept, where)
         return replace(self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted)
+
+
+def _numbers_rows(name: str, values: "pd.Series") -> bool:
+    """Return whether a column numbers the rows by its name, as files of pandas and R do, and by its cells."""
+    short = plain(name)
+    if not (short in ROW_NUMBERS or _UNNAMED.fullmatch(name)):
+        return False
+    return numbers_rows(values) or (short != "x" and values.dtype.kind in "iu" and values.is_unique)
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -577,12 +600,12 @@ def _names_alike(header: list[str], columns: list[list[str]]) -> dict[str, bool]
     found = {}
     answers = {name for name in header if plain(name) in _ANSWERS}
     sides = [each.columns for each in side_columns(header) if answers and each.stem in STEMS]
-    for name, column in zip(header, columns, strict=True):
-        words = MISSING.intersection(column) - {""}
+    for name, cells in zip(header, columns, strict=True):
+        words = MISSING.intersection(cells) - {""}
         if words and (name in answers.union(*sides) or words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}):
             found[name] = True
         if plain(name) in RESPONDENT.sure:
-            texts = set(column) - MISSING
+            texts = set(cells) - MISSING
             if all(map(NUMBER.fullmatch, texts)) and len(set(map(_as_float, texts))) < len(texts):
                 found[name] = True
     return found

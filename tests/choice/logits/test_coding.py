@@ -156,7 +156,7 @@ def test_the_no_choice_option_has_no_label():
         ({"interactions": [("price", "price")]}, "of two attributes"),
         ({"interactions": [("price", "zoom"), ("zoom", "price")]}, "stands once"),
         ({"interactions": [("price", "size")]}, "interactions names 'size'"),
-        ({"constants": "mode"}, "constants must be True or False"),
+        ({"constants": "mode"}, "constants must be True, False or None"),
     ],
 )
 def test_bad_arguments(data, asked, sentence):

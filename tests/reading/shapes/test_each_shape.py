@@ -159,7 +159,8 @@ def test_what_a_long_table_of_choices_makes():
     data, sentence = choices.LONG_TABLE.match(table(SETS)).build()
     assert data == Choices(table(SETS).frame)
     assert sentence == (
-        "long table, 'alt' chosen if 'choice', occasions 'obsID': 2 options, 1 set of 2, 2 choices; not read: 'price'"
+        "long table, 'alt' chosen if 'choice', occasions 'obsID': 2 options, 1 set of 2, 2 choices; columns not used:"
+        " 'price'"
     )
     with pytest.raises(ValueError, match=r"x.csv: Column 'choice' must hold 1 .* row 3 holds 'maybe'"):
         choices.LONG_TABLE.match(table(SETS.replace("milk,0", "milk,maybe"))).build()

@@ -62,14 +62,15 @@ def test_names_of_the_model(run, fake, folder, name):
     assert fake.data.values.tolist() == [3.0, 1.0, 2.0]
 
 
-def test_a_symmetric_table_of_whole_numbers_is_comparisons_unless_said(run, fake, stand_in, folder):
+def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(run, refused, fake, stand_in, folder):
     def refuse(**settings):
         raise ArgumentError("this one fits comparisons")
 
     stand_in("elimination-by-aspects", refuse)
     (folder / "ratings.csv").write_text(",tea,milk,water\ntea,0,3,1\nmilk,3,0,2\nwater,1,2,0\n")
-    result = run("fit", "ratings.csv")
-    assert "if these are similarities, say --model additive" in result.err
+    asked = refused("fit", "ratings.csv")
+    assert "of distances say --dissimilarities max or exp. Say --model additive-clustering or" in asked
+    result = run("fit", "ratings.csv", "--model", "elimination-by-aspects")
     assert result.err.splitlines()[-1] == "thali: error: this one fits comparisons"
 
 

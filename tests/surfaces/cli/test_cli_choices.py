@@ -48,7 +48,7 @@ def test_columns_that_describe_alternatives_need_a_word(refused):
     )
     assert "say which is meant. Say --model elimination-by-aspects or --model product-classes." in error
     messages = read("priced.csv", kinds.CHOICES)[1]
-    assert messages.endswith("40 choices, 10 respondents; not read: 'price'")
+    assert messages.endswith("40 choices, 10 respondents; columns not used: 'price'")
 
 
 @pytest.mark.parametrize(

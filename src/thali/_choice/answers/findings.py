@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.levels import as_number
-from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS, with_constants
+from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
 from thali._model.common_findings import check_of, describes
@@ -20,7 +20,7 @@ from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
-from ..coding import encoded, knots_by_name, linear_names
+from ..coding import encoded, experiment, knots_by_name, linear_names
 from .check import check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
@@ -51,10 +51,10 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
         refuse_wordy_price(data.scheme, settings.price)
     if settings.holdouts is not None:
         refuse_other_than_choices(settings.holdouts)
-        of_labels = with_constants(data) if given.get("constants") else data
+        of_labels = experiment(data, given.get("constants", False))
         encoded(of_labels.scheme, _numbers(given, of_labels), settings.holdouts)
     if settings.market is not None:
-        of_labels = with_constants(data) if given.get("constants") else data
+        of_labels = experiment(data, given.get("constants", False))
         _check_market(settings, of_labels, _numbers(given, data))
     elif settings.of_market:
         named = next(iter(settings.of_market))

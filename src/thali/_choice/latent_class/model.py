@@ -190,7 +190,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         linear: Any = (),
         knots: Any = None,
         interactions: Any = (),
-        constants: bool = False,
+        constants: bool | None = None,
         by: Any = None,
         choose: str = "bic",
         starts: int | None = None,

@@ -169,7 +169,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         linear: Any = (),
         knots: Any = None,
         interactions: Any = (),
-        constants: bool = False,
+        constants: bool | None = None,
         signs: Any = None,
         by: Any = None,
         mean_sd: float = 10.0,

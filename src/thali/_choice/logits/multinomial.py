@@ -66,8 +66,9 @@ class MultinomialLogit(LogitAnswers, Model):
     interactions : list of pairs of attributes, or dict of lists
         Two attributes whose columns also have coefficients for their products, such as [("price", "brand")] or
         {"price": ["brand"]}.
-    constants : bool
+    constants : bool, optional
         Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
+        None: alternatives that have names do, unless an attribute tells them apart; those that are numbered do not.
     space : {"preference", "willingness-to-pay"}
         What coefficients are: utilities, or amounts in units of the attribute that is called a price, a cost, a fee or
         a fare. That must be taken as a number (`linear`) and has no interaction.
@@ -142,7 +143,7 @@ class MultinomialLogit(LogitAnswers, Model):
         linear: Any = (),
         knots: Any = None,
         interactions: Any = (),
-        constants: bool = False,
+        constants: bool | None = None,
         space: str = PREFERENCE,
     ) -> None:
         self.linear = linear

@@ -17,6 +17,7 @@ from thali._model.options import (
     THIN,
     TUNE,
     WHERE,
+    WITHOUT,
 )
 from thali._model.spec import MODEL, ModelSpec, Option
 
@@ -33,6 +34,7 @@ PLACKETT_LUCE = ModelSpec(
     options=(
         TARGET,
         WHERE,
+        WITHOUT,
         LABELS,
         METHOD,
         Option(

@@ -17,6 +17,7 @@ from thali._model.options import (
     THIN,
     TUNE,
     WHERE,
+    WITHOUT,
 )
 from thali._model.spec import MODEL, ModelSpec, Option
 
@@ -34,6 +35,7 @@ SPARSE_LOGIT = ModelSpec(
     options=(
         TARGET,
         WHERE,
+        WITHOUT,
         LABELS,
         METHOD,
         Option(

@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, shorten, suggest
+from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
-from ..columns import NO, YES, answered_rows, as_frame, column
+from ..columns import NO, YES, answered_rows, as_frame, column, flags, note, numbers_rows, yes_no
 from ..people import people_table
-from ..roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from ..roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    by_plain_name,
+    plain,
+)
 from .dual import NOTHING, refuse_both, with_nothing
 from .levels import (
     BINS,
@@ -254,6 +263,9 @@ def choices_of(
     names = [name for name in frame.columns if name != bought]
     respondent, task, alternative, chosen = task_columns(names, *columns)
     frame = answered_rows(frame, [chosen], [alternative] if alternative else (), by=(respondent, task))
+    asked = {str(name) for each in (attributes, levels, bins) if not isinstance(each, str) for name in each or ()}
+    marks = [name for name in frame.columns if name not in {respondent, task, alternative, chosen, bought} | asked]
+    frame = _offered_rows(frame, marks, chosen, _rows(frame, respondent, task, alternative))
     rows = _rows(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
@@ -306,6 +318,25 @@ def choices_of(
             )
         )
     return choices._replace(people=people)
+
+
+def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: Rows) -> "pd.DataFrame":
+    """Return the rows of what was offered, without the column that says so and those that number the rows."""
+    own = by_plain_name(marks)
+    numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
+    available = next((name for name in AVAILABLE.each(own) if not yes_no(column(frame, name))[1].any()), None)
+    if numbering:
+        note(f"columns not used, as they number the rows: {shorten(numbering)}")
+    if available is None:
+        return frame.drop(columns=numbering)
+    offered, picked = flags(frame, available), chosen_rows(frame, chosen, rows)
+    if (wrong := picked & ~offered).any():
+        raise DataError(
+            f"The alternative chosen {rows.where_task(int(wrong.argmax()))} has {available!r} = 0, as if it were not"
+            " offered; correct the row, or remove the task."
+        )
+    note(f"alternatives offered if {available!r}: {plural(int((~offered).sum()), 'row')} of others left out")
+    return frame.loc[offered].drop(columns=[*numbering, available])
 
 
 def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> Rows:

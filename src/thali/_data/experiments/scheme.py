@@ -3,6 +3,7 @@
 A model keeps the scheme of the data it was fitted to, and reads the tasks that it is to predict by it.
 """
 
+import os.path
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import column
+from ..roles import ALTERNATIVE, plain
 from .levels import (
     ALPHABET,
     ANY_NUMBER,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 
 HELD_OUT = "held_out"  # a column of designs: 1 in tasks that everybody has and no model is fitted to
+MANY_NAMES = 30  # of alternatives, of which each would have a constant
 INSIDE = "inside"
 INSIDE_LEVELS = ("none", "inside")
 _SHOWN = 8  # levels written out by `describe`
@@ -306,6 +309,34 @@ def _place(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | 
 # The alternative's label as an attribute of its own, for experiments whose alternatives have names or places ----------
 
 
+def _rows_and_none(data: "ChoiceExperiment") -> tuple[np.ndarray, np.ndarray]:
+    """Return the levels of each row, and whether it is the no-choice option."""
+    levels, scheme = data.products[data.row_product], data.scheme
+    if not scheme.none:
+        return levels, np.zeros(len(levels), bool)
+    return levels, levels[:, 0] == 0 if scheme.has_inside else (levels < 0).all(axis=1)
+
+
+def why_no_constants(data: "ChoiceExperiment") -> str:
+    """Say why alternatives have no constants unless they are asked for; "" where names tell them apart."""
+    rows, is_none = _rows_and_none(data)
+    found, label = np.unique(data.alternative_labels[~is_none].astype(str), return_inverse=True)
+    if data.scheme.alternative is None or not 1 < len(found) <= MANY_NAMES:
+        return "the alternatives have no names, one, or many"
+    start = os.path.commonprefix(found.tolist())
+    longest = max(len(name) - len(start) for name in found)
+    lettered = longest < 2 and (not start[-1:].isalpha() or plain(start) in ALTERNATIVE.synonyms)
+    if lettered or any(letter.isdigit() for name in found for letter in name):
+        return "the alternatives are numbered"
+    told = []  # of each attribute whether labels tell its level, and its level the label
+    for levels, attribute in zip(rows[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True):
+        pairs = len(np.unique(levels * len(found) + label))
+        told.append((pairs == len(found), attribute.order == ALPHABET and pairs == len(np.unique(levels))))
+    if all(of_label for of_label, _ in told) or any(of_level for _, of_level in told):
+        return "the attributes tell the alternatives apart"
+    return ""
+
+
 def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     """The data with the column of alternatives as their last attribute, which the no-choice option lacks.
 
@@ -321,10 +352,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
         )
     if scheme.alternative in scheme.names:
         return data
-    old = data.products[data.row_product]
-    is_none = (
-        (old[:, 0] == 0 if scheme.has_inside else (old < 0).all(axis=1)) if scheme.none else np.zeros(len(old), bool)
-    )
+    old, is_none = _rows_and_none(data)
     found = sorted(set(data.alternative_labels[~is_none].tolist()))
     if len(found) < 2:
         raise ArgumentError(why, f" needs two labels or more; all alternatives are {found[0]!r}.")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, shorten
-from thali.errors import DataError, DataWarning, InPython, Setting
+from thali._labels import as_label, plural, shorten
+from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..answers import JudgedValues, Who, who_answered
 from ..checks import MAX_COUNTED, checked_numbers
-from ..columns import column, count_column, encode
+from ..columns import column, count_column, encode, note
 from ..roles import COUNT, DISSIMILARITY, RESPONDENT, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
 from ..squares import Words, cell, mismatch, square_table
 
@@ -119,13 +119,17 @@ def refuse_triplets(matrix: Any) -> None:
 
 def from_dissimilarities(found: Measured, how: str | Callable[[np.ndarray], Any]) -> np.ndarray:
     """The similarities of the measured pairs: "linear", "exponential" or what a function makes of the vector."""
-    distance = found.values
-    if (distance < 0).any():
-        k = int((distance < 0).argmax())
-        a, b = found.labels[found.first[k]], found.labels[found.second[k]]
+    pairs = found.first, found.second
+    return similar(found.values, how, lambda k: "{!r} and {!r}".format(*(found.labels[side[k]] for side in pairs)))
+
+
+def similar(distance: np.ndarray, how: str | Callable[[np.ndarray], Any], pair: Callable[[int], str]) -> np.ndarray:
+    """The same of a vector of dissimilarities; `pair` names the objects of one."""
+    if (wrong := (distance < 0) | np.isinf(distance)).any():
+        k = int(wrong.argmax())
+        what = "negative" if distance[k] < 0 else "infinite"
         raise DataError(
-            f"The dissimilarity of {a!r} and {b!r} is {distance[k]:g}, which is negative; dissimilarities must be 0 "
-            "or more."
+            f"The dissimilarity of {pair(k)} is {distance[k]:g}, which is {what}; dissimilarities must be 0 or more."
         )
     if callable(how):
         return _returned(how(distance.copy()), len(distance))
@@ -444,6 +448,8 @@ def listed_pairs(
     # an object beside itself is the diagonal, which is not read; encode refuses it only where it counts
     names, i, j, _ = encode(first, second, np.zeros(len(frame)), labels, place)
     read = (i != j) & (counts > 0) & ~np.isnan(values)
+    if not read.all():
+        note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects left out")
     i, j, values, counts = i[read], j[read], values[read], counts[read]
     who = who_answered(frame, columns.who, columns)
     if who is None:
@@ -531,7 +537,10 @@ def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
     if (name := DISSIMILARITY.among(own)) is not None:
         return (
             f"Column {name!r} holds dissimilarities; make similarities of them first",
-            InPython(", as Similarities.from_dissimilarities does of a square table"),
+            InPython(
+                ", as Similarities.from_dissimilarities does of a square table",
+                Clause(" by ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")),
+            ),
             ".",
         )
     return (f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}.",)

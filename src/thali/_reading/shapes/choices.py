@@ -25,7 +25,6 @@ from thali._data.roles import (
     by_plain_name,
     plain,
 )
-from thali._labels import shorten
 from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
@@ -74,9 +73,7 @@ def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
     found = roles(table.frame, dict.fromkeys(LONG_ROLES) | named)
     fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
     data = Choices(table.frame, **fractional | named)
-    further = [name for name in table.names if name not in found.values()]
-    ignored = f"; not read: {shorten(further)}" if further else ""
-    return data, f"{_long_sentence(found)}: {data}{ignored}"
+    return data, f"{_long_sentence(found)}: {data}"
 
 
 def _long_sentence(found: dict[str, str | None]) -> str:
@@ -188,6 +185,7 @@ RANKINGS = Shape(
     named_by=_RANKINGS_NAMED_BY,
     lacks=rankings_lack,
     main=("respondent",),
+    needs="no columns of ranks",
 )
 
 
@@ -297,6 +295,7 @@ BEST_TABLE = Shape(
     roles=(RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),
+    needs="no series of options with their best",
 )
 
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._data.columns import note, numbers_rows
 from thali._data.kinds import CLASSES
 from thali._data.roles import TARGET
 from thali._data.rows import Observations
-from thali._inference.warn import warn
 from thali._labels import plural, shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali.errors import Argument, ArgumentError, DataError
 
 from ..shape import Reading, Shape
 from ..table import Table
@@ -40,14 +40,16 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
             f"{suggest(target, columns)}",
         )
     labels, covariates = table.frame.loc[:, target], table.frame.drop(columns=[target, *_texts_of_conditions(table)])
+    if numbering := [name for name, values in covariates.items() if numbers_rows(values)]:
+        note(f"columns not used, as they number the rows: {shorten(numbering)}")
+        covariates = covariates.drop(columns=numbering)
     if not covariates.shape[1]:
-        raise DataError(f"There is no column besides {target!r}; covariates are expected beside it.")
+        raise DataError(f"There is no column of covariates besides {target!r}; row numbers are none.")
     empty = labels.isna().to_numpy()
     if empty.any():
         line = labels.index[int(empty.argmax())]
         raise DataError(f"line {line} has no class in {target!r}; leave such lines out.")
     _check_numbers(covariates)
-    _warn_of_counters(covariates)
     data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
     return data, str(data)
 
@@ -79,20 +81,6 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
         line, column = covariates.index[empty[0, 0]], covariates.columns[empty[0, 1]]
         more = f", and so {plural(len(empty) - 1, 'more cell')}" if len(empty) > 1 else ""
         raise DataError(f"line {line} of {column!r} is empty{more}; fill cells in or leave their lines out.")
-
-
-def _warn_of_counters(covariates: "pandas.DataFrame") -> None:
-    """Warn of columns that hold 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows."""
-    steps = np.arange(len(covariates))
-    for column, values in covariates.items():
-        if len(steps) > 2 and (np.array_equal(values, steps) or np.array_equal(values, steps + 1)):
-            warn(
-                DataWarning(
-                    f"Column {str(column)!r} only counts the rows, and is taken for a covariate all the same; "
-                    "leave it out "
-                    "of the table if the order of the rows means nothing."
-                )
-            )
 
 
 SHAPE = Shape(

@@ -1,19 +1,30 @@
 """The shapes of table that hold choice experiments: a row an alternative, or a row a task."""
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from thali._data.choices.long import LONG_ROLES, is_long_table, roles
-from thali._data.columns import column
+from thali._data.columns import column, numbers_rows
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.frame import task_columns
 from thali._data.experiments.levels import row_texts
 from thali._data.experiments.wide import numbered_attributes, wide_tasks, word_for_none
 from thali._data.kinds import CHOICES, EXPERIMENTS
-from thali._data.roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, plain
+from thali._data.roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    SURVEY_WEIGHTS,
+    TASK_OF_RESPONDENT,
+    by_plain_name,
+    plain,
+)
 from thali._labels import as_label, shorten
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table
@@ -34,14 +45,16 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
         return None
     how = f"choices of one alternative out of several, which are described by {shorten(described)}"
     other = CHOICES if numbers_places(table) else ""
+    convert, besides = partial(_read_long, table, options), AVAILABLE.each(by_plain_name(table.names))
     return Reading(
-        EXPERIMENTS, _LONG, how, table, lambda: _read_long(table, options), sure=bool(described), could_be=other
+        EXPERIMENTS, _LONG, how, table, convert, bool(described), other, besides=(options.get("bought"), *besides)
     )
 
 
 def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
     _refuse_parted_tasks(table, options)
     data = ChoiceExperiment.from_frame(table.frame, **options)
+    _refuse_weights(table, data)
     return data, _described(data)
 
 
@@ -64,6 +77,18 @@ def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
         )
 
 
+def _refuse_weights(table: Table, data: ChoiceExperiment) -> None:
+    """Refuse a column that is called a weight, unless it is an attribute or the same in all rows."""
+    for name in table.names:
+        if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and table.frame[name].nunique() > 1:
+            raise DataError(
+                f"Column {name!r} may hold weights of the answers, and models of choice experiments weigh all tasks"
+                " alike; rename it if it describes the respondents, or drop it by ",
+                Setting("without", [name]),
+                ".",
+            )
+
+
 def _described(data: ChoiceExperiment) -> str:
     """Their size, and which columns are read as numbers because of what they hold."""
     names = data.scheme.measured
@@ -77,7 +102,7 @@ def describing_columns(table: Table) -> list[str]:
     found = roles(table.frame, dict.fromkeys(LONG_ROLES))
     keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
     occasions = table.frame.groupby(list(keys), sort=False)
-    further = [name for name in table.names if name not in found.values()]
+    further = [name for name in table.names if name not in found.values() and not numbers_rows(table.frame[name])]
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
 
 
@@ -114,6 +139,7 @@ LONG_TABLE = Shape(
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
     settings=("known", "attributes", "levels", "none", "bins", "bought"),
     main=("respondent", "task", "chosen"),
+    needs="no attributes that differ within tasks",
 )
 
 
@@ -149,11 +175,13 @@ def match_wide(
         table,
         lambda: _read_wide(table, given | {"alternatives": alternatives} | more, str(found)),
         sure=found.is_sure,
+        besides=(*found.used, more.get("bought")),
     )
 
 
 def _read_wide(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
     data = ChoiceExperiment.from_wide(table.frame, **options)
+    _refuse_weights(table, data)
     return data, f"{how}: {_described(data)}"
 
 
@@ -174,6 +202,7 @@ WIDE = Shape(
     settings=("alternatives", "levels", "none", "bins", "bought"),
     lacks=wide_lacks,
     main=("respondent", "task", "chosen"),
+    needs="no columns such as price_1 and price_2",
 )
 
 

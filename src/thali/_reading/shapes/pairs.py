@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.columns import column, refuse_thousands
-from thali._data.described_columns import ColumnsRead
+from thali._data.described_columns import ColumnsRead, may_measure
 from thali._data.kinds import PAIRS, SIMILARITIES
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.columns import (
@@ -22,11 +22,23 @@ from thali._data.pairs.columns import (
 from thali._data.pairs.covariates import columns_of_covariates
 from thali._data.pairs.trials import described_sides, near_trials, trial_columns
 from thali._data.pairs.wide import WideColumns, called_like_pairs, numbered_answers, outcomes_of_wide, wide_columns
-from thali._data.roles import AWAY, CHOSEN_OF_TWO, COUNT, FIRST, HOME, LOSSES, REJECTED, RESPONDENT, RESULT, SECOND
+from thali._data.roles import (
+    AWAY,
+    CHOSEN_OF_TWO,
+    COUNT,
+    FIRST,
+    HOME,
+    LOSSES,
+    REJECTED,
+    RESPONDENT,
+    RESULT,
+    SECOND,
+    plain,
+)
 from thali._data.similarities.tables import tells_similarities
 from thali._data.suspicious import percentages, warn_of
 from thali._labels import as_label, plural, shorten
-from thali.errors import DataError
+from thali.errors import Argument, Clause, DataError, Message, Setting, Value
 
 from ..cells import MISSING
 from ..shape import Lack, Reading, Shape
@@ -55,7 +67,29 @@ def match_square(table: Table, weights: bool = False) -> Reading | None:
     sure = not (square.bare and table.named and square.has_diagonal)
     doubtful = square.numbers is not None and (square.is_symmetric or not square.holds_counts)
     could_be = SIMILARITIES if doubtful else ""
-    return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: _read_square(table, square, weights), sure, could_be)
+    convert, doubt = partial(_read_square, table, square, weights), _doubt_of_square(square)
+    return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, sure, could_be, doubt=doubt)
+
+
+_OF_DISTANCES = Clause(
+    "; of distances say ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")
+)
+
+
+def _doubt_of_square(square: Square) -> Message | None:
+    """Ask about a square of whole numbers that is symmetric, or of confusions."""
+    if square.holds_symmetric_counts:
+        what = "The square is symmetric, and counts of choices would be 50:50 in every pair; it may hold distances or"
+        return Message(f"{what} similarities", _OF_DISTANCES, ".")
+    if not square.holds_confusions:
+        return None
+    return Message(
+        "The diagonal of the square dominates and all its rows have one sum, as confusions of stimuli do; it may hold"
+        " similarities",
+        Clause(" (of two sides their mean, by ", Setting("symmetrize", "mean"), ")"),
+        _OF_DISTANCES,
+        "; if it holds choices, row over column, empty the diagonal.",
+    )
 
 
 def _read_square(table: Table, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
@@ -92,6 +126,7 @@ SQUARE = Shape(
     match_square,
     expected="a square table of counts (row over column; the first column repeats the labels of the header)",
     settings=("weights",),
+    needs="no square",
 )
 
 
@@ -132,6 +167,7 @@ SHEETS = Shape(
     match_sheets,
     expected="a workbook with such a square for every respondent, a sheet each",
     settings=("weights",),
+    needs="no sheets of squares",
 )
 
 
@@ -157,6 +193,7 @@ def match_list(
     Covariates are those of pairs of which the columns say which option was first, and how often each was chosen.
     """
     given = {"count": count, "losses": losses, "respondent": respondent, "covariates": covariates, "date": date}
+    given |= {"rejected": rejected}
     if rejected is not None and covariates is None:
         found = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
         return _list_reading(table, found, given, weights)
@@ -181,7 +218,29 @@ def _list_reading(table: Table, found: list[PairColumns], given: dict[str, Any],
     one = _completed(found[0], table, given)
     counts = tuple(filter(None, (*one.times, one.ties)))
     roles = ColumnsRead(one.options, (), counts, one.respondent) if len(found) == 1 else None
-    return Reading(PAIRS, _LIST, how, table, convert, counted=_counted(found, given), roles=roles)
+    counted, besides = _counted(found, given), (*(given["covariates"] or ()), given["date"])
+    doubt = None if given["count"] or given["rejected"] else _doubt_of_list(table, one)
+    return Reading(PAIRS, _LIST, how, table, convert, counted=counted, roles=roles, besides=besides, doubt=doubt)
+
+
+def _doubt_of_list(table: Table, one: PairColumns) -> Message | None:
+    """Ask about columns i and j beside a column of numbers that is no count, as lists of distances have."""
+    if one.times or tuple(map(plain, one.options)) != ("i", "j"):
+        return None
+    measures = [name for name in table.names if name not in one.used and may_measure(name, table.frame[name])]
+    if not measures:
+        return None
+    return Message(
+        f"Columns 'i' and 'j' beside the numbers in {shorten(measures)} may be objects and their distances, objects and"
+        " their similarities, or options of which 'i' was chosen",
+        _OF_DISTANCES,
+        "; of choices name ",
+        Argument("chosen"),
+        " and ",
+        Argument("rejected"),
+        Clause(", and ", Argument("count"), " if the numbers count them"),
+        ".",
+    )
 
 
 def _completed(columns: PairColumns, table: Table, given: dict[str, Any]) -> PairColumns:
@@ -209,18 +268,10 @@ def _read_list(
 ) -> tuple[PairedComparisons, str]:
     """The comparisons in a list, and how it was read."""
     columns = _completed(found[0] if len(found) == 1 else the_columns(table.names, given.values()), table, given)
-    described = given["covariates"]
-    known: dict[str, Any] = {"covariates": described, "date": given["date"]}
+    known: dict[str, Any] = {"covariates": given["covariates"], "date": given["date"]}
     data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, **known)
-    people = () if data.people is None else data.people.columns
-    unused = [
-        name
-        for name in table.names
-        if name not in {*columns.used, *people, *(described or ()), given["date"]} and not name.startswith("column ")
-    ]
     empty = int(uncounted(table.frame, columns).sum())
     ignored = f"; {plural(empty, 'row')} without counts left out" if empty else ""
-    ignored += f"; columns not used: {shorten(unused)}" if unused else ""
     named = f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
     return data, f"{columns}{named}: {data}{ignored}"
 
@@ -295,7 +346,7 @@ def _match_sides(
     described += [date] if date in table.names else []
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
     roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.respondent, judged=not game)
-    return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles)
+    return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles, besides=tuple(described))
 
 
 def _read_trials(
@@ -437,6 +488,7 @@ WIDE = Shape(
     settings=("coding", "weights"),
     lacks=wide_lacks,
     main=("respondent",),
+    needs="no columns of pairs",
 )
 
 

@@ -1,15 +1,26 @@
 """The shapes of table that hold similarities: a square, a workbook of squares, a list."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from thali._data.checks import checked_numbers
+from thali._data.columns import column
+from thali._data.described_columns import ColumnsRead, may_measure
 from thali._data.kinds import SIMILARITIES
 from thali._data.pairs.columns import choice_columns
 from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
 from thali._data.similarities import Similarities
-from thali._data.similarities.tables import measured_pairs, pair_columns, tells_similarities
-from thali._labels import plural, shorten
+from thali._data.similarities.tables import (
+    from_dissimilarities,
+    measured_pairs,
+    pair_columns,
+    similar,
+    tells_similarities,
+)
+from thali._labels import as_label, plural, shorten
 from thali.errors import DataError
 
 from ..shape import Reading, Shape
@@ -22,10 +33,11 @@ from ..table import Table
 _SQUARE = "square of similarities"
 
 
-def match_square(table: Table, symmetrize: str | None = None) -> Reading | None:
+def match_square(table: Table, symmetrize: str | None = None, dissimilarities: str | None = None) -> Reading | None:
     """A square of numbers; sure if it is symmetric or a triangle, and they are not all counts.
 
-    `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ.
+    `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ. `dissimilarities`: how these
+    become similarities.
     """
     if table.sheets:
         return None
@@ -38,14 +50,17 @@ def match_square(table: Table, symmetrize: str | None = None) -> Reading | None:
         )
     if listed and not square.is_symmetric:
         return None
-    sure = square.holds_similarities
-    return Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: _read_square(square, symmetrize), sure)
+    sure = square.holds_similarities or dissimilarities is not None
+    convert = partial(_read_square, square, symmetrize, dissimilarities)
+    return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure)
 
 
-def _read_square(square: Square, symmetrize: str | None) -> tuple[Similarities, str]:
+def _read_square(square: Square, symmetrize: str | None, how_similar: str | None) -> tuple[Similarities, str]:
     found = measured_pairs(square.cells, square.labels, symmetrize)
+    if how_similar is not None:
+        found = found._replace(values=from_dissimilarities(found, how_similar), lowest_diagonal=False)
     data = Similarities._of(found)
-    how = found.layout
+    how = found.layout if how_similar is None else f"{found.layout} of dissimilarities ({how_similar})"
     if found.zeros_not_read:
         how += " (the zeros on the other side of the diagonal were not read)"
     elif symmetrize is not None and not square.is_symmetric:
@@ -65,8 +80,9 @@ SQUARE = Shape(
         "a square table of similarities (the first column repeats the labels of the header), whole or one triangle of "
         "it"
     ),
-    settings=("symmetrize",),
+    settings=("symmetrize", "dissimilarities"),
     triangle=True,
+    needs="no square",
 )
 
 
@@ -116,6 +132,7 @@ SHEETS = Shape(
     expected="a workbook with such a square of similarities for every respondent, a sheet each",
     settings=("symmetrize",),
     triangle=True,
+    needs="no sheets of squares",
 )
 
 
@@ -126,19 +143,28 @@ _LIST = "list of similarities"
 
 
 def match_list(
-    table: Table, known: bool = False, symmetrize: str | None = None, respondent: str | None = None
+    table: Table,
+    known: bool = False,
+    symmetrize: str | None = None,
+    respondent: str | None = None,
+    dissimilarities: str | None = None,
 ) -> Reading | None:
     """A table whose columns have the names of such a list.
 
     `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is what is wrong.
-    `symmetrize`: of squares; a list has nothing to take the mean of.
+    `symmetrize`: of squares; a list has nothing to take the mean of. `dissimilarities`: how these become similarities.
     """
     names = table.names if table.named else []
+    if names and table.square is None and (known or dissimilarities is not None):
+        measure = _measure(table, respondent, dissimilarities is not None)
+        if measure is not None:
+            return _list_reading(table, respondent, measure, dissimilarities)
     if not tells_similarities(names, vaguely=True):
         own = by_plain_name(names)
         if not known or all(role.among(own) is None for role in (SIMILARITY, DISSIMILARITY)):
             return None
-        return Reading(SIMILARITIES, _LIST, "table of pairs", table, lambda: _read_list(table, respondent), sure=False)
+        convert = partial(_read_list, table, respondent)
+        return Reading(SIMILARITIES, _LIST, "table of pairs", table, convert, sure=False)
     square = table.square
     if square is not None and square.is_symmetric:
         return None
@@ -147,17 +173,48 @@ def match_list(
     sure = not both_ways and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
         sure &= square.bare and square.has_diagonal
-    how = str(pair_columns(names, who=respondent))
-    return Reading(SIMILARITIES, _LIST, how, table, lambda: _read_list(table, respondent), sure)
+    return replace(_list_reading(table, respondent), sure=sure)
 
 
-def _read_list(table: Table, respondent: str | None) -> tuple[Similarities, str]:
-    columns = pair_columns(table.names, who=respondent)
-    data = Similarities.from_frame(table.frame, *columns)
-    used = {*columns, *(() if data.people is None else data.people)}
-    unused = [name for name in table.names if name not in used and not name.startswith("column ")]
-    ignored = f"; columns not used: {shorten(unused)}" if unused else ""
-    return data, f"{data}, {columns}{ignored}"
+def _list_reading(
+    table: Table, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+) -> Reading:
+    """The reading of columns that are there."""
+    columns = pair_columns(table.names, similarity=measure, who=respondent)
+    counts = () if columns.count is None else (columns.count,)
+    roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
+    convert = partial(_read_list, table, respondent, measure, how_similar)
+    return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
+
+
+def _measure(table: Table, respondent: str | None, of_dissimilarities: bool) -> str | None:
+    """The column of dissimilarities, or the only one of numbers that may be a measure, where no name says which."""
+    own = by_plain_name(table.names)
+    if usual := DISSIMILARITY.among(own) or SIMILARITY.among(own):
+        return usual if of_dissimilarities else None
+    try:
+        read = {*pair_columns(table.names, similarity="", who=respondent)}
+    except DataError:
+        return None
+    names = [name for name in table.names if name not in read]
+    measures = [name for name in names if may_measure(name, column(table.frame, name))]
+    return measures[0] if len(measures) == 1 else None
+
+
+def _read_list(
+    table: Table, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+) -> tuple[Similarities, str]:
+    columns, frame, how = pair_columns(table.names, similarity=measure, who=respondent), table.frame, ""
+    if how_similar is not None:
+        differ = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
+        given = column(frame, columns.similarity).astype(object)
+        numbers = checked_numbers(given.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity")
+        distance = pd.Series(numbers, frame.index)[differ].dropna()
+        values = similar(distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}")
+        frame = frame.assign(**{columns.similarity: pd.Series(values, distance.index)})
+        how = f", dissimilarities ({how_similar})"
+    data = Similarities.from_frame(frame, *columns)
+    return data, f"{data}, {columns}{how}"
 
 
 LIST = Shape(
@@ -169,7 +226,8 @@ LIST = Shape(
         "rating, proximity) and, if rows stand for several judgements, 'count'"
     ),
     roles=(RESPONDENT,),
-    settings=("known", "symmetrize"),
+    settings=("known", "symmetrize", "dissimilarities"),
+    needs="no similarity of two columns of objects",
 )
 
 

@@ -45,10 +45,7 @@ def _converted(table: Table, columns: Any, weights: bool) -> tuple[Triplets, str
         objects = {"objects": columns.objects}
     is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
     data = Triplets.from_frame(table.frame, **objects, **chosen, weights=weights or is_weight)
-    used = {*columns.used, *(() if data.people is None else map(str, data.people.columns))}
-    unused = [name for name in table.names if name not in used]
-    ignored = f"; columns not used: {shorten(unused)}" if unused else ""
-    return data, f"{columns}: {data}{ignored}"
+    return data, f"{columns}: {data}"
 
 
 def lacks(table: Table) -> Lack | None:
@@ -70,6 +67,7 @@ SHAPE = Shape(
     settings=("weights",),
     named_by=NAMED_BY,
     lacks=lacks,
+    needs="no three objects and the odd one",
 )
 
 

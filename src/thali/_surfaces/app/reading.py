@@ -76,7 +76,7 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
         wanted = _wanted(asked)
         if found.bundled is None:
             with in_file(found.table.file):
-                shown |= _first_rows(found.table.only(wanted.get(WHERE, Where())))
+                shown |= _first_rows(_of_rows(found.table, wanted))
         kind, data, shown["said"], shown["could_be"] = _read(found, asked, wanted, shown)
         shown["kind"] = kind
         of_kind = _OF_KIND.get(kind, _OF_OTHERS)
@@ -130,13 +130,18 @@ def _read(
     of_columns = {name: value for name, value in own_wanted.items() if name not in QUESTIONS}
     whole = recognised(found, spec, of_columns)
     if reading is not None:
-        frame = found.table.only(wanted.get(WHERE, Where())).frame
+        frame = _of_rows(found.table, wanted).frame
         main = next(shape.main for shape in SHAPES if shape.name == reading.shape)
         of_kind = _OF_KIND.get(kind, _OF_OTHERS)
         named = of_kind.recognised(main, reading.roles, whole[0])
         shown["roles"] = dict.fromkeys(main, "") | {name: each for name, each in named.items() if name in main and each}
         shown |= of_kind.offered(whole[0], frame, reading.roles, asked.get("others", []))
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
+
+
+def _of_rows(table: Table, wanted: dict[str, Any]) -> Table:
+    """The rows and columns that count."""
+    return table.only(wanted.get(WHERE, Where())).without(wanted.get("without", ()))
 
 
 class _OfData:

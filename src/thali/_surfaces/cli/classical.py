@@ -4,14 +4,14 @@ from functools import partial
 
 from thali._arguments import seed_number, whole
 from thali._data.kinds import PAIRS
-from thali._model.options import CI, COUNTED_TIES, OF_TABLES, SEED, WHERE
+from thali._model.options import CI, COUNTED_TIES, OF_TABLES, SEED, WHERE, WITHOUT
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
     each for each in OF_TABLES if each.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
 )
 _CHOSEN = Option("chosen", "The column of what was chosen.", to=DATA, default="recognised", metavar="COLUMN")
-READ = (WHERE, *_COLUMNS, _CHOSEN)
+READ = (WHERE, WITHOUT, *_COLUMNS, _CHOSEN)
 
 ASPECTS = Option(
     "aspects",

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from thali._data.kinds import PAIRS, SPECS
 from thali._inference.warn import without_warnings
 from thali._labels import plural, shorten
+from thali._model.options import RESPONDENT
 from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
 from thali.errors import Argument, Clause, DataError, Setting
 
+from .boundary import OptionWords
 from .models import model_for
 
 if TYPE_CHECKING:
@@ -117,7 +119,7 @@ def load_held_out(found: Found, spec: ModelSpec, wanted: dict[str, Any], scheme:
 
 def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
     """The data of that name for commands that take paired comparisons alone, and the same of them."""
-    data, sentences, _ = recognised(find_data(name), model_for(PAIRS), wanted)
+    data, sentences, _ = recognised(find_data(name), model_for(PAIRS), wanted | {"asks": True})
     return data, "; ".join(sentences)
 
 
@@ -134,7 +136,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         reading = reading_of(found.table, spec.data, wanted)
         could_be = reading.could_be
         try:
-            data, sentence = reading.build()
+            data, sentence = reading.build(OptionWords([RESPONDENT]))
         except DataError as error:
             if not could_be:
                 raise
@@ -251,7 +253,7 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
             Clause(f" by {spec.name}; leave out ", Argument("model")),
             ".",
         )
-    of_table = [name for name in wanted if name != "option_covariates"]
+    of_table = [name for name in wanted if name not in ("option_covariates", "asks")]
     if of_table:
         name = Argument(of_table[0])
         raise DataError(name, f" is about a file, and {record.name} is a bundled data set; leave it out.")

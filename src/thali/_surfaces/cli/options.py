@@ -13,6 +13,7 @@ from thali._model.options import (
     CHOSEN,
     CODES,
     DESIGN,
+    DISSIMILARITIES,
     FIRST,
     OF_TABLES,
     OF_TRIPLETS,
@@ -23,6 +24,7 @@ from thali._model.options import (
     SEED,
     TIES,
     WHERE,
+    WITHOUT,
 )
 from thali._model.spec import ANCHOR, DATA, EACH, ModelSpec, Option
 
@@ -45,6 +47,7 @@ def by_word(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[Owned]]:
 COMPARED = (
     *(
         "where",
+        "without",
         "labels",
         "codes",
         "design",
@@ -65,7 +68,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_TRIPLETS)),
+    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_TRIPLETS, DISSIMILARITIES)),
 )
 
 LEADERBOARD = (
@@ -157,6 +160,7 @@ LEADERBOARD = (
         for name, which in (("since", "first"), ("until", "last"))
     ),
     WHERE,
+    WITHOUT,
     RESPONDENT,
     FIRST,
     SECOND,
@@ -168,8 +172,8 @@ LEADERBOARD = (
 def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
     """What typed options say of a table, whichever model it is for: which rows count and what files beside it say, and
     unless none is about a shape of tables, all else."""
-    if not {option.word for option in (*OF_TABLES, *OF_TRIPLETS)} & set(values):
-        return {option.name: values[option.word] for option in (WHERE, CODES, DESIGN) if option.word in values}
+    if not {option.word for option in (*OF_TABLES, *OF_TRIPLETS, DISSIMILARITIES)} & set(values):
+        return {option.name: values[option.word] for option in (WHERE, WITHOUT, CODES, DESIGN) if option.word in values}
     known = {word: owned[0][1] for word, owned in by_word().items()}
     return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
 

@@ -67,6 +67,10 @@ def run_fit(
         asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
     spec, values, of = asked.spec, asked.values, asked.arguments
     data, recognised = load(found, spec, asked.of_data, model_name is not None)
+    if any(option.name == "constants" for option in spec.options):
+        from thali._choice.coding import constants_in_words
+
+        recognised += f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
     notify(f"{data_name}: {recognised}")
     model = _made(spec, of(MODEL), values, data)
     settings = model._settings_for(data, asked.settings(found, data))

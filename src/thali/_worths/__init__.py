@@ -1,1 +1,0 @@
-"""Worths of options: their density, their posterior, leaderboards."""

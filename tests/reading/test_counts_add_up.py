@@ -1,0 +1,150 @@
+"""Rows that were used and rows that were left out, as the sentence counts them, are the rows of the file."""
+
+import re
+
+import numpy as np
+import pytest
+
+from thali._data.kinds import EXPERIMENTS
+from thali._reading.recognise import read
+from thali._source import Source
+
+LEFT_OUT = re.compile(r"([\d,]+)(?: of [\d,]+)? (?:rows?|rankings?|comparisons?)\b[^;]*? left out")
+OPTIONS = ("tea", "milk", "rum", "gin")
+
+
+def some(rng, number, size):
+    return list(rng.choice(number, size, replace=False))
+
+
+def pairs(rng, rows, blank):
+    for row in range(rows):
+        a, b = rng.choice(OPTIONS, 2, replace=False)
+        yield a, b, rng.choice([a, b]), row in blank
+
+
+def trials(rng, rows, blank):
+    yield "left,right,chosen"
+    for a, b, chosen, empty in pairs(rng, rows, blank):
+        yield f"{a},{b},{'' if empty else chosen}"
+
+
+def games(rng, rows, blank):
+    yield "home,away,result"
+    for a, b, chosen, empty in pairs(rng, rows, blank):
+        yield f"{a},{b},{'' if empty else 'H' if chosen == a else 'A'}"
+
+
+def counted(rng, rows, blank):
+    yield "left,right,wins_left,wins_right"
+    for a, b, _, empty in pairs(rng, rows, blank):
+        yield f"{a},{b}," + ("," if empty else f"{rng.integers(1, 5)},{rng.integers(5)}")
+
+
+def a_column_a_pair(rng, rows, blank):
+    yield "tea > milk,tea > rum,milk > rum"
+    for row in range(rows):
+        yield ",," if row in blank else ",".join(map(str, rng.integers(1, 3, 3)))
+
+
+def rankings(rng, rows, blank):
+    yield "rank1,rank2,rank3,rank4"
+    for row in range(rows):
+        yield ",,," if row in blank else ",".join(rng.permutation(OPTIONS))
+
+
+def best_worst(rng, rows, blank):
+    yield "item1,item2,item3,best,worst"
+    for row in range(rows):
+        items = rng.permutation(OPTIONS)[:3]
+        yield ",".join(items) + ("," if row in blank else f",{items[0]}") + f",{items[2]}"
+
+
+def best(rng, rows, blank):
+    yield "item1,item2,item3,best"
+    for row in range(rows):
+        items = rng.permutation(OPTIONS)[:3]
+        yield ",".join(items) + ("," if row in blank else f",{items[0]}")
+
+
+def triplets(rng, rows, blank):
+    yield "object1,object2,object3,odd"
+    for row in range(rows):
+        items = rng.permutation(OPTIONS)[:3]
+        yield ",".join(items) + ("," if row in blank else f",{items[0]}")
+
+
+def similarities(rng, rows, blank):
+    yield "object1,object2,similarity"
+    for a, b, _, empty in pairs(rng, rows, blank):
+        yield f"{a},{b},{'' if empty else rng.integers(1, 9) / 2}"
+
+
+def choices(rng, rows, blank):
+    yield "id,task,alternative,chosen"
+    for row in range(rows):  # a task of three
+        best = rng.integers(3)
+        for k in range(3):
+            yield f"{row // 4},{row},{OPTIONS[k]}," + ("" if row in blank else str(int(k == best)))
+
+
+def experiment(rng, rows, blank):
+    yield "id,task,alternative,price,av,chosen"
+    for row in range(rows):
+        best = rng.integers(2)
+        for k in range(3):
+            chosen = "" if row in blank else str(int(k == best))
+            yield f"{row // 4},{row},{k + 1},{rng.integers(1, 9)},{int(k < 2 or rng.random() < 0.5)},{chosen}"
+
+
+def wide(rng, rows, blank):
+    yield "id,price_1,price_2,choice"
+    for row in range(rows):
+        one, other = rng.choice(9, 2, replace=False)
+        yield f"{row // 4},{one},{other}," + ("" if row in blank else str(rng.integers(1, 3)))
+
+
+USED = {  # rows that the data have
+    trials: lambda data: data.n_comparisons,
+    games: lambda data: data.n_comparisons,
+    counted: None,
+    a_column_a_pair: lambda data: sum(each.n_comparisons > 0 for each in data.by_respondent().values()),
+    rankings: lambda data: data.to_frame()["respondent"].nunique(),
+    best_worst: lambda data: data.n_answers,
+    best: lambda data: data.n_answers,
+    triplets: lambda data: data.n_answers,
+    similarities: lambda data: int(data.judgements.sum()),
+    choices: lambda data: 3 * data.n_choices,
+    experiment: lambda data: data.n_alternatives,
+    wide: lambda data: data.n_tasks,
+}
+
+
+def omitted(said):
+    return sum(int(number.replace(",", "")) for number in LEFT_OUT.findall(said))
+
+
+@pytest.mark.parametrize("shape", USED, ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("seed", range(12))
+def test_used_and_left_out_are_all(shape, seed):
+    rng = np.random.default_rng(seed)
+    rows, n_blank = int(rng.integers(8, 40)), int(rng.integers(0, 5))
+    blank = some(rng, rows, n_blank)
+    text = list(shape(rng, rows, blank))
+    header, lines = text[0], text[1:]
+    sizes = len(lines) // rows
+    conditions = {}
+    if not seed % 2:  # a row without a cell is none
+        header, lines = f"note,{header}", [f"s,{line}" for line in lines]
+    if seed % 2:  # some are left out by a condition, too
+        header, lines = f"block,{header}", [f"{k // sizes % 3},{line}" for k, line in enumerate(lines)]
+        conditions = {"where": "block != 2"}
+    kinds = [EXPERIMENTS] if shape is experiment else []
+    data, said = read(Source("table.csv", "\n".join([header, *lines]).encode()), *kinds, **conditions)
+    if shape is counted:
+        totals = [sum(map(int, filter(None, line.split(",")[-2:]))) for line in lines if "2" != line[0] or not seed % 2]
+        assert data.n_comparisons == sum(totals)
+        used = sum(total > 0 for total in totals)
+    else:
+        used = USED[shape](data)
+    assert used + omitted(said) == len(lines), said

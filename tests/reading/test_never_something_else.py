@@ -1,0 +1,324 @@
+"""Tables that were silently taken for something else, each with variants of its kind; and what no shape reads."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali._data.similarities import Similarities
+from thali._reading.recognise import RecognitionError, read
+from thali._reading.shapes import SHAPES
+from thali._source import Source
+from thali.errors import DataError, DataWarning
+
+OF_SIMILARITIES = (SIMILARITIES, TRIPLETS)  # the data of additive clustering
+
+
+def taken(text, *kinds, **options):
+    return read(Source("table.csv", text.encode()), *kinds, **options)
+
+
+# Distances and similarities are no comparisons ------------------------------------------------------------------------
+
+CITIES = "Oslo,Bern,1.5/Oslo,Rome,2/Oslo,Bonn,1.1/Bern,Rome,.7/Bern,Bonn,.45/Rome,Bonn,1.07"
+DISTANCES = [2.0, 1.5, 1.1, 0.7, 0.45, 1.07]  # Oslo with Bern, Rome, Bonn are 1.5, 2, 1.1
+
+
+def listed(header, rows=CITIES):
+    return "\n".join([header, *rows.split("/"), ""])
+
+
+@pytest.mark.parametrize("measure", ["distance", "dissimilarity", "corr", "value", "r", "Kilometres", "delta"])
+@pytest.mark.parametrize("objects", ["i,j", "I,J", "J,I"])
+def test_objects_i_and_j_with_a_number_are_asked_about(objects, measure):
+    for more in ("", ",note"):
+        rows = CITIES if not more else "/".join(f"{row},x" for row in CITIES.split("/"))
+        for kinds in ((), (PAIRS, SIMILARITIES)):
+            with pytest.raises(RecognitionError, match="Columns 'i' and 'j' beside the numbers") as error:
+                taken(listed(f"{objects},{measure}{more}", rows), *kinds)
+            assert set(error.value.found) == {SIMILARITIES, PAIRS}
+
+
+@pytest.mark.parametrize("measure", ["distance", "value", "Kilometres", "d"])
+@pytest.mark.parametrize("objects", ["i,j", "item1,item2", "a,b", "row,column"])
+@pytest.mark.parametrize("kinds", [(), OF_SIMILARITIES])
+def test_distances_of_a_list_become_similarities(objects, measure, kinds):
+    data, said = taken(listed(f"{objects},{measure}"), *kinds, dissimilarities="linear")
+    assert said.startswith("4 objects, 6 similarities, table of pairs") and "dissimilarities (linear)" in said
+    square = np.zeros((4, 4))
+    for first, second, distance in (row.split(",") for row in CITIES.split("/")):
+        k, m = (("Oslo", "Bern", "Rome", "Bonn").index(each) for each in (first, second))
+        square[k, m] = square[m, k] = float(distance)
+    for how in ("linear", "exponential"):
+        data = taken(listed(f"{objects},{measure}"), *kinds, dissimilarities=how)[0]
+        right = Similarities.from_dissimilarities(square, how, labels=("Oslo", "Bern", "Rome", "Bonn"))
+        assert data.labels == right.labels and np.allclose(data.values, right.values, atol=1e-15)
+
+
+def test_a_model_of_similarities_reads_the_only_measure():
+    data, said = taken(listed("i,j,corr"), *OF_SIMILARITIES)
+    assert sorted(data.values) == sorted(DISTANCES) and "'corr' of 'i' and 'j'" in said
+    assert sorted(taken(listed("i,j,kilometres"), *OF_SIMILARITIES)[0].values) == sorted(DISTANCES)
+    with pytest.raises(DataError, match="Column 'distance' holds dissimilarities"):
+        taken(listed("i,j,distance"), *OF_SIMILARITIES)
+
+
+def test_choices_of_i_over_j_are_read_where_nothing_else_is_said():
+    rows = "a,b,3/b,c,2/c,a,1"
+    assert taken(listed("i,j,count", rows))[0].n_comparisons == 6
+    assert taken(listed("i,j,trial", "a,b,1/b,c,2/c,a,3"))[0].n_comparisons == 3
+    assert taken(listed("i,j,rt", "a,b,.1/b,c,.2/c,a,.3"))[0].n_comparisons == 3
+    assert taken(listed("i,j,distance", rows), chosen="i", rejected="j")[0].n_comparisons == 3
+    assert taken(listed("i,j,distance", rows), count="distance")[0].n_comparisons == 6
+    assert taken(listed("winner,loser,distance", rows))[1].endswith("columns not used: 'distance'")
+
+
+SQUARES = {
+    "distances": ",Oslo,Bern,Rome,Bonn\nOslo,0,1500,2000,1100\nBern,1500,0,700,450\nRome,2000,700,0,1070\n"
+    "Bonn,1100,450,1070,0\n",
+    "times together": ",a,b,c\na,12,4,7\nb,4,12,1\nc,7,1,12\n",
+    "without a diagonal": "a;b;c\n;4;7\n4;;1\n7;1;\n",
+    "a lower triangle": ",a,b,c\na,,,\nb,4,,\nc,7,1,\n",
+}
+CONFUSIONS = {
+    "letters": ",A,B,C,D\nA,38,4,6,2\nB,7,30,10,3\nC,5,12,31,2\nD,1,2,3,44\n",
+    "responses down": ",x,y,z\nx,8,1,3\ny,1,7,2\nz,1,2,5\n",
+    "unlabelled rows": "p,q,r\n90,4,6\n8,80,12\n1,2,97\n",
+}
+
+
+@pytest.mark.parametrize("text", SQUARES.values(), ids=SQUARES)
+def test_a_symmetric_square_of_whole_numbers_is_asked_about(text):
+    with pytest.raises(RecognitionError, match="The square is symmetric") as error:
+        taken(text)
+    assert error.value.found == (SIMILARITIES, PAIRS)
+    data, said = taken(text, dissimilarities="linear")
+    assert isinstance(data, Similarities) and "of dissimilarities (linear)" in said and data.values.min() == 0
+    assert isinstance(taken(text, *OF_SIMILARITIES)[0], Similarities)
+    with pytest.raises(DataError, match="The square is symmetric"):
+        th.leaderboard(th.read_table(Source("table.csv", text.encode())), count=None)
+
+
+@pytest.mark.parametrize("text", CONFUSIONS.values(), ids=CONFUSIONS)
+def test_confusions_are_asked_about(text):
+    with pytest.raises(RecognitionError, match="as confusions of stimuli do"):
+        taken(text)
+    data, _ = taken(text, *OF_SIMILARITIES, symmetrize="mean")
+    assert isinstance(data, Similarities)
+
+
+def test_squares_that_are_counts_are_none_of_these():
+    assert taken(",a,b\na,0,5\nb,5,0\n")[0].n_comparisons == 10  # of two options
+    assert taken(",a,b,c\na,0,5,1\nb,5,0,2\nc,3,2,0\n")[0].n_comparisons == 18
+    with pytest.warns(DataWarning, match="The diagonal"):
+        assert taken(",a,b,c\na,9,5,1\nb,5,9,2\nc,3,2,9\n")[0].n_comparisons == 18  # rows of other sums
+
+
+SCORES = {
+    "wide": "item,gpt,claude,llama\n" + "".join(f"q{k},.{k}1,.{k}5,.3{k}\n" for k in range(1, 9)),
+    "without items": "gpt,claude,llama\n.1,.5,.3\n.2,.4,.31\n.6,.7,.9\n.2,.3,.4\n",
+    "as many items as models": "task,gpt,claude,llama\nmmlu,70.5,71.2,65\ngsm8k,90.1,92.3,81\narc,88.2,90.1,85.5\n",
+    "rows are numbered": ",gpt,claude\n0,.1,.5\n1,.2,.4\n2,.6,.7\n3,.2,.3\n",
+}
+
+
+@pytest.mark.parametrize("text", SCORES.values(), ids=SCORES)
+def test_a_table_of_scores_is_refused_in_a_sentence(text):
+    with pytest.raises(DataError, match="The table has scores, real numbers in .*, and not comparisons") as error:
+        taken(text)
+    assert len(str(error.value)) < 300
+
+
+# Choice experiments: what describes no alternative ------------------------------------------------------------------
+
+OFFERED = "id,task,alt,fee,{},choice\n1,1,1,1,1,1\n1,1,2,2,1,0\n1,1,3,1,0,0\n1,2,1,3,1,0\n1,2,2,1,1,1\n1,2,3,2,1,0\n"
+OFFERED += "2,1,1,2,1,1\n2,1,2,1,0,0\n2,1,3,3,1,0\n2,2,1,1,1,0\n2,2,2,2,1,1\n2,2,3,3,1,0\n"
+
+
+@pytest.mark.parametrize("name", ["av", "avail", "available", "availability", "Is_Available", "offered", "verfügbar"])
+def test_availability_is_no_attribute(name):
+    data, said = taken(OFFERED.format(name), EXPERIMENTS)
+    assert data.attributes == ("fee",) and data.n_alternatives == 10
+    assert f"alternatives offered if '{name}': 2 rows of others left out" in said and "not used" not in said
+    fit = th.MultinomialLogit(linear=["fee"]).fit(data)
+    assert np.isclose(fit.coef_["fee"], -1.35559, atol=1e-5)
+    words = (
+        OFFERED.format(name).replace(",1,1\n", ",yes,1\n").replace(",1,0\n", ",yes,0\n").replace(",0,0\n", ",no,0\n")
+    )
+    assert taken(words, EXPERIMENTS)[0] == data
+
+
+def test_but_other_words_and_a_column_that_is_named_are():
+    words = OFFERED.format("available").replace(",1,1\n", ",now,1\n").replace(",1,0\n", ",now,0\n")
+    assert taken(words.replace(",0,0\n", ",later,0\n"), EXPERIMENTS)[0].attributes == ("fee", "available")
+    assert taken(OFFERED.format("av"), EXPERIMENTS, attributes=["fee", "av"])[0].attributes == ("fee", "av")
+    with pytest.raises(DataError, match="The alternative chosen in task '1' of respondent '1' has 'av' = 0"):
+        taken(OFFERED.format("av").replace("1,1,1,1,1,1", "1,1,1,1,0,1"), EXPERIMENTS)
+
+
+NUMBERED = "{},id,task,alt,fee,choice\n{},1,1,1,1,1\n{},1,1,2,2,0\n{},1,2,1,3,0\n{},1,2,2,1,1\n{},2,1,1,2,0\n"
+NUMBERED += "{},2,1,2,3,1\n{},2,2,1,1,1\n{},2,2,2,2,0\n"
+
+
+@pytest.mark.parametrize("name", ["", "X", "rownames", "Unnamed: 0", "index", "row.names", "obs", "nr"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_column_that_numbers_the_rows_is_no_attribute(name, start):
+    data, said = taken(NUMBERED.format(name, *range(start, start + 8)), EXPERIMENTS)
+    assert data.attributes == ("fee",) and "columns not used, as they number the rows" in said
+    assert np.isclose(th.MultinomialLogit(linear=["fee"]).fit(data).coef_["fee"], -1.04573, atol=1e-5)
+
+
+def test_nor_where_rows_were_sorted_or_left_out():
+    shuffled = NUMBERED.format("", *np.random.default_rng(1).permutation(8))
+    assert taken(shuffled, EXPERIMENTS)[0].attributes == ("fee",)
+    numbered = NUMBERED.format("nr", *range(8))
+    assert taken(numbered, EXPERIMENTS, where="id == 2")[0].attributes == ("fee",)
+
+
+@pytest.mark.parametrize("name", ["", "rownames", "X", "case"])
+def test_nor_a_covariate_of_classes(name):
+    rows = "".join(f"{k},{k % 3 + k / 7},{'ab'[k % 2]}\n" for k in range(1, 7))
+    data, said = taken(f"{name},height,kind\n{rows}", target="kind")
+    assert list(data.covariates.columns) == ["height"] and "as they number the rows" in said
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index"])
+def test_a_wide_experiment_and_pairs_have_none_either(name):
+    wide = f"{name},price_1,price_2,choice\n0,90,150,1\n1,120,90,2\n2,90,120,1\n3,150,90,2\n"
+    assert taken(wide)[0].attributes == ("price",)
+    pairs, said = taken(f"{name},left,right,chosen\n0,a,b,a\n1,b,c,c\n2,a,c,a\n")
+    assert pairs.n_comparisons == 3 and pairs.people is None and "number the rows" in said
+
+
+def test_a_square_whose_labels_are_numbers_keeps_them():
+    assert taken(",1,2,3\n1,0,5,4\n2,3,0,2\n3,4,6,0\n")[0].labels == ("1", "2", "3")
+
+
+@pytest.mark.parametrize("columns", [["note"], ["note", "brand"], ("brand",)])
+def test_any_column_can_be_left_unread(columns):
+    text = (
+        OFFERED.format("note").replace("fee", "fee,brand").replace(",1,1\n", ",1,1,1\n").replace(",1,0\n", ",1,1,0\n")
+    )
+    text = text.replace(",0,0\n", ",1,0,0\n")
+    data, said = taken(text, EXPERIMENTS, without=columns)
+    assert not {*columns} & {*data.attributes} and f"omitted as asked: '{columns[0]}'" in said
+    with pytest.raises(DataError, match="There is no column 'color'"):
+        taken(text, EXPERIMENTS, without=["color"])
+
+
+WEIGHTED = "id,task,alt,fee,choice,{}\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,2,2,3,0,1\n2,1,1,1,1,.5\n2,1,2,3,0,.5\n"
+
+
+@pytest.mark.parametrize("name", ["weight", "Weights", "wt", "sample_weight", "freq"])
+def test_weights_of_respondents_are_refused(name):
+    with pytest.raises(DataError, match=f"Column '{name}' may hold weights of the answers"):
+        taken(WEIGHTED.format(name), EXPERIMENTS)
+    with pytest.raises(DataError, match=f"Column '{name}' may hold weights of the answers"):
+        taken(f"id,price_1,price_2,choice,{name}\n1,1,2,1,.5\n2,2,1,2,2\n3,1,3,2,1\n")
+    assert taken(WEIGHTED.format(name), EXPERIMENTS, without=[name])[0].attributes == ("fee",)
+
+
+def test_the_weight_of_a_product_and_one_weight_of_all_are_none():
+    text = "id,task,alt,weight,choice\n1,1,1,900,0\n1,1,2,1200,1\n2,1,1,900,1\n2,1,2,1500,0\n"
+    assert taken(text, EXPERIMENTS)[0].attributes == ("weight",)
+    assert taken(WEIGHTED.format("weight").replace(",.5\n", ",1\n"), EXPERIMENTS)[0].attributes == ("fee",)
+
+
+# What was not used, and who may have answered -------------------------------------------------------------------------
+
+UNUSED = {  # tables of nine rows with {} for columns that no shape reads
+    "trials": ("left,right,chosen", "a,b,a/b,c,c/a,c,a/a,b,b/b,c,b/a,c,c/a,b,a/b,c,b/a,c,a"),
+    "list": ("winner,loser", "a,b/c,b/a,c/b,a/b,c/c,a/a,b/b,c/a,c"),
+    "a column a pair": ("a > b,a > c,b > c", "1,2,1/2,2,1/1,1,1/1,2,2/1,2,1/2,2,1/1,1,1/1,2,2/1,2,1"),
+    "rankings": ("rank1,rank2,rank3", "a,b,c/b,a,c/c,a,b/a,b,c/b,a,c/c,a,b/a,b,c/b,a,c/c,a,b"),
+    "best and worst": (
+        "item1,item2,item3,best,worst",
+        "a,b,c,a,c/a,b,d,b,d/b,c,d,c,d/" * 2 + "a,b,c,a,c/a,c,d,a,d/b,c,d,c,d",
+    ),
+    "best": ("item1,item2,item3,best", "a,b,c,a/a,b,d,b/b,c,d,c/" * 2 + "a,b,c,a/a,c,d,a/b,c,d,c"),
+    "triplets": ("object1,object2,object3,odd", "a,b,c,c/a,b,d,d/b,c,d,d/" * 2 + "a,b,c,c/a,c,d,d/b,c,d,d"),
+    "similarities": ("object1,object2,similarity", "a,b,5/a,c,2/b,c,3/a,d,4/b,d,1/c,d,2/a,e,4/b,e,1/c,e,2"),
+}
+
+
+@pytest.mark.parametrize(("header", "rows"), UNUSED.values(), ids=UNUSED)
+def test_every_shape_names_what_it_did_not_use(header, rows):
+    table = [f"{row},{'xyz'[k // 3]},{k * 0.7}" for k, row in enumerate(rows.split("/"))]
+    data, said = taken("\n".join([f"{header},who,note", *table]))
+    if len(data.respondents) == 9:  # a row each
+        assert list(data.people.columns) == ["who", "note"]
+        return
+    assert "; columns not used: 'who', 'note'" in said and not data.respondents
+    assert "; respondents unknown ('who'?); name their column with respondent" in said
+    known, said = taken("\n".join([f"{header},who,note", *table]), respondent="who")
+    assert "unknown" not in said and "'who'" not in said.partition("not used")[2]
+    assert len(known.respondents) == 3
+
+
+def test_the_terminal_spells_the_option(tmp_path, run):
+    header, rows = UNUSED["trials"]
+    table = [f"{row},{'xyz'[k // 3]}" for k, row in enumerate(rows.split("/"))]
+    (tmp_path / "votes.csv").write_text("\n".join([f"{header},who", *table]))
+    said = run("fit", tmp_path / "votes.csv", "--method", "maximum-likelihood", "--lapse", 0).err
+    assert "respondents unknown ('who'?); name their column with --respondent" in said
+    said = run("fit", tmp_path / "votes.csv", "--method", "maximum-likelihood", "--lapse", 0, "--without", "who").err
+    assert "omitted as asked: 'who'" in said and "unknown" not in said
+
+
+def test_games_have_no_respondents():
+    rows = "".join(f"{a},{b},{r},{'xyz'[k // 3]}\n" for k, (a, b, r) in enumerate(["ab1", "bc2", "acX"] * 3))
+    assert (
+        "columns not used: 'season'" in (said := taken(f"home,away,result,season\n{rows}")[1]) and "unknown" not in said
+    )
+
+
+def test_choices_and_experiments_name_them_too():
+    text = "id,task,alternative,chosen,a,b\n" + "".join(
+        f"p,{k},{o},{int(o == 'tea')},{k}.5{o},7\n" for k in "12" for o in ("tea", "rum")
+    )
+    assert "columns not used: 'a'" in taken(text, CHOICES)[1]
+    text = OFFERED.format("brand").replace(",1,1\n", ",x,1\n").replace(",1,0\n", ",y,0\n").replace(",0,0\n", ",x,0\n")
+    assert "columns not used: 'brand'" in taken(text, EXPERIMENTS, attributes=["fee"])[1]
+
+
+# The same in Python ---------------------------------------------------------------------------------------------------
+
+
+def test_python_reads_what_the_terminal_reads(tmp_path):
+    header, rows = UNUSED["trials"]
+    text = "\n".join([f"{header},who", *(f"{row},{'xyz'[k // 3]}" for k, row in enumerate(rows.split("/")))])
+    (tmp_path / "votes.csv").write_text(text)
+    for source in (tmp_path / "votes.csv", str(tmp_path / "votes.csv"), th.read_table(tmp_path / "votes.csv")):
+        data = th.read(source)
+        assert data == taken(text)[0] and data.read_as == taken(text)[1]
+        assert th.read(source, respondent="who").respondents == ("x", "y", "z")
+        assert th.read(source, "who == x", without="who").n_comparisons == 3
+    assert th.PairedComparisons([[0, 1], [2, 0]]).read_as == ""
+
+
+def test_it_reads_every_kind():
+    square = pd.DataFrame([[0, 3, 1], [2, 0, 4], [5, 1, 0]], list("abc"), list("abc"))
+    assert th.read(square) == th.PairedComparisons(square)
+    assert th.read(square / 10 + square.T / 10) == th.Similarities(square / 10 + square.T / 10)
+    assert th.read(square + square.T, dissimilarities="exponential").n_pairs == 3
+    frame = pd.read_csv(io.StringIO(OFFERED.format("av")))
+    assert th.read(frame, attributes=["fee"]) == th.ChoiceExperiment.from_frame(frame[frame.av == 1].drop(columns="av"))
+    assert th.read(frame, choice_id="task", alternative="alt").n_choices == 4
+    rows = th.read(pd.DataFrame({"height": [1.0, 3.0, 2.0], "kind": ["a", "b", "a"]}), target="kind")
+    assert rows.read_as.startswith("3 rows, 1 covariate") and list(rows.labels) == ["a", "b", "a"]
+
+
+def test_it_says_what_was_tried():
+    with pytest.raises(DataError, match="Name attributes if it holds choice experiments, choice_id if"):
+        th.read(pd.read_csv(io.StringIO(OFFERED.format("av"))))
+    with pytest.raises(DataError) as error:
+        th.read(pd.DataFrame({"foo": ["a", "b"], "bar": ["x", "x"], "baz": ["p", "q"]}))
+    for shape in SHAPES:
+        assert f"{shape.name} (no " in str(error.value)
+    with pytest.raises(DataError, match=r"Nearest is a table of trials.*Tried: .*list of similarities \(no"):
+        th.read(pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"]}))
+    with pytest.raises(th.errors.ArgumentError, match="There is no argument 'colour'"):
+        th.read(pd.DataFrame({"left": ["a", "b"]}), colour="left")
