@@ -1,0 +1,1 @@
+"""Worths of options: their density, their posterior, leaderboards."""
