@@ -12,6 +12,7 @@ from thali._model.options import (
     BY,
     CHOSEN,
     CI,
+    DESIGN,
     DISSIMILARITIES,
     DRAWS,
     GROUP,
@@ -83,6 +84,7 @@ ELIMINATION = ModelSpec(
         SEED,
         WHERE,
         WITHOUT,
+        DESIGN,
         LABELS,
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
@@ -154,6 +156,7 @@ ADDITIVE = ModelSpec(
         WITHOUT,
         LABELS,
         *(each.but(data=(TRIPLETS,)) for each in (*OF_TRIPLETS, RESPONDENT)),
+        DESIGN.but(data=(TRIPLETS,)),
         DISSIMILARITIES,
         Option(
             "symmetrize",

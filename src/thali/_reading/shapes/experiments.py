@@ -43,7 +43,8 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
     described = describing_columns(table)
     if not known and not described:
         return None
-    how = f"choices of one alternative out of several, which are described by {shorten(described)}"
+    how = "choices of one alternative out of several"
+    how += f", which are described by {shorten(described)}" if described else ""
     other = CHOICES if numbers_places(table) else ""
     convert, besides = partial(_read_long, table, options), AVAILABLE.each(by_plain_name(table.names))
     return Reading(

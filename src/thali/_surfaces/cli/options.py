@@ -161,6 +161,7 @@ LEADERBOARD = (
     ),
     WHERE,
     WITHOUT,
+    DESIGN,
     RESPONDENT,
     FIRST,
     SECOND,
