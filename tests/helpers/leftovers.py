@@ -183,11 +183,13 @@ class _Space:
                     yield f"{self.name}.{name} (other items)"
 
     def _may_change(self, name, now):
-        """Whether an attribute was loaded late (a submodule, a public name of a package that loads them when they are
+        """Whether an attribute was loaded late (a submodule, a public name that is loaded when it is
         asked for), is remembered, or is Python's own."""
         if name in _OF_PYTHON or name in now and sys.modules.get(f"{self.name}.{name}") is now[name]:
             return True
-        if name not in self.attributes and "__getattr__" in now and name in now.get("__all__", ()):
+        door = sys.modules.get(self.name.replace("thali._", "thali.", 1))  # the public module of a folder
+        late = {*now.get("__all__", ()), *vars(door or self.owner).get("__all__", ())}
+        if name in late and isinstance(self.attributes.get(name, self.owner), ModuleType):  # not there, or a submodule
             return True
         stores = (now.get(store) for store in self._remembered())
         return any(now.get(name) is each for store in stores if isinstance(store, dict) for each in store.values())
