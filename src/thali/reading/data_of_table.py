@@ -67,7 +67,7 @@ def read(
     check_names(columns, *_RECOGNISED)
     kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []
     table = load(path_or_frame) if isinstance(path_or_frame, str | Path | Source) else table_of(path_or_frame)
-    dropped = [without] if isinstance(without, str) else list(without)
+    dropped = [without] if isinstance(without, str) else without
     try:
         reading = recognise(table, *kinds, where=Where.of(where), without=dropped, **columns)
     except RecognitionError as error:
@@ -77,6 +77,7 @@ def read(
         if error.nearest:
             raise DataError(error, f" {reasons(SHAPES, table)}") from None
         raise
+    data: Any
     data, sentence = reading.build()
     if isinstance(data, tuple):
         return data._replace(read_as=sentence)
