@@ -72,8 +72,9 @@ def read(
         reading = recognise(table, *kinds, where=Where.of(where), without=dropped, **columns)
     except RecognitionError as error:
         if EXPERIMENTS in error.found:
-            means = " Name attributes if it holds choice experiments, choice_id if it holds choices out of sets."
-            raise DataError(error, means) from None
+            raise DataError(
+                error, " Name attributes if it holds choice experiments, choice_id if it holds choices out of sets."
+            ) from None
         if error.nearest:
             raise DataError(error, f" {reasons(SHAPES, table)}") from None
         raise
