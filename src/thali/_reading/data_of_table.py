@@ -67,16 +67,18 @@ def read(
     check_names(columns, *_RECOGNISED)
     kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []
     table = load(path_or_frame) if isinstance(path_or_frame, str | Path | Source) else table_of(path_or_frame)
-    dropped = [without] if isinstance(without, str) else list(without)
+    dropped = [without] if isinstance(without, str) else without
     try:
         reading = recognise(table, *kinds, where=Where.of(where), without=dropped, **columns)
     except RecognitionError as error:
         if EXPERIMENTS in error.found:
-            means = " Name attributes if it holds choice experiments, choice_id if it holds choices out of sets."
-            raise DataError(error, means) from None
+            raise DataError(
+                error, " Name attributes if it holds choice experiments, choice_id if it holds choices out of sets."
+            ) from None
         if error.nearest:
             raise DataError(error, f" {reasons(SHAPES, table)}") from None
         raise
+    data: Any
     data, sentence = reading.build()
     if isinstance(data, tuple):
         return data._replace(read_as=sentence)

@@ -336,7 +336,7 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
 
 def holds_scores(table: Table) -> bool:
     """Return whether a table has columns of real numbers beside one of labels or none, as scores of models have."""
-    frame = table.frame
+    frame: Any = table.frame
     numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
     real = [name for name in numbers if (frame[name] % 1 > 0).any()]
     return len(real) > 1 and len(numbers) > frame.shape[1] - 2
@@ -352,7 +352,7 @@ def _reason(shape: Shape, table: Table) -> str:
     own = by_plain_name(table.names)
     main = [role for role in shape.roles if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)]
     lacking = [role.name for role in main if role.among(own) is None]
-    return f"no {', '.join(lacking)}" if lacking else shape.needs or "other cells"
+    return f"no {', '.join(lacking)}" if lacking else shape.needs
 
 
 def _no_order(table: Table) -> Message:

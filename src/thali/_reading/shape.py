@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thali._data.columns import listed_omissions, numbers_rows
+from thali._data.columns import column, listed_omissions, numbers_rows
 from thali._data.described_columns import ColumnsRead, possible_respondents
 from thali._data.roles import Role
 from thali._labels import shorten
@@ -53,7 +53,7 @@ class Reading:
         if (scheme := getattr(data, "scheme", None)) is not None:
             used |= {scheme.respondent, scheme.task, scheme.alternative, scheme.chosen, *scheme.names}
             used |= {name for name, _ in scheme.none}
-            used |= {name for name in table.names if numbers_rows(table.frame[name])}  # of which a clause tells
+            used |= {name for name in table.names if numbers_rows(column(table.frame, name))}  # of which a clause tells
         unused = [name for name in table.names if name not in used and not name.startswith("column ")]
         if unused:
             yield f"; columns not used: {shorten(unused)}"

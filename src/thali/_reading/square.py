@@ -70,16 +70,15 @@ class Square:
     @property
     def holds_symmetric_counts(self) -> bool:
         """Whether it holds counts of three options or more, the same on both sides of the diagonal."""
-        if self.numbers is None or np.isinf(self.numbers).any():
-            return False
-        return len(self.numbers) > 2 and self.holds_counts and self.is_symmetric
+        finite = self.holds_counts and not np.isinf(np.asarray(self.numbers)).any()
+        return finite and len(self.values) > 2 and self.is_symmetric
 
     @property
     def holds_confusions(self) -> bool:
         """Whether it holds counts, each row its largest on the diagonal, and all rows or all columns have one sum."""
         if not self.holds_counts or not self.has_diagonal:
             return False
-        own, others = pd.to_numeric(np.diag(self.cells), errors="coerce"), np.nan_to_num(self.numbers)
+        own, others = pd.to_numeric(np.diag(self.cells), errors="coerce"), np.nan_to_num(np.asarray(self.numbers))
         one_sum = any(np.ptp(own + others.sum(axis=axis)) == 0 for axis in (0, 1))
         return one_sum and bool((own > others.max(axis=1)).all())
 

@@ -418,7 +418,9 @@ class Table:
             column(self.frame, name)
         numbering = []
         if self.named and not self.sheets and not self.short_rows and (self.square is None or self.square.bare):
-            numbering = [name for name in self.names if name not in kept and _numbers_rows(name, self.frame[name])]
+            numbering = [
+                name for name in self.names if name not in kept and _numbers_rows(name, column(self.frame, name))
+            ]
         if not names and not numbering:
             return self
         asked = f"omitted as asked: {shorten(list(names))}" * bool(names)
@@ -444,9 +446,8 @@ class Table:
 def _numbers_rows(name: str, values: "pd.Series") -> bool:
     """Return whether a column numbers the rows by its name, as files of pandas and R do, and by its cells."""
     short = plain(name)
-    if not (short in ROW_NUMBERS or _UNNAMED.fullmatch(name)):
-        return False
-    return numbers_rows(values) or (short != "x" and values.dtype.kind in "iu" and values.is_unique)
+    is_named = short in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
+    return is_named and (numbers_rows(values) or (short != "x" and values.dtype.kind in "iu" and values.is_unique))
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:

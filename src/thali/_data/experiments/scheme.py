@@ -309,7 +309,7 @@ def _place(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | 
 # The alternative's label as an attribute of its own, for experiments whose alternatives have names or places ----------
 
 
-def _rows_and_none(data: "ChoiceExperiment") -> tuple[np.ndarray, np.ndarray]:
+def _rows_and_none(data: "ChoiceExperiment") -> tuple[np.ndarray, Any]:
     """Return the levels of each row, and whether it is the no-choice option."""
     levels, scheme = data.products[data.row_product], data.scheme
     if not scheme.none:

@@ -40,7 +40,7 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
             f"{suggest(target, columns)}",
         )
     labels, covariates = table.frame.loc[:, target], table.frame.drop(columns=[target, *_texts_of_conditions(table)])
-    if numbering := [name for name, values in covariates.items() if numbers_rows(values)]:
+    if numbering := [str(name) for name, values in covariates.items() if numbers_rows(values)]:
         note(f"columns not used, as they number the rows: {shorten(numbering)}")
         covariates = covariates.drop(columns=numbering)
     if not covariates.shape[1]:

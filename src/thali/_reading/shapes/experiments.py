@@ -81,7 +81,7 @@ def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
 def _refuse_weights(table: Table, data: ChoiceExperiment) -> None:
     """Refuse a column that is called a weight, unless it is an attribute or the same in all rows."""
     for name in table.names:
-        if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and table.frame[name].nunique() > 1:
+        if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and column(table.frame, name).nunique() > 1:
             raise DataError(
                 f"Column {name!r} may hold weights of the answers, and models of choice experiments weigh all tasks"
                 " alike; rename it if it describes the respondents, or drop it by ",
@@ -103,7 +103,9 @@ def describing_columns(table: Table) -> list[str]:
     found = roles(table.frame, dict.fromkeys(LONG_ROLES))
     keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
     occasions = table.frame.groupby(list(keys), sort=False)
-    further = [name for name in table.names if name not in found.values() and not numbers_rows(table.frame[name])]
+    further = [
+        name for name in table.names if name not in found.values() and not numbers_rows(column(table.frame, name))
+    ]
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
 
 

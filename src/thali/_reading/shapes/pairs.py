@@ -227,7 +227,7 @@ def _doubt_of_list(table: Table, one: PairColumns) -> Message | None:
     """Ask about columns i and j beside a column of numbers that is no count, as lists of distances have."""
     if one.times or tuple(map(plain, one.options)) != ("i", "j"):
         return None
-    measures = [name for name in table.names if name not in one.used and may_measure(name, table.frame[name])]
+    measures = [name for name in table.names if name not in one.used and may_measure(name, column(table.frame, name))]
     if not measures:
         return None
     return Message(
