@@ -188,7 +188,7 @@ class _Space:
         if name in _OF_PYTHON or name in now and sys.modules.get(f"{self.name}.{name}") is now[name]:
             return True
         door = sys.modules.get(self.name.replace("thali._", "thali.", 1))  # the public module of a folder
-        late = {*now.get("__all__", ()), *vars(door or self.owner).get("__all__", ())}
+        late = {*now.get("__all__", ()), *vars(door or self.owner).get("__all__", ()), "__lazy_shadowed__"}
         if name in late and isinstance(self.attributes.get(name, self.owner), ModuleType):  # not there, or a submodule
             return True
         stores = (now.get(store) for store in self._remembered())

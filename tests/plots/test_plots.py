@@ -215,7 +215,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
 
 
 def test_importing_the_pictures_loads_nothing_heavy():
-    modules = "thali.plots, thali.plots.comparison, thali._plots.feature_matrix"
+    modules = "thali.plots, thali._plots.comparison, thali._plots.feature_matrix"
     heavy = {"matplotlib", "pandas", "numba", "scipy", "xarray"}
     code = f"import sys, {modules}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
