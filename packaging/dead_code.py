@@ -32,7 +32,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def names_in(tree: ast.AST, with_variables: bool = True) -> Counter[str]:
-    """How often each name stands in code, imports and strings that are a name or a path of names."""
+    """Count each name in code, imports and strings that are a name or a path of names."""
     names: Counter[str] = Counter()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and with_variables:
@@ -54,9 +54,11 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
         if isinstance(node, Definition) and not _is_registered(node):
             yield node.name, node
     for node in tree.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
+        targets = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
         for target in targets:
             if isinstance(target, ast.Name):
                 yield target.id, node
@@ -68,9 +70,9 @@ def _is_registered(node: Definition) -> bool:
 
 
 def dead() -> list[str]:
-    """What nothing uses, as `file:line name`."""
+    """Return what nothing uses, as `file:line name`."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
-    outside = Counter[str]()  # how often a name stands where another file may be meant
+    outside = Counter[str]()  # names where another file may be meant, and how often
     for tree in trees.values():
         outside += names_in(tree, with_variables=False)
     for path in SOURCE.rglob("*"):
@@ -94,11 +96,9 @@ def _words_of(*places: str) -> set[str]:
     words: set[str] = set()
     for place in places:
         path = ROOT / place
-        files = (
-            [path] if path.is_file() else [file for file in path.rglob("*") if file.suffix in (".py", ".md", ".toml")]
-        )
-        for file in files:
-            words.update(re.findall(r"\w+", file.read_text(encoding="utf-8")))
+        for file in [path] if path.is_file() else path.rglob("*"):
+            if file.suffix in (".py", ".md", ".toml"):
+                words.update(re.findall(r"\w+", file.read_text(encoding="utf-8")))
     return words
 
 

@@ -71,9 +71,8 @@ class House:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.ImportFrom):
                 yield from self._named_by(name, child)
-            if not (
-                isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"
-            ):
+            for_types_alone = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            if not for_types_alone:
                 yield from self._imported(name, child)
 
     def _named_by(self, name: str, statement: ast.ImportFrom) -> Iterator[str]:

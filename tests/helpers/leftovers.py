@@ -183,8 +183,7 @@ class _Space:
                     yield f"{self.name}.{name} (other items)"
 
     def _may_change(self, name, now):
-        """Whether an attribute was loaded late (a submodule, a public name that is loaded when it is
-        asked for), is remembered, or is Python's own."""
+        """Whether an attribute was loaded late (a submodule or a public name), is remembered, or is Python's own."""
         if name in _OF_PYTHON or name in now and sys.modules.get(f"{self.name}.{name}") is now[name]:
             return True
         door = sys.modules.get(self.name.replace("thali._", "thali.", 1))  # the public module of a folder

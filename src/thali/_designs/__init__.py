@@ -1,1 +1,1 @@
-"""What `thali.designs` exports: its names stand in the stub beside this file."""
+"""The stub beside this file lists what `thali.designs` exports."""

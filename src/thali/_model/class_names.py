@@ -76,13 +76,13 @@ PLACES = {
 
 
 def name_in_files(cls: type[Any]) -> str:
-    """The name by which files know a class of the library."""
+    """Return the name by which files know a class of the library."""
     names = {place: name for name, place in PLACES.items()}
     return names[f"{cls.__module__}:{cls.__name__}"]
 
 
 def class_named(name: str) -> Any:
-    """The class that a file calls so."""
+    """Return the class that files know by this name."""
     if name not in PLACES:
         raise DataError(f"The file names {name!r}, which is not part of thali.")
     return load(PLACES[name])

@@ -1,1 +1,1 @@
-"""Worths of options: their density, their posterior, leaderboards."""
+"""The wing of worths of options, which is still empty."""
