@@ -8,17 +8,13 @@ import tempfile
 from collections import Counter
 from types import SimpleNamespace
 
-import budgets
-import chromium
-import leftovers
 import pytest
-import real_data
 import scipy.stats  # noqa: F401  # sets filters of warnings when it is loaded
-import sketches
 from filelock import FileLock
+from helpers import budgets, chromium, leftovers, real_data, sketches
+from helpers.places import PROJECT
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
-from places import PROJECT
 from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 

@@ -45,7 +45,7 @@ DEVICES = {
 
 def interrupted(browser, folder: Path, wanted: int) -> None:
     """Print what so many interruptions did to answers."""
-    from robot import Interrupted
+    from helpers.robot import Interrupted
     from test_questionnaire_in_a_browser import FACTS, KINDS, answers_in, handed_in, made, worths
 
     happened, answers, wrong, seed = Counter(), 0, 0, 0
@@ -74,7 +74,7 @@ def seed_of(device: str, kind: str, person: int) -> list[int]:
 
 def recovered(browser, folder: Path, people: int) -> None:
     """Print how often intervals hold the truth."""
-    from robot import Robot
+    from helpers.robot import Robot
 
     held = []
     for kind in KINDS:
@@ -174,7 +174,7 @@ def of_many(people: int, studies: int) -> None:
 
 def of_features(browser, folder: Path, people: int) -> None:
     """Print how often intervals of weights and utilities hold the truth."""
-    from robot import Robot
+    from helpers.robot import Robot
 
     class ByFeatures(Robot):
         """Who sees features alone."""
@@ -210,8 +210,8 @@ def of_features(browser, folder: Path, people: int) -> None:
 
 
 def main(interruptions: int = 200, people: int = 20, small: bool = False, features: bool = False) -> None:
-    sys.path[:0] = [str(TESTS / "helpers"), str(TESTS / "field")]
-    from chromium import opened
+    sys.path[:0] = [str(TESTS), str(TESTS / "field")]
+    from helpers.chromium import opened
 
     with tempfile.TemporaryDirectory() as folder, opened() as browser:
         if not features:

@@ -125,8 +125,8 @@ MAX_TEMPERED, MAX_BY_CHAINS = 40, 100  # objects: more are not tempered here, an
 
 def mean_log_likelihood_of_truth(test, made):
     """The log-likelihood of an answer by the features and weights that made it."""
-    sys.path.insert(0, str(HERE.parent / "tests" / "helpers"))
-    from naive.latent_features import triplet_log_likelihood
+    sys.path.insert(0, str(HERE.parent / "tests"))
+    from helpers.naive.latent_features import triplet_log_likelihood
 
     return triplet_log_likelihood(test, made.features, made.weights) / test.n_answers
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from pages import Page
-from terminals import narrow
+from helpers.pages import Page
+from helpers.terminals import narrow
 
 import thali as th
 from thali._aspects.maximum_likelihood.goodness import FitTest

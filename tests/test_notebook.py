@@ -1,8 +1,8 @@
 """A notebook as a user runs it: what its cells show."""
 
 import pytest
-from pages import Page
-from patience import PATIENCE
+from helpers.pages import Page
+from helpers.patience import PATIENCE
 
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")

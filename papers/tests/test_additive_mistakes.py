@@ -8,8 +8,8 @@ import copy
 import math
 
 import pytest
-from additive_cases import case_named, far_off, found_by_name
-from additive_runs import fit
+from helpers.additive_cases import case_named, far_off, found_by_name
+from helpers.additive_runs import fit
 
 from papers.samplers import algorithm_1, use_published_sampler
 from papers.samplers.algorithm_1 import update_row

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from naive.latent_features import additive_log_likelihood
-from real_data import needs_data, real_data
+from helpers.naive.latent_features import additive_log_likelihood
+from helpers.real_data import needs_data, real_data
+from helpers.stopped_jobs import keep_parts
 from scipy import stats
-from stopped_jobs import keep_parts
 
 import papers
 import thali as th

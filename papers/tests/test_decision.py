@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_pictures import assert_readable
+from helpers.drawn_pictures import assert_readable
 from matplotlib import pyplot as plt
 
 import thali as th

@@ -4,10 +4,10 @@ import types
 
 import numpy as np
 import pytest
-from additive_fits import made_up
-from drawn_pictures import CELEBRITIES, assert_readable
+from helpers.additive_fits import made_up
+from helpers.drawn_pictures import CELEBRITIES, assert_readable
+from helpers.posterior_cases import chain, comparisons, features_of, tree_of
 from matplotlib import pyplot as plt
-from posterior_cases import chain, comparisons, features_of, tree_of
 
 from papers.plots.feature_samples import feature_samples
 from thali.errors import ArgumentError

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 PAPERS = PROJECT / "docs" / "papers"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from digests import digest_of, is_same
+from helpers.digests import digest_of, is_same
+from helpers.sparse_logit_runs import WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 from scipy import stats
 from scipy.integrate import quad
-from sparse_logit_runs import WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 
 import thali as th
 from papers.samplers.holmes_held_2006 import (

@@ -3,8 +3,8 @@
 import matplotlib
 import numpy as np
 import pytest
-from drawn_pictures import assert_readable
-from drawn_similarities import CASES, fitted
+from helpers.drawn_pictures import assert_readable
+from helpers.drawn_similarities import CASES, fitted
 from matplotlib import pyplot as plt
 
 from papers.plots.overlap import _levels, _plane, overlap

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from stopped_jobs import keep_parts
+from helpers.stopped_jobs import keep_parts
 
 from papers import Settings
 from papers import phylogenetic_2008 as paper

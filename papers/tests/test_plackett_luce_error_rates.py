@@ -1,7 +1,7 @@
 """Check A8: error rates over twenty random halves, those of Table 2. All of it takes minutes."""
 
 import pytest
-from real_data import needs_data, real_data
+from helpers.real_data import needs_data, real_data
 
 from papers import Settings
 from papers.plackett_luce_2012 import GIBBS, LOGIT, VARIATIONAL

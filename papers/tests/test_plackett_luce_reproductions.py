@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from plackett_luce_data import problem
-from real_data import needs_data, real_data
-from stopped_jobs import keep_parts
+from helpers.plackett_luce_data import problem
+from helpers.real_data import needs_data, real_data
+from helpers.stopped_jobs import keep_parts
 
 import papers
 from papers import Settings

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from digests import digests_of, is_same
-from plackett_luce_cases import exponential, joint_scores, scaled, tiny, within
-from plackett_luce_data import frame, problem
-from plackett_luce_runs import fit_gibbs
-from real_data import needs_data
+from helpers.digests import digests_of, is_same
+from helpers.plackett_luce_cases import exponential, joint_scores, scaled, tiny, within
+from helpers.plackett_luce_data import frame, problem
+from helpers.plackett_luce_runs import fit_gibbs
+from helpers.real_data import needs_data
 from scipy import special, stats
 
 from papers.plackett_luce_2012_data import published_plackett_luce

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from additive_cases import CASES as ADDITIVE
-from additive_cases import case_named
-from additive_runs import check, fit, one_run
-from additive_runs import task as of_similarities
-from cache_drift import watched
-from digests import digests_of, is_same
-from elimination_cases import CASES, mean_and_error, quantity
-from elimination_moves import key, start, target
-from joint_distribution import joint_distribution_test
-from joint_means import LIMIT, means_of_similarities
-from problems import (
+from helpers.additive_cases import CASES as ADDITIVE
+from helpers.additive_cases import case_named
+from helpers.additive_runs import check, fit, one_run
+from helpers.additive_runs import task as of_similarities
+from helpers.cache_drift import watched
+from helpers.digests import digests_of, is_same
+from helpers.elimination_cases import CASES, mean_and_error, quantity
+from helpers.elimination_moves import key, start, target
+from helpers.joint_distribution import joint_distribution_test
+from helpers.joint_means import LIMIT, means_of_similarities
+from helpers.problems import (
     FIXED_UNIQUE,
     alternating_similarities,
     random_comparisons,
     random_similarities,
     three_options,
 )
-from same_draws import same
+from helpers.same_draws import same
 
 import thali as th
 from papers.samplers import published_sweep, use_published_sampler

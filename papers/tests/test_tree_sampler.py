@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from naive import latent_features as naive
-from phylogenetic_trees import random_tree
-from problems import FIXED_UNIQUE, build, contents, make_state, random_comparisons, three_options
+from helpers.naive import latent_features as naive
+from helpers.phylogenetic_trees import random_tree
+from helpers.problems import FIXED_UNIQUE, build, contents, make_state, random_comparisons, three_options
 from scipy import integrate, stats
 
 import thali as th

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import xarray as xr
-from additive_cases import CASES, case_named, expected_by_name, far_off, found_by_name
-from naive.latent_features import additive_log_likelihood, additive_similarity
+from helpers.additive_cases import CASES, case_named, expected_by_name, far_off, found_by_name
+from helpers.naive.latent_features import additive_log_likelihood, additive_similarity
 
 from thali._inference.numerics.truncated import tilted_weight
 

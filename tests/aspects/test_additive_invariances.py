@@ -5,10 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from additive_cases import _mean_and_error, case_named, far_off
-from additive_runs import WEIGHT_PRIOR, fit, one_run, task
-from problems import alternating_similarities, random_similarities
-from same_draws import same
+from helpers.additive_cases import _mean_and_error, case_named, far_off
+from helpers.additive_runs import WEIGHT_PRIOR, fit, one_run, task
+from helpers.problems import alternating_similarities, random_similarities
+from helpers.same_draws import same
 from scipy import stats
 
 import thali as th

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from posterior_cases import chain
+from helpers.posterior_cases import chain
 
 import thali as th
 from thali._aspects.draws.tree import to_datatree

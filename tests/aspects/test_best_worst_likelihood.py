@@ -5,9 +5,9 @@ import math
 import matplotlib
 import numpy as np
 import pytest
-from best_worst_data import best_worst, random_answers, ranked_answers
-from elimination_cases import mean_and_error
-from naive import latent_features as naive
+from helpers.best_worst_data import best_worst, random_answers, ranked_answers
+from helpers.elimination_cases import mean_and_error
+from helpers.naive import latent_features as naive
 
 import thali as th
 from thali._aspects.answers.check import check_sentence

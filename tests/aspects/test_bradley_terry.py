@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from naive import latent_features as naive
-from problems import random_comparisons, with_ties
+from helpers.naive import latent_features as naive
+from helpers.problems import random_comparisons, with_ties
 from scipy.special import logsumexp
 
 import thali as th

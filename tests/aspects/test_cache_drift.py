@@ -3,10 +3,10 @@
 import warnings
 
 import pytest
-from additive_cases import CASES as ADDITIVE
-from cache_drift import watched
-from elimination_cases import CASES as PAIRS
-from set_problems import TRIPLE, choices_of
+from helpers.additive_cases import CASES as ADDITIVE
+from helpers.cache_drift import watched
+from helpers.elimination_cases import CASES as PAIRS
+from helpers.set_problems import TRIPLE, choices_of
 
 import thali as th
 from thali._aspects.samplers.task import build_task

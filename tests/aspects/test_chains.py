@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from additive_runs import task as of_similarities
 from arviz_stats.base.array import array_stats
-from problems import random_comparisons, random_similarities
-from same_draws import same
+from helpers.additive_runs import task as of_similarities
+from helpers.problems import random_comparisons, random_similarities
+from helpers.same_draws import same
 
 import thali as th
 from thali._aspects.likelihoods.elimination import Elimination

@@ -9,7 +9,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from posterior_cases import chain, comparisons, large_fit, small_fit, tree_of
+from helpers.posterior_cases import chain, comparisons, large_fit, small_fit, tree_of
 from scipy import stats
 
 matplotlib.use("Agg")

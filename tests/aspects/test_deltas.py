@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from likelihood_rows import (
+from helpers.likelihood_rows import (
     COMPILED,
     LIKELIHOODS,
     MEMBER,
@@ -16,8 +16,8 @@ from likelihood_rows import (
     signs,
     write_back,
 )
-from naive import latent_features as naive
-from problems import NO_UNIQUE, build, contents, make_state, random_comparisons
+from helpers.naive import latent_features as naive
+from helpers.problems import NO_UNIQUE, build, contents, make_state, random_comparisons
 from scipy.special import i0e
 
 import thali as th

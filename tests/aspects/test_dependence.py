@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from naive import latent_features as naive
-from naive import respondent_scores as naive_scores
+from helpers.naive import latent_features as naive
+from helpers.naive import respondent_scores as naive_scores
 from scipy import stats
 from scipy.special import logsumexp
 

@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from best_worst_data import random_answers
-from naive import latent_features as naive
-from problems import random_comparisons, random_similarities, unequal, with_ties
-from set_problems import random_choices
-from triplet_problems import LAPSE, LINKS, MIXED
+from helpers.best_worst_data import random_answers
+from helpers.naive import latent_features as naive
+from helpers.problems import random_comparisons, random_similarities, unequal, with_ties
+from helpers.set_problems import random_choices
+from helpers.triplet_problems import LAPSE, LINKS, MIXED
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import RULES

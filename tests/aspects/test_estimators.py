@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.similarity_columns import columns_of_sets, similarities
 from scipy import stats
-from similarity_columns import columns_of_sets, similarities
 
 from thali._aspects.answers import set_search
 from thali._aspects.answers.estimate import KINDS, estimate

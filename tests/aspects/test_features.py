@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from posterior_cases import chain, comparisons, features_of, large_fit, small_fit, tree_of
-from terminals import narrow
+from helpers.posterior_cases import chain, comparisons, features_of, large_fit, small_fit, tree_of
+from helpers.terminals import narrow
 
 from thali._aspects.answers.features import features_table
 from thali.errors import ArgumentError

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from additive_fits import made_up
+from helpers.additive_fits import made_up
 
 import thali as th
 from thali._aspects.answers.stored_layout import REACHED, RESTARTS

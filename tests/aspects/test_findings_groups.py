@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-from additive_fits import made_up
-from problems import random_comparisons, random_similarities
+from helpers.additive_fits import made_up
+from helpers.problems import random_comparisons, random_similarities
 
 import thali as th
 from thali._aspects.findings.groups import MAX_GROUPS, differences

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from problems import random_comparisons, random_similarities
-from set_problems import random_choices
+from helpers.problems import random_comparisons, random_similarities
+from helpers.set_problems import random_choices
 
 import thali as th
 from thali._aspects.answers.groups import tree_of_group

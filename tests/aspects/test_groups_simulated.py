@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from problems import random_comparisons, random_similarities
-from set_problems import random_choices
+from helpers.problems import random_comparisons, random_similarities
+from helpers.set_problems import random_choices
 
 import thali as th
 from thali._data.groups import GroupedData

@@ -4,9 +4,9 @@ import arviz_stats
 import numpy as np
 import pandas as pd
 import pytest
-from kind_problems import answered, of_new_person, random_answers
-from naive import latent_features as naive
-from problems import random_comparisons
+from helpers.kind_problems import answered, of_new_person, random_answers
+from helpers.naive import latent_features as naive
+from helpers.problems import random_comparisons
 from scipy import stats
 from xarray import Dataset
 

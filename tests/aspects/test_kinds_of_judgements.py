@@ -4,8 +4,14 @@ the definition; the sampler runs as Python."""
 import numpy as np
 import pandas as pd
 import pytest
-from kind_problems import random_answers, random_best_worst, random_judgements, random_tied_judgements, random_ties
-from naive import latent_features as naive
+from helpers.kind_problems import (
+    random_answers,
+    random_best_worst,
+    random_judgements,
+    random_tied_judgements,
+    random_ties,
+)
+from helpers.naive import latent_features as naive
 from scipy.special import gammaln
 
 import thali as th

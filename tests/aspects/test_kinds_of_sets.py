@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from kind_problems import kinds_in, of_new_person, random_choices
-from naive import latent_features as naive
+from helpers.kind_problems import kinds_in, of_new_person, random_choices
+from helpers.naive import latent_features as naive
 from scipy.special import gammaln, logsumexp
 
 import thali as th

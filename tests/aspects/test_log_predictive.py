@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from kind_problems import answered, random_answers
-from set_problems import random_choices
+from helpers.kind_problems import answered, random_answers
+from helpers.set_problems import random_choices
 
 import thali as th
 from thali._aspects.answers.kinds_of_people import aligned_shares

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from additive_fits import made_up
+from helpers.additive_fits import made_up
 
 import thali as th
 from thali._aspects.answers import features

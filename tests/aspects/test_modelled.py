@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from best_worst_data import random_answers
-from digests import answered_triplets, judged_similarities
-from likelihood_rows import with_values
-from problems import random_comparisons, with_ties
+from helpers.best_worst_data import random_answers
+from helpers.digests import answered_triplets, judged_similarities
+from helpers.likelihood_rows import with_values
+from helpers.problems import random_comparisons, with_ties
 
 import thali as th
 from thali._data.groups import GroupedData

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from kind_problems import answered, random_answers
+from helpers.kind_problems import answered, random_answers
 from scipy import integrate, stats
 from scipy.special import logsumexp
 

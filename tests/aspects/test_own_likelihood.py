@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from cache_drift import compare_sums
+from helpers.cache_drift import compare_sums
 
 import thali as th
 from thali._aspects import operations

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from additive_cases import far_off
-from additive_quadrature import three_objects
-from cpu_time import time_ratio
-from places import PROJECT
+from helpers.additive_cases import far_off
+from helpers.additive_quadrature import three_objects
+from helpers.cpu_time import time_ratio
+from helpers.places import PROJECT
 
 import thali as th
 from thali._aspects import operations

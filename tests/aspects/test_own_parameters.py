@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from elimination_cases import mean_and_error
+from helpers.elimination_cases import mean_and_error
 from scipy import stats
 
 import thali as th

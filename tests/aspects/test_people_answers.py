@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from people_fits import OPTIONS, compared, named, of_people
+from helpers.people_fits import OPTIONS, compared, named, of_people
 from xarray import DataTree
 
 import thali as th

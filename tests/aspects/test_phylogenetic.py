@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from phylogenetic_trees import random_tree
+from helpers.phylogenetic_trees import random_tree
 from scipy import stats
 from scipy.special import digamma
 

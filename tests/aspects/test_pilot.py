@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import random_comparisons
+from helpers.problems import random_comparisons
 
 import thali as th
 from thali._aspects.models.engines import FIRST_TEMPERED

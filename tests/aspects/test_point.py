@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from naive import latent_features as naive
+from helpers.naive import latent_features as naive
 
 import thali as th
 from thali._aspects.answers.set_search import log_feature_gain

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from posterior_cases import LAPSE, chain, comparisons, features_of, large_fit, small_fit, tree_of
+from helpers.posterior_cases import LAPSE, chain, comparisons, features_of, large_fit, small_fit, tree_of
 
 from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.probabilities import (

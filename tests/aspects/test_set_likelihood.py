@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from likelihood_rows import started
-from naive import latent_features as naive
-from problems import NO_UNIQUE, build, make_state, random_comparisons
-from set_problems import choices_of, random_choices
+from helpers.likelihood_rows import started
+from helpers.naive import latent_features as naive
+from helpers.problems import NO_UNIQUE, build, make_state, random_comparisons
+from helpers.set_problems import choices_of, random_choices
 
 from thali._aspects import operations
 from thali._aspects.draws.columns import Columns

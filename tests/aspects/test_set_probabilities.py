@@ -4,7 +4,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from naive import latent_features as naive
+from helpers.naive import latent_features as naive
 
 from thali._aspects.likelihoods import elimination_probabilities
 from thali.errors import ArgumentError

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from additive_fits import made_up
+from helpers.additive_fits import made_up
 from scipy.stats import chi2, norm
 
 import thali as th

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from naive import latent_features as naive
-from people_fits import OPTIONS, compared
+from helpers.naive import latent_features as naive
+from helpers.people_fits import OPTIONS, compared
 from scipy import stats
 from scipy.special import polygamma
 

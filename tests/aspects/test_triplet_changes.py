@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from likelihood_rows import TEN
-from naive import latent_features as naive
-from triplet_problems import LAPSE, LINKS, MIXED, start_of
+from helpers.likelihood_rows import TEN
+from helpers.naive import latent_features as naive
+from helpers.triplet_problems import LAPSE, LINKS, MIXED, start_of
 
 import thali as th
 from thali._aspects import operations

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from experiment_data import simulated
+from helpers.experiment_data import simulated
 from scipy.special import expit
 
 import thali as th

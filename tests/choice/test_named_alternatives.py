@@ -134,7 +134,7 @@ def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
 
 @pytest.mark.data
 def test_yogurt_is_as_published():
-    from real_data import real_data
+    from helpers.real_data import real_data
 
     frame = pd.read_csv(real_data("choice_yogurt/yogurt.csv")).sort_values(["obsID", "brand"])
     wide = frame.pivot(index=["id", "obsID"], columns="brand", values=["price", "feat"])

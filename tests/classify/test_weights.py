@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from helpers.sparse_logit_runs import Chain, Prior, mcse, problem_of
 from scipy.integrate import quad
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import cross_validate
-from sparse_logit_runs import Chain, Prior, mcse, problem_of
 from test_classifier import Nearest, plackett_luce, small
 
 from thali._classify.scikit_learn import seed_from

@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from short_comparisons import SHORT, TRIO, compare
+from helpers.short_comparisons import SHORT, TRIO, compare
 
 import thali as th
 from thali._inference import threads

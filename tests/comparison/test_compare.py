@@ -14,12 +14,12 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.patience import PATIENCE
+from helpers.short_comparisons import SHORT, TRIO, compare, models, stop_after
+from helpers.stopped_jobs import wait_until_stopped
+from helpers.terminals import narrow
 from joblib import parallel_config
-from patience import PATIENCE
 from scipy import stats
-from short_comparisons import SHORT, TRIO, compare, models, stop_after
-from stopped_jobs import wait_until_stopped
-from terminals import narrow
 
 import thali as th
 from thali._comparison import engine

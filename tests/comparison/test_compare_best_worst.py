@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from best_worst_data import ranked_answers
-from naive import latent_features as naive
+from helpers.best_worst_data import ranked_answers
+from helpers.naive import latent_features as naive
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import answer_probabilities

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import random_comparisons
+from helpers.problems import random_comparisons
 
 import thali as th
 from thali._comparison.pairs import Pairs

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from problems import random_similarities
-from set_problems import random_choices
+from helpers.problems import random_similarities
+from helpers.set_problems import random_choices
 
 import thali as th
 from thali._comparison.choices import ChoicesOutOfSets, Choosers

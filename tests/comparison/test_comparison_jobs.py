@@ -11,12 +11,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
-from patience import PATIENCE
-from places import HELPERS
-from short_comparisons import SHORT, TRIO, compare, models, stop_after
+from helpers.experiment_data import simulated
+from helpers.patience import PATIENCE
+from helpers.places import HELPERS
+from helpers.short_comparisons import SHORT, TRIO, compare, models, stop_after
+from helpers.stopped_jobs import keep_parts
 from sklearn.linear_model import LogisticRegression
-from stopped_jobs import keep_parts
 
 import thali as th
 from thali._comparison.job_table import table_of_job
@@ -87,7 +87,7 @@ place, times, seed, by = json.loads(sys.argv[2])
 import numpy as np
 import pandas as pd
 import thali as th
-from stopped_jobs import killed_at_a_rename
+from helpers.stopped_jobs import killed_at_a_rename
 from thali._inference import jobs
 
 rng = np.random.default_rng(seed)

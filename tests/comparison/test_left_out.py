@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import random_comparisons, random_similarities
+from helpers.problems import random_comparisons, random_similarities
 
 import thali as th
 from thali._data.pairs.parts import LeftPair

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 from thali._compile.jit import constants_digest
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 from thali._aspects.priors.given import GivenColumns
 from thali._aspects.priors.ibp import Buffet

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
-from places import HELPERS
-from rolling import RIGHT, rolled
+from helpers.patience import PATIENCE
+from helpers.places import HELPERS
+from helpers.rolling import RIGHT, rolled
 
 import thali
 from thali._compile import USED, store, targets

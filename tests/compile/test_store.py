@@ -17,13 +17,13 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
-from ctrl_c import pressed
+from helpers.ctrl_c import pressed
+from helpers.patience import PATIENCE
+from helpers.rolling import MODEL, RIGHT, roll, rolled
 from numba import njit
 from numba.core import dispatcher as numba_dispatcher
 from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
-from patience import PATIENCE
-from rolling import MODEL, RIGHT, roll, rolled
 
 import thali
 from thali._compile import store

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from best_worst_data import best_worst, random_answers
+from helpers.best_worst_data import best_worst, random_answers
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import answer_counts, possible_answers

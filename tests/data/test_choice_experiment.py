@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import camera, simulated, table
-from real_data import needs_data
+from helpers.experiment_data import camera, simulated, table
+from helpers.real_data import needs_data
 
 import thali as th
 from thali._data import kinds

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from real_data import needs_data, real_data
+from helpers.real_data import needs_data, real_data
 
 import thali as th
 from thali.errors import DataError, DataWarning

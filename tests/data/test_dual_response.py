@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
-from naive.choice_models import choice_probability
+from helpers.experiment_data import simulated
+from helpers.naive.choice_models import choice_probability
 
 import thali as th
 from thali.errors import ArgumentError, DataError

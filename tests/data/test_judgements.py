@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from additive_fits import MadeUp
-from additive_runs import one_run, task
-from naive import latent_features as naive
-from problems import random_similarities, unequal
+from helpers.additive_fits import MadeUp
+from helpers.additive_runs import one_run, task
+from helpers.naive import latent_features as naive
+from helpers.problems import random_similarities, unequal
 
 import thali as th
 from thali import Similarities

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from real_data import needs_data, real_data
+from helpers.real_data import needs_data, real_data
 
 from thali._data.similarities import Similarities
 from thali.errors import DataError, DataWarning

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from naive import latent_features as naive
-from real_data import needs_data, real_data
+from helpers.naive import latent_features as naive
+from helpers.real_data import needs_data, real_data
 from scipy.stats import binom
 
 from thali import datasets

@@ -6,7 +6,7 @@ import time
 
 import pandas as pd
 import pytest
-from handed_in import KINDS, rows_of, save
+from helpers.handed_in import KINDS, rows_of, save
 
 import thali as th
 from thali._field.asked import asked_of

@@ -2,7 +2,7 @@
 
 import re
 
-from places import PROJECT
+from helpers.places import PROJECT
 
 
 def test_every_attack_of_the_table_is_tried():

@@ -9,9 +9,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from chromium import watched
-from hostile import HOSTILE
-from patience import PATIENCE
+from helpers.chromium import watched
+from helpers.hostile import HOSTILE
+from helpers.patience import PATIENCE
 
 import thali as th
 from thali._field.export import _SCRIPTS, _STYLES

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pandas as pd
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 import thali as th
 from thali._field.asked import KINDS

@@ -5,9 +5,9 @@ import io
 from functools import partial
 
 import pytest
-from chromium import faults, watched
-from hostile import HOSTILE
-from robot import Interrupted, Robot
+from helpers.chromium import faults, watched
+from helpers.hostile import HOSTILE
+from helpers.robot import Interrupted, Robot
 
 import thali as th
 from thali._reading.recognise import read

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from arviz_stats.base.array import array_stats
-from places import PUBLISHED
+from helpers.places import PUBLISHED
 
 CASES = json.loads((PUBLISHED / "additive.json").read_text())["cases"]
 PRINTED = 5e-7  # the most by which an expected value may be off

@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from posterior_cases import chain
+from helpers.posterior_cases import chain
 
 from thali._aspects.draws.tree import to_datatree
 from thali._aspects.models.additive import AdditiveClustering

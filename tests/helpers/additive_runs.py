@@ -3,7 +3,7 @@
 import warnings
 
 import numpy as np
-from additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
+from helpers.additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
 
 import thali as th
 from thali._aspects.likelihoods.additive import Additive

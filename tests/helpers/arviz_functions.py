@@ -5,7 +5,7 @@ import warnings
 
 import arviz
 import matplotlib
-import tiny_models
+from helpers import tiny_models
 from matplotlib import pyplot
 
 import thali as th

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 

@@ -1,5 +1,6 @@
-"""The arguments of a run, described once; `python tests/helpers/common_arguments.py` writes them into every docstring.
+"""The arguments of a run, described once.
 
+`python -m helpers.common_arguments` in the folder `tests` writes them into every docstring.
 The docstrings keep the text itself, as editors show what stands in the source. Change it here.
 """
 

@@ -6,7 +6,7 @@ import threading
 import time
 from types import SimpleNamespace
 
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 
 @contextlib.contextmanager

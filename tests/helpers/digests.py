@@ -1,7 +1,7 @@
 """What a fit of three sweeps leaves, as a few numbers a variable: owners and decisions by hash, floats by their sums.
 
-`python tests/helpers/digests.py` writes them anew (tests/cases/digests.json). That is allowed where an issue asks for
-another sampler or default, and whoever does it names the rows that change, and why.
+`python -m helpers.digests` in the folder `tests` writes them anew (cases/digests.json). That is allowed where an issue
+asks for another sampler or default, and whoever does it names the rows that change, and why.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """A model of choices with made-up draws, for the tests of what comes after sampling."""
 
-from posterior_cases import chain
+from helpers.posterior_cases import chain
 
 import thali
 from thali._aspects.draws.tree import to_datatree

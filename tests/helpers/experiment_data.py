@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from real_data import real_data
+from helpers.real_data import real_data
 
 import thali as th
 from thali._testing.smallest import simulated

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from joint_means import buffet_means
+from helpers.joint_means import buffet_means
 
 import thali as th
 from thali._aspects.group_state import KAPPA, group_at

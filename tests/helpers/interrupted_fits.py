@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from experiment_data import simulated
-from kind_problems import random_answers
-from problems import random_comparisons
+from helpers.experiment_data import simulated
+from helpers.kind_problems import random_answers
+from helpers.problems import random_comparisons
 
 import thali as th
 from thali._data.groups import GroupedData

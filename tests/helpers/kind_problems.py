@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from naive import latent_features as naive
+from helpers.naive import latent_features as naive
 
 import thali as th
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups

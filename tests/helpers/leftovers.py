@@ -17,7 +17,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from places import HELPERS, PROJECT
+from helpers.places import HELPERS, PROJECT
 
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.
 REMEMBERED = {

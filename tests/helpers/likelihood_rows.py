@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from best_worst_data import random_answers
-from naive import latent_features as naive
-from problems import (
+from helpers.best_worst_data import random_answers
+from helpers.naive import latent_features as naive
+from helpers.problems import (
     FIXED_UNIQUE,
     NO_UNIQUE,
     build,
@@ -23,8 +23,8 @@ from problems import (
     unequal,
     with_ties,
 )
-from set_problems import random_choices
-from triplet_problems import LAPSE, MIXED, build_triplets
+from helpers.set_problems import random_choices
+from helpers.triplet_problems import LAPSE, MIXED, build_triplets
 
 import thali as th
 from thali._aspects import operations

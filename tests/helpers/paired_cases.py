@@ -4,7 +4,7 @@ import json
 from functools import cache
 
 import numpy as np
-from places import PUBLISHED
+from helpers.places import PUBLISHED
 
 import thali as th
 

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from places import PUBLISHED
-from real_data import needs_data, real_data
+from helpers.places import PUBLISHED
+from helpers.real_data import needs_data, real_data
 from sklearn.datasets import load_iris, load_wine
 
 from thali._classify.plackett_luce.design import Design

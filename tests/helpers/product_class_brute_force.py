@@ -4,7 +4,7 @@ Nothing of the library is used here. People come to the buffet one after the oth
 in the data, stand for new people: what both of them choose at once says how uncertain the population is. The prior,
 with the letters of `ProductClasses`: alpha ~ Gamma(1, 1), a ~ Gamma(1, 1), sigma ~ Uniform(0, 1).
 
-    python tests/helpers/product_class_brute_force.py 16000000
+    cd tests; python -m helpers.product_class_brute_force 16000000
 
 writes cases/product_class_brute_force.json: of every quantity the value and its standard error.
 """
@@ -13,7 +13,8 @@ import json
 import sys
 
 import numpy as np
-from places import PUBLISHED
+
+from helpers.places import PUBLISHED
 
 BETA, LAPSE = 1.5, 0.1
 KNOWN, NEW = 3, 2

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from naive.product_classes import random_particles
+from helpers.naive.product_classes import random_particles
 
 import thali
 from thali._choice.product_classes.particles import Particles

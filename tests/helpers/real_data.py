@@ -1,7 +1,7 @@
 """The one door to the folder of real data beside the project; only tests marked `data` may pass it."""
 
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 FOLDER = PROJECT.parent / "shared" / "data"
 needs_data = pytest.mark.data

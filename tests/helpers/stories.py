@@ -4,7 +4,7 @@ import json
 import re
 
 import pandas as pd
-from combinations import EVIDENCE, POPULATIONS, TABLES
+from helpers.combinations import EVIDENCE, POPULATIONS, TABLES
 
 import thali as th
 from thali._surfaces.cli.models import TYPED

@@ -1,8 +1,8 @@
 """Small problems of triplets that several tests share."""
 
 import numpy as np
-from naive import latent_features as naive
-from problems import contents, make_state
+from helpers.naive import latent_features as naive
+from helpers.problems import contents, make_state
 
 import thali as th
 from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair

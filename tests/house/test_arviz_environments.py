@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 pytestmark = pytest.mark.long
 
@@ -41,8 +41,9 @@ def test_the_functions_of_arviz_work_on_every_model(version, arviz, tmp_path):
     subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", PROJECT, "arviz", "pytest"], check=True)
-    script = PROJECT / "tests" / "helpers" / "arviz_functions.py"
-    done = subprocess.run([python, script], cwd=tmp_path, capture_output=True, text=True)
+    command = [python, "-m", "helpers.arviz_functions"]
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "tests")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout.splitlines()[-1])
     assert result["version"].startswith(arviz)

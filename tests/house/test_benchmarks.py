@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 import thali as th
 from thali._choice.product_classes.state import problem_of, target_of, workspace

@@ -4,7 +4,7 @@ import re
 from importlib import import_module
 
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 SCREEN = 50  # lines of 120 characters
 

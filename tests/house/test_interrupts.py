@@ -12,9 +12,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from ctrl_c import pressed
-from interrupted_fits import KINDS, draws_of, fitted
-from patience import PATIENCE
+from helpers.ctrl_c import pressed
+from helpers.interrupted_fits import KINDS, draws_of, fitted
+from helpers.patience import PATIENCE
 
 from thali._choice.product_classes.state import (
     FREE,

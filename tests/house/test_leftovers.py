@@ -9,11 +9,11 @@ import types
 import warnings
 from pathlib import Path
 
-import leftovers
 import numpy as np
 import pandas as pd
 import pytest
-from leftovers import nothing_left_by_a_file, nothing_left_in_the_process
+from helpers import leftovers
+from helpers.leftovers import nothing_left_by_a_file, nothing_left_in_the_process
 from matplotlib import pyplot
 
 pytestmark = pytest.mark.unit

@@ -4,7 +4,7 @@ import json
 import runpy
 
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 PACKAGING = PROJECT / "packaging"
 

@@ -11,8 +11,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
-from places import PROJECT
+from helpers.patience import PATIENCE
+from helpers.places import PROJECT
 
 import thali
 from thali._aspects.models.base import LatentFeatures

@@ -12,8 +12,8 @@ from importlib import metadata
 from importlib.util import find_spec
 
 import pytest
+from helpers.places import PROJECT
 from packaging.version import Version
-from places import PROJECT
 
 import thali
 from papers import find

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 from scipy.stats import norm, t
 
 FOLDER = PROJECT / "posteriors"

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from patience import PATIENCE
-from places import PROJECT
+from helpers.patience import PATIENCE
+from helpers.places import PROJECT
 
 FOLDER = PROJECT / "docs" / "how_to"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cpu_time import time_ratio
-from problems import random_comparisons
+from helpers.cpu_time import time_ratio
+from helpers.problems import random_comparisons
 
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.priors.given import Given

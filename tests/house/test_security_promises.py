@@ -2,7 +2,7 @@
 
 import re
 
-from places import PROJECT
+from helpers.places import PROJECT
 
 
 def test_each_promise_names_a_test_that_is_there():

@@ -8,8 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
-from patience import PATIENCE
-from places import PROJECT
+from helpers.patience import PATIENCE
+from helpers.places import PROJECT
 
 import papers
 import thali

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from cpu_time import time_ratio
+from helpers.cpu_time import time_ratio
+from helpers.problems import build, make_state, random_comparisons
 from numba import config, njit
-from problems import build, make_state, random_comparisons
 
 from thali._aspects import operations
 from thali._aspects.likelihoods.elimination import Elimination

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
-from places import HELPERS
+from helpers.patience import PATIENCE
+from helpers.places import HELPERS
 
 import thali
 
@@ -15,7 +15,7 @@ SCRIPT = """
 import asyncio, multiprocessing, sys, threading
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
-from interrupted_fits import draws_of, fitted
+from helpers.interrupted_fits import draws_of, fitted
 
 def draws(number=0):
     return draws_of(fitted("pairs", 100))["log_likelihood"]

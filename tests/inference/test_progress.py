@@ -2,7 +2,7 @@ import io
 import time
 
 import pytest
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 from thali._inference import progress
 from thali._inference.progress import Progress

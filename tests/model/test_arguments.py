@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from common_arguments import COMMON, OWN, arguments, described, places
+from helpers.common_arguments import COMMON, OWN, arguments, described, places
 
 import thali as th
 from thali._classify.classifier import Classifier

@@ -6,8 +6,8 @@ import arviz_stats
 import numpy as np
 import pytest
 import xarray as xr
-from interrupted_fits import Ratings, of_ratings
-from tiny_models import TINY
+from helpers.interrupted_fits import Ratings, of_ratings
+from helpers.tiny_models import TINY
 
 import thali as th
 from thali._inference.warn import without_warnings

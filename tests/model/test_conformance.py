@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.pages import Page
+from helpers.tiny_models import TINY, fitted, of_models
 from numba.core.dispatcher import Dispatcher
-from pages import Page
-from tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali._aspects.models.base import LatentFeatures

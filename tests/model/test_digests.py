@@ -5,7 +5,7 @@ import json
 from itertools import product
 
 import pytest
-from digests import FILE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
+from helpers.digests import FILE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
 
 import thali as th
 from thali._data.kinds import CHOICES, GROUPED, OF_KINDS, TRIPLETS

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from places import PROJECT
-from tiny_models import TINY, fitted, of_models
+from helpers.places import PROJECT
+from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali._comparison import findings as of_comparisons

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 import thali as th
 from thali._choice.latent_class import fit

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from interrupted_fits import KINDS, draws_of, fitted
-from patience import PATIENCE
-from places import HELPERS
-from problems import random_comparisons
+from helpers.interrupted_fits import KINDS, draws_of, fitted
+from helpers.patience import PATIENCE
+from helpers.places import HELPERS
+from helpers.problems import random_comparisons
 
 import thali as th
 from thali._inference import chains, jobs, threads
@@ -129,8 +129,8 @@ import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
 place, kind, size, times, seed = json.loads(sys.argv[2])
 import numpy as np
-from interrupted_fits import draws_of, fitted
-from stopped_jobs import killed_at_a_rename
+from helpers.interrupted_fits import draws_of, fitted
+from helpers.stopped_jobs import killed_at_a_rename
 from thali._inference import jobs, threads
 
 rng = np.random.default_rng(seed)
@@ -176,7 +176,7 @@ import json, os, signal, sys, time
 sys.path[:0] = json.loads(sys.argv[1])
 place, kind, times, seed = json.loads(sys.argv[2])
 import numpy as np
-from interrupted_fits import draws_of, fitted
+from helpers.interrupted_fits import draws_of, fitted
 from thali._inference import jobs, threads
 
 rng = np.random.default_rng(seed)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiment_data import simulated
-from naive import latent_features as naive
-from posterior_cases import chain
+from helpers.experiment_data import simulated
+from helpers.naive import latent_features as naive
+from helpers.posterior_cases import chain
 from scipy import special, stats
 
 import thali as th

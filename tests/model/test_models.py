@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from problems import random_comparisons
+from helpers.problems import random_comparisons
 
 import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, NotFittedError, ThaliWarning

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from interrupted_fits import _experiment, _table, fitted
+from helpers.interrupted_fits import _experiment, _table, fitted
 
 import thali as th
 from thali.errors import ArgumentError

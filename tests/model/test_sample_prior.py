@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
+from helpers.experiment_data import simulated
 from scipy import special, stats
 
 import thali as th

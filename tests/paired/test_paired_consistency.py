@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
-from paired_cases import DRUGS, HEAVINESS, PORK, TREE, everything, rng, shared, total, triples
+from helpers.paired_cases import DRUGS, HEAVINESS, PORK, TREE, everything, rng, shared, total, triples
 from scipy.stats import binom, chi2
 
 import thali as th

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from paired_cases import (
+from helpers.paired_cases import (
     DRUGS,
     HEAVINESS,
     PORK,

@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from additive_fits import made_up
-from drawn_pictures import LONG, MULTIMODAL, assert_readable
+from helpers.additive_fits import made_up
+from helpers.drawn_pictures import LONG, MULTIMODAL, assert_readable
 
 from thali import plots
 

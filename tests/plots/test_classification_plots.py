@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn_pictures import assert_readable
+from helpers.drawn_pictures import assert_readable
 from matplotlib import pyplot as plt
 
 import thali as th

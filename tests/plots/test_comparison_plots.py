@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_pictures import CELEBRITIES, assert_readable
+from helpers.drawn_pictures import CELEBRITIES, assert_readable
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.text import Annotation, Text

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.paired_cases import TREE, maximised
 from matplotlib import pyplot as plt
-from paired_cases import TREE, maximised
 
 import thali as th
 from thali import plots

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_pictures import assert_readable
-from people_fits import compared, of_people
+from helpers.drawn_pictures import assert_readable
+from helpers.people_fits import compared, of_people
 
 import thali as th
 from thali._aspects.answers.individuals import population_table

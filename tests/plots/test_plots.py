@@ -9,9 +9,9 @@ import types
 import matplotlib
 import numpy as np
 import pytest
-from drawn_pictures import CELEBRITIES, LONG, MULTIMODAL, assert_readable
+from helpers.drawn_pictures import CELEBRITIES, LONG, MULTIMODAL, assert_readable
+from helpers.posterior_cases import chain, comparisons
 from matplotlib import pyplot as plt
-from posterior_cases import chain, comparisons
 
 from thali import plots
 from thali._aspects.answers.data_answers import answers_of

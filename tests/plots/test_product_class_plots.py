@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.product_class_fits import ATTRIBUTES, experiment, fitted
 from matplotlib import pyplot
-from product_class_fits import ATTRIBUTES, experiment, fitted
 
 from thali import plots
 from thali.errors import ArgumentError

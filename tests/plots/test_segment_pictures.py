@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiment_data import of_segments
+from helpers.experiment_data import of_segments
 
 import thali as th
 from thali._people.segments import Preferences, segments_of

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from drawn_pictures import assert_readable
-from drawn_similarities import CASES, fitted
+from helpers.drawn_pictures import assert_readable
+from helpers.drawn_similarities import CASES, fitted
 
 from thali import plots
 from thali._posterior.interval import TAILS

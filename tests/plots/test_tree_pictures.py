@@ -3,10 +3,10 @@
 import matplotlib
 import numpy as np
 import pytest
-from drawn_pictures import assert_apart, assert_readable, drawn_texts
+from helpers.drawn_pictures import assert_apart, assert_readable, drawn_texts
+from helpers.tree_cases import CELEBRITIES, caterpillar, random_linkage
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
-from tree_cases import CELEBRITIES, caterpillar, random_linkage
 
 import thali as th
 from thali._plots.tree import tree as draw

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import xarray as xr
-from additive_fits import made_up
-from posterior_cases import chain, comparisons, tree_of
-from product_class_fits import fitted
+from helpers.additive_fits import made_up
+from helpers.posterior_cases import chain, comparisons, tree_of
+from helpers.product_class_fits import fitted
 
 import thali as th
 from thali._aspects.draws.tree import to_datatree

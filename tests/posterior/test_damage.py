@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from patience import PATIENCE
-from places import HELPERS
+from helpers.patience import PATIENCE
+from helpers.places import HELPERS
 
 # Run in a process of its own, which ends with a traceback on stderr if a single read takes 20 s.
 READS = """
@@ -19,7 +19,7 @@ from thali.errors import DataError
 path = Path(place) / "file"
 
 if kind == "posterior":
-    from posterior_cases import small_fit
+    from helpers.posterior_cases import small_fit
     from thali._posterior import store
     store.save(small_fit()[2], path)
     read = lambda: store.load(path)

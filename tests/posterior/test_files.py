@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from patience import PATIENCE
-from places import HELPERS
+from helpers.patience import PATIENCE
+from helpers.places import HELPERS
 
 from thali._inference import files as _files
 from thali._inference.files import atomic_write, is_intact, seal, write_together
@@ -22,7 +22,7 @@ SAVES = """
 import gc, json, sys
 from pathlib import Path
 sys.path[:0] = json.loads(sys.argv[1])
-from posterior_cases import chain, comparisons, tree_of
+from helpers.posterior_cases import chain, comparisons, tree_of
 from thali._posterior.store import save
 place, limit = Path(sys.argv[2]), int(sys.argv[3])
 tree = tree_of([chain(5, draws=6_000)], comparisons(5))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from posterior_cases import (
+from helpers.posterior_cases import (
     LAPSE,
     chain,
     comparisons,

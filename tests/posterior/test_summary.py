@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from arviz_stats.base.array import array_stats
-from posterior_cases import chain, comparisons, small_fit, summarise, tree_of, verdict
+from helpers.posterior_cases import chain, comparisons, small_fit, summarise, tree_of, verdict
 
 from thali._aspects.draws.tree import pair_index
 from thali._surfaces.text import bars

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from real_data import needs_data, real_data
+from helpers.real_data import needs_data, real_data
 
 import thali as th
 from thali._data import kinds

@@ -1,7 +1,7 @@
 """Tables with one thing wrong each, and the sentence that each is refused with, or warned of."""
 
 import pytest
-from typed_tables import made, table
+from helpers.typed_tables import made, table
 
 from thali._reading.recognise import recognise
 from thali.errors import DataError, DataWarning

@@ -5,7 +5,7 @@ import warnings
 
 import pandas as pd
 import pytest
-from places import PROJECT
+from helpers.places import PROJECT
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typed_tables import made
+from helpers.typed_tables import made
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS

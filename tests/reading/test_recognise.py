@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-import typed_tables
+from helpers import typed_tables
 
 from thali._data import kinds
 from thali._data.pairs import PairedComparisons

@@ -5,7 +5,7 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import pytest
-from real_data import needs_data, real_data
+from helpers.real_data import needs_data, real_data
 
 from thali._data import kinds
 from thali._data.pairs import PairedComparisons

@@ -1,8 +1,8 @@
 """Every sampler of additive clustering finds the posteriors that are known by quadrature."""
 
 import pytest
-from additive_cases import CASES, case_named
-from additive_runs import SAMPLERS, check, fit
+from helpers.additive_cases import CASES, case_named
+from helpers.additive_runs import SAMPLERS, check, fit
 
 from thali._aspects.samplers import recommended
 

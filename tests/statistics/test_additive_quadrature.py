@@ -13,8 +13,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.places import PUBLISHED
 from numpy.polynomial.legendre import leggauss
-from places import PUBLISHED
 from scipy.interpolate import CubicSpline
 from scipy.stats import gamma, norm, poisson
 

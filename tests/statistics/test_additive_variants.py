@@ -6,9 +6,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from additive_cases import case_named
-from additive_quadrature import given_features_unknown_sigma, three_objects, two_columns, two_objects_unknown_sigma
-from additive_runs import SAMPLERS, check, fit
+from helpers.additive_cases import case_named
+from helpers.additive_quadrature import (
+    given_features_unknown_sigma,
+    three_objects,
+    two_columns,
+    two_objects_unknown_sigma,
+)
+from helpers.additive_runs import SAMPLERS, check, fit
 
 import thali as th
 from thali._aspects.priors.phylogenetic import PhylogeneticBuffet

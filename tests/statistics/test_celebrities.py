@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from elimination_cases import scores
+from helpers.elimination_cases import scores
 
 import thali as th
 

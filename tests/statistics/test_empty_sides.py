@@ -8,7 +8,7 @@ logarithms, and 0 besides.
 
 import numpy as np
 import pytest
-from elimination_cases import mean_and_error, quantity
+from helpers.elimination_cases import mean_and_error, quantity
 from scipy.special import roots_jacobi
 from scipy.stats import poisson
 

@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from elimination_cases import CASES, copies, mean_and_error, quantity
+from helpers.elimination_cases import CASES, copies, mean_and_error, quantity
 
 import thali as th
 from thali.errors import ThaliWarning

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from group_problems import pair
+from helpers.group_problems import pair
 from scipy.special import gammaln, roots_jacobi
 from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic

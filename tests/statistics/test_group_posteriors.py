@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from group_problems import (
+from helpers.group_problems import (
     columns_owned_by,
     contents,
     drawn,
@@ -17,13 +17,13 @@ from group_problems import (
     small_chain,
     task,
 )
-from joint_distribution import simulate_choices, simulate_pairs, simulate_similarities
-from joint_means import LIMIT
-from naive import latent_features as naive
-from problems import random_comparisons, random_similarities, three_options
+from helpers.joint_distribution import simulate_choices, simulate_pairs, simulate_similarities
+from helpers.joint_means import LIMIT
+from helpers.naive import latent_features as naive
+from helpers.problems import random_comparisons, random_similarities, three_options
+from helpers.set_problems import choices_of, random_choices
 from scipy import special, stats
 from scipy.stats import binom
-from set_problems import choices_of, random_choices
 
 import thali as th
 from thali._aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, group_at

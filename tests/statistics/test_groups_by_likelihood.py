@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from best_worst_data import random_answers
-from group_problems import (
+from helpers.best_worst_data import random_answers
+from helpers.group_problems import (
     columns_owned_by,
     contents,
     drawn,
@@ -22,12 +22,12 @@ from group_problems import (
     small_chain,
     task,
 )
-from joint_distribution import simulate_answers, simulate_pairs, simulate_triplets
-from joint_means import LIMIT
-from likelihood_rows import with_values
-from naive import latent_features as naive
-from problems import random_comparisons, with_ties
-from triplet_problems import three_objects
+from helpers.joint_distribution import simulate_answers, simulate_pairs, simulate_triplets
+from helpers.joint_means import LIMIT
+from helpers.likelihood_rows import with_values
+from helpers.naive import latent_features as naive
+from helpers.problems import random_comparisons, with_ties
+from helpers.triplet_problems import three_objects
 
 import thali as th
 from thali._aspects.group_state import KAPPA, group_at

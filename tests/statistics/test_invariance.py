@@ -5,10 +5,10 @@ One table: data and where a state begins, and a move of it.
 
 import numpy as np
 import pytest
-from elimination_moves import key, log_likelihood, start, state_key, target, target_of_births
-from problems import FIXED_UNIQUE, random_comparisons, random_similarities, three_options
-from set_problems import choices_of, random_choices
-from triplet_problems import LINKS, MIXED, three_objects
+from helpers.elimination_moves import key, log_likelihood, start, state_key, target, target_of_births
+from helpers.problems import FIXED_UNIQUE, random_comparisons, random_similarities, three_options
+from helpers.set_problems import choices_of, random_choices
+from helpers.triplet_problems import LINKS, MIXED, three_objects
 
 import thali as th
 from thali._aspects.likelihoods.residuals import VARIANCE

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from best_worst_data import best_worst
-from joint_distribution import joint_distribution_test
-from joint_means import (
+from helpers.best_worst_data import best_worst
+from helpers.joint_distribution import joint_distribution_test
+from helpers.joint_means import (
     HEAVY,
     LIMIT,
     OF_ALPHA,
@@ -21,10 +21,10 @@ from joint_means import (
     over_alpha,
     tree_means,
 )
-from likelihood_rows import with_values
-from problems import alternating_similarities, random_comparisons, unequal, with_ties
+from helpers.likelihood_rows import with_values
+from helpers.problems import alternating_similarities, random_comparisons, unequal, with_ties
+from helpers.set_problems import random_choices
 from scipy import stats
-from set_problems import random_choices
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import RULES

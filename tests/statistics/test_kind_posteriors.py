@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from group_problems import contents, geweke, mean_and_error, means, small_chain
-from joint_means import LIMIT
-from kind_problems import (
+from helpers.group_problems import contents, geweke, mean_and_error, means, small_chain
+from helpers.joint_means import LIMIT
+from helpers.kind_problems import (
     Asked,
     answered,
     as_choices,
@@ -26,7 +26,7 @@ from kind_problems import (
     task,
     with_kappa,
 )
-from naive import latent_features as naive
+from helpers.naive import latent_features as naive
 from scipy.stats import chi2
 
 import thali as th

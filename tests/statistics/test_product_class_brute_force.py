@@ -7,7 +7,18 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from product_class_brute_force import AFTER, ASKED, BETA, CASES, CHOICES, KNOWN, LAPSE, MARKET, NO_CHOICE, answers
+from helpers.product_class_brute_force import (
+    AFTER,
+    ASKED,
+    BETA,
+    CASES,
+    CHOICES,
+    KNOWN,
+    LAPSE,
+    MARKET,
+    NO_CHOICE,
+    answers,
+)
 
 import thali as th
 from thali.errors import ThaliWarning

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from product_class_answers import Plan, run_plan
-from product_class_cases import Experiment
+from helpers.product_class_answers import Plan, run_plan
+from helpers.product_class_cases import Experiment
 
 from thali._choice.product_classes.state import problem_of
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from product_class_cases import random_experiment
-from product_class_joint import NAMES, PRIOR, SIMULATED, average
+from helpers.product_class_cases import random_experiment
+from helpers.product_class_joint import NAMES, PRIOR, SIMULATED, average
 
 from thali._choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 from thali._choice.product_classes.sweep import draw_state

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from places import PUBLISHED
-from product_class_answers import binary, closed_form
-from product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
-from product_class_joint import NAMES, average
+from helpers.places import PUBLISHED
+from helpers.product_class_answers import binary, closed_form
+from helpers.product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
+from helpers.product_class_joint import NAMES, average
 
 from thali._choice.product_classes.state import FEW_PROPOSALS, MANY_PROPOSALS, problem_of, target_of
 

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from elimination_cases import copies, mean_and_error
-from real_data import needs_data, real_data
-from set_problems import TRIPLE, choices_of, random_choices
+from helpers.elimination_cases import copies, mean_and_error
+from helpers.real_data import needs_data, real_data
+from helpers.set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
 from thali._aspects.draws.columns import Columns

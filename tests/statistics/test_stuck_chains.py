@@ -5,8 +5,8 @@ Expected values: importance sampling with draws from a simulated prior, of which
 
 import numpy as np
 import pytest
-from elimination_cases import copies, mean_and_error
-from set_problems import choices_of
+from helpers.elimination_cases import copies, mean_and_error
+from helpers.set_problems import choices_of
 
 import thali as th
 from thali._aspects.samplers.task import build_task

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from elimination_moves import log_likelihood, start
-from problems import contents
+from helpers.elimination_moves import log_likelihood, start
+from helpers.problems import contents
 
 import thali as th
 from thali._aspects.moves import flips

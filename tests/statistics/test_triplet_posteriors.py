@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from elimination_cases import mean_and_error
-from triplet_problems import three_objects
+from helpers.elimination_cases import mean_and_error
+from helpers.triplet_problems import three_objects
 
 import thali as th
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from elimination_cases import mean_and_error
-from naive import latent_features as naive
-from problems import FIXED_UNIQUE, contents, make_state
+from helpers.elimination_cases import mean_and_error
+from helpers.naive import latent_features as naive
+from helpers.problems import FIXED_UNIQUE, contents, make_state
 from scipy.stats import beta, poisson
 
 import thali as th

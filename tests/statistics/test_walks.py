@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from elimination_moves import start, target
-from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
+from helpers.elimination_moves import start, target
+from helpers.problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
 
 from thali._aspects.moves import weights
 from thali._aspects.moves.tuning import SHARED, initial_tuning

@@ -7,9 +7,9 @@ from itertools import combinations
 import joblib
 import numpy as np
 import pytest
+from helpers.tree_cases import CELEBRITIES, caterpillar, random_tree
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
-from tree_cases import CELEBRITIES, caterpillar, random_tree
 
 from thali._trees.tree import Tree
 from thali.errors import DataError

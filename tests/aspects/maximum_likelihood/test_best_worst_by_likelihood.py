@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from best_worst_data import best_worst, random_answers
-from naive.latent_features import best_worst_probability
+from helpers.best_worst_data import best_worst, random_answers
+from helpers.naive.latent_features import best_worst_probability
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import RULES

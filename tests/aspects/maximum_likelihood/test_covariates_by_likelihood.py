@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from naive import respondent_scores as naive_scores
+from helpers.naive import respondent_scores as naive_scores
 from scipy.optimize import minimize
 
 import thali as th

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from best_worst_data import random_answers
-from naive import latent_features as naive
-from problems import random_comparisons, with_ties
+from helpers.best_worst_data import random_answers
+from helpers.naive import latent_features as naive
+from helpers.problems import random_comparisons, with_ties
+from helpers.set_problems import random_choices
 from scipy.optimize import minimize
-from set_problems import random_choices
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import RULES

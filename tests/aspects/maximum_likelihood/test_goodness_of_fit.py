@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from paired_cases import TREE, maximised
+from helpers.paired_cases import TREE, maximised
 from scipy.stats import chi2
 
 import thali as th

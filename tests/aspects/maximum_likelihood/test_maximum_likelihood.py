@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from paired_cases import (
+from helpers.paired_cases import (
     DRUGRISK,
     DRUGS,
     PORK,

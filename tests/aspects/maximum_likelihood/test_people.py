@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from naive import respondent_scores as naive_scores
+from helpers.naive import respondent_scores as naive_scores
 from scipy.sparse import eye_array
 from scipy.special import chdtrc, ndtri
 from scipy.stats import f as fisher

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from set_problems import random_choices
+from helpers.set_problems import random_choices
 
 import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import random_comparisons, with_ties
+from helpers.problems import random_comparisons, with_ties
 from scipy.optimize import minimize
 from scipy.stats import multinomial
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from naive.worths import Answer, log_joint_of_sets
+from helpers.naive.worths import Answer, log_joint_of_sets
 from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest

@@ -1,7 +1,7 @@
 """Small problems of worths, judges and periods, and the exact values of two of them."""
 
 import numpy as np
-from naive.worths import Comparison, log_joint
+from helpers.naive.worths import Comparison, log_joint
 
 from thali._aspects.worths.density import Density, Rows
 

@@ -5,8 +5,8 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
-from product_class_fits import experiment, fitted
+from helpers.experiment_data import simulated
+from helpers.product_class_fits import experiment, fitted
 
 import thali as th
 from thali._choice.answers import shares as lines

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from experiment_data import of_segments
+from helpers.experiment_data import of_segments
 from scipy.special import expit
 
 import thali as th

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import of_segments, simulated
-from product_class_fits import MONOTONE, experiment, fitted, single
+from helpers.experiment_data import of_segments, simulated
+from helpers.product_class_fits import MONOTONE, experiment, fitted, single
 
 import thali as th
 from thali._choice.answers.effects import attribute_importance, level_effects, range_shares, some_products

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import of_segments, simulated
+from helpers.experiment_data import of_segments, simulated
 
 import thali as th
 from thali._choice.answers import market

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import of_segments
+from helpers.experiment_data import of_segments
 
 import thali as th
 from thali._choice.answers.methods import ChoiceAnswers

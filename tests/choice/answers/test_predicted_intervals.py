@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from experiment_data import simulated
+from helpers.experiment_data import simulated
 
 import thali as th
 from thali.errors import ArgumentError

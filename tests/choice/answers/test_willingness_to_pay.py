@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
-from product_class_fits import experiment, fitted, single
-from real_data import needs_data, real_data
+from helpers.experiment_data import simulated
+from helpers.product_class_fits import experiment, fitted, single
+from helpers.real_data import needs_data, real_data
 from scipy.optimize import brentq
 
 import thali as th

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import of_segments, simulated
-from naive.choice_models import choice_probability, latent_class_log_likelihood
+from helpers.experiment_data import of_segments, simulated
+from helpers.naive.choice_models import choice_probability, latent_class_log_likelihood
 from scipy.optimize import minimize
 
 import thali as th

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import SEGMENTS, camera, of_segments, simulated
-from naive.choice_models import latent_class_log_likelihood
-from real_data import needs_data
+from helpers.experiment_data import SEGMENTS, camera, of_segments, simulated
+from helpers.naive.choice_models import latent_class_log_likelihood
+from helpers.real_data import needs_data
 
 import thali as th
 from thali._choice.coding import coding_of

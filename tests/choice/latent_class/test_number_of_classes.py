@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import of_segments
+from helpers.experiment_data import of_segments
 
 import thali as th
 from thali._choice.latent_class.bootstrap import replicated

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from experiment_data import simulated
-from naive.choice_models import hierarchical_log_joint
-from places import PROJECT
-from tiny_models import fitted
+from helpers.experiment_data import simulated
+from helpers.naive.choice_models import hierarchical_log_joint
+from helpers.places import PROJECT
+from helpers.tiny_models import fitted
 
 import thali as th
 from thali._choice.coding import coding_of

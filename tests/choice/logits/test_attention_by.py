@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from experiment_data import simulated
-from naive.choice_models import hierarchical_log_joint
+from helpers.experiment_data import simulated
+from helpers.naive.choice_models import hierarchical_log_joint
 from scipy.special import expit, logit
 
 import thali as th

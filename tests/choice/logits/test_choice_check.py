@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from product_class_fits import experiment, fitted
+from helpers.product_class_fits import experiment, fitted
 
 from thali._choice.answers.check import LEVEL, PEOPLE, PLACE, check_sentence, choice_check
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
+from helpers.experiment_data import simulated
 
 import thali as th
 from thali._choice.logit import contradicted_sentence, direction_scores

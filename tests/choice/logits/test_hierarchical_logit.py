@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from experiment_data import camera, simulated
-from real_data import needs_data
+from helpers.experiment_data import camera, simulated
+from helpers.real_data import needs_data
 from scipy.stats import invwishart
 
 import thali as th

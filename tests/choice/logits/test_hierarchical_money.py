@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
-from naive.choice_models import hierarchical_log_joint
+from helpers.experiment_data import simulated
+from helpers.naive.choice_models import hierarchical_log_joint
 from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import qmc

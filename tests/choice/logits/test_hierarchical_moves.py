@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from naive.choice_models import hierarchical_log_joint
+from helpers.naive.choice_models import hierarchical_log_joint
 from scipy import stats
 
 from thali._choice.logit import Tasks, probabilities

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
+from helpers.experiment_data import simulated
 
 import thali as th
 from thali._choice.answers import logits as market

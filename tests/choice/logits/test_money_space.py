@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
-from real_data import needs_data, real_data
+from helpers.experiment_data import simulated
+from helpers.real_data import needs_data, real_data
 from scipy.optimize import minimize
 
 import thali as th

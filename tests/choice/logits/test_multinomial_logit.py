@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import camera, simulated, table
-from naive.choice_models import choice_probability
-from real_data import needs_data
+from helpers.experiment_data import camera, simulated, table
+from helpers.naive.choice_models import choice_probability
+from helpers.real_data import needs_data
 
 import thali as th
 from thali._choice.coding import coding_of

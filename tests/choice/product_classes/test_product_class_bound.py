@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from product_class_fits import MONOTONE, experiment
+from helpers.product_class_fits import MONOTONE, experiment
 
 import thali
 from thali._choice.product_classes import model

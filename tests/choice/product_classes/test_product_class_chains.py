@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from product_class_answers import Plan, Silent, binary, run_plan
-from product_class_cases import TP1
+from helpers.product_class_answers import Plan, Silent, binary, run_plan
+from helpers.product_class_cases import TP1
 
 from thali._choice.product_classes.engines.mcmc import chains_of, fit_of, kept_numbers
 from thali._choice.product_classes.engines.path import lapse_messages

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from experiment_data import simulated
+from helpers.experiment_data import simulated
 
 import thali as th
 from thali._choice.product_classes.engines import smc

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from product_class_fits import engine_result, experiment
+from helpers.product_class_fits import engine_result, experiment
 
 import thali
 from thali._choice.product_classes.reports.class_table import STABLE, centres_of, patterns_of

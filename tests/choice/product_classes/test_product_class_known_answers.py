@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from product_class_answers import (
+from helpers.product_class_answers import (
     ANSWERS,
     Plan,
     binary,
@@ -19,7 +19,7 @@ from product_class_answers import (
     scores,
     z_scores,
 )
-from product_class_cases import TP1, Experiment
+from helpers.product_class_cases import TP1, Experiment
 
 from thali._choice.product_classes.state import problem_of
 

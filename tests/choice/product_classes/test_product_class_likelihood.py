@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from naive import product_classes as naive
-from product_class_cases import random_experiment, unpacked, worst_to_best
+from helpers.naive import product_classes as naive
+from helpers.product_class_cases import random_experiment, unpacked, worst_to_best
 from scipy import integrate, special, stats
 
 from thali._choice.product_classes.likelihood import log_likelihood, sum_features, write_hits

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from naive import product_classes as naive
-from product_class_fits import experiment, fitted
+from helpers.naive import product_classes as naive
+from helpers.product_class_fits import experiment, fitted
 
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.product_classes.reports import market

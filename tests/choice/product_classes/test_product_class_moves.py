@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from naive import product_classes as naive
-from product_class_cases import Experiment, unpacked
+from helpers.naive import product_classes as naive
+from helpers.product_class_cases import Experiment, unpacked
 from scipy.special import gammainc
 
 from thali._choice.product_classes.likelihood import compare, deactivate, set_bit

@@ -1,7 +1,7 @@
 """States of product classes as arrays, and back, to the last bit."""
 
 import numpy as np
-from product_class_cases import TP3
+from helpers.product_class_cases import TP3
 
 from thali._choice.product_classes.engines.fit import packed_states, unpacked_states
 from thali._choice.product_classes.state import State, empty_state, problem_of, target_of, workspace

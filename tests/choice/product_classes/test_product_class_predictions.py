@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from naive import product_classes as naive
-from naive.product_classes import random_particles
-from product_class_answers import choice_probabilities
-from product_class_fits import MONOTONE, experiment, fitted, single
-from terminals import narrow
+from helpers.naive import product_classes as naive
+from helpers.naive.product_classes import random_particles
+from helpers.product_class_answers import choice_probabilities
+from helpers.product_class_fits import MONOTONE, experiment, fitted, single
+from helpers.terminals import narrow
 
 from thali._choice.product_classes.model import ProductClasses
 from thali._choice.product_classes.particles import joined

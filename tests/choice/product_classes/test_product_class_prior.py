@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from naive import product_classes as naive
-from naive.product_classes import separation_probability
-from product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
-from recorded_states import snapshot, to_particles
+from helpers.naive import product_classes as naive
+from helpers.naive.product_classes import separation_probability
+from helpers.product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
+from helpers.recorded_states import snapshot, to_particles
 
 from thali._choice.product_classes.particles import joined, load
 from thali._choice.product_classes.prior import log_signs

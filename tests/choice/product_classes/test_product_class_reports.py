@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
-from terminals import narrow
+from helpers.product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
+from helpers.terminals import narrow
 
 from thali._choice.answers.chooser import thinned
 from thali._choice.answers.effects import attribute_importance, level_effects

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from product_class_answers import Plan, binary, run_plan
-from product_class_cases import TP1
+from helpers.product_class_answers import Plan, binary, run_plan
+from helpers.product_class_cases import TP1
 
 from thali._choice.product_classes.engines import smc
 from thali._choice.product_classes.engines.path import (

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from naive import product_classes as naive
-from product_class_cases import TP1, TP3, possible_state, random_experiment, unpacked, worst_to_best
-from product_class_joint import average
+from helpers.naive import product_classes as naive
+from helpers.product_class_cases import TP1, TP3, possible_state, random_experiment, unpacked, worst_to_best
+from helpers.product_class_joint import average
 from scipy.special import digamma, polygamma
 
 from thali._choice.product_classes.likelihood import log_likelihood, write_hits

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
+from helpers.product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
 
 import thali
 from thali._choice.logit import directions_of

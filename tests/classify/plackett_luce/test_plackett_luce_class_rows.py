@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from plackett_luce_cases import scaled
-from plackett_luce_runs import fit_gibbs
+from helpers.plackett_luce_cases import scaled
+from helpers.plackett_luce_runs import fit_gibbs
 
 from thali._classify.plackett_luce.state import WIDTH, class_rows, opposites
 

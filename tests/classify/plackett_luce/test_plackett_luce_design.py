@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from plackett_luce_data import frame
+from helpers.plackett_luce_data import frame
 
 import thali as th
 from thali._classify.plackett_luce import map_estimate as pl_map

@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from plackett_luce_cases import exponential, joint_scores, mean_and_error, one_hot, scaled, tiny, within
-from plackett_luce_data import frame, named, problem
-from plackett_luce_runs import fit_gibbs
-from real_data import needs_data
+from helpers.plackett_luce_cases import exponential, joint_scores, mean_and_error, one_hot, scaled, tiny, within
+from helpers.plackett_luce_data import frame, named, problem
+from helpers.plackett_luce_runs import fit_gibbs
+from helpers.real_data import needs_data
 
 import thali as th
 from thali._classify.plackett_luce.design import Design

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from naive import plackett_luce as naive
-from plackett_luce_data import named, problem
-from real_data import needs_data
+from helpers.naive import plackett_luce as naive
+from helpers.plackett_luce_data import named, problem
+from helpers.real_data import needs_data
 
 from thali._classify.plackett_luce.map_estimate import (
     LogWeights,

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.plackett_luce_cases import exponential, scaled, tiny
 from numba import njit
-from plackett_luce_cases import exponential, scaled, tiny
 from scipy import special, stats
 
 from thali._classify.plackett_luce.gibbs import _potential, motion_from

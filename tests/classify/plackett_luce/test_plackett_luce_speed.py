@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from cpu_time import time_ratio
-from plackett_luce_data import problem
+from helpers.cpu_time import time_ratio
+from helpers.plackett_luce_data import problem
 
 import thali as th
 from thali._classify.plackett_luce.gibbs import Chain, settings_of

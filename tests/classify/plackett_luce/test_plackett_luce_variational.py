@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from plackett_luce_cases import COUNTS, exponential, one_hot, scaled, tiny
-from plackett_luce_data import frame, problem
-from real_data import needs_data
+from helpers.plackett_luce_cases import COUNTS, exponential, one_hot, scaled, tiny
+from helpers.plackett_luce_data import frame, problem
+from helpers.real_data import needs_data
 from scipy import optimize
 
 import thali as th

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from helpers.sparse_logit_runs import WIDE, Chain, Prior, problem_of, three_classes
 from scipy import stats
-from sparse_logit_runs import WIDE, Chain, Prior, problem_of, three_classes
 
 from thali._classify.sparse_logit.sweep import (
     draw_class,

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from plackett_luce_data import frame
-from real_data import needs_data
-from sparse_logit_runs import three_classes
+from helpers.plackett_luce_data import frame
+from helpers.real_data import needs_data
+from helpers.sparse_logit_runs import three_classes
 
 import thali as th
 from thali._classify.sparse_logit.draws import quantities_of

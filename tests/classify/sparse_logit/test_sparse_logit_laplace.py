@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.sparse_logit_runs import three_classes
 from scipy import special, stats
-from sparse_logit_runs import three_classes
 
 import thali as th
 from thali._classify.sparse_logit import approximation

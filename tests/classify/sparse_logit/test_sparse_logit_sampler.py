@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
+from helpers.sparse_logit_runs import TRAJECTORIES, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 from scipy import special, stats
 from scipy.integrate import quad
-from sparse_logit_runs import TRAJECTORIES, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 
 import thali as th
 from thali._classify.sparse_logit.arguments import usual_thin

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sparse_logit_runs import Chain, Prior, problem_of, three_classes
+from helpers.sparse_logit_runs import Chain, Prior, problem_of, three_classes
 
 from thali._classify.sparse_logit.approximation import expansion_at
 from thali._classify.sparse_logit.trajectory import leapfrog, potential, see_curvature

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 from scipy.special import gammaln, logsumexp
-from sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 
 import thali as th
 from thali._classify.sparse_logit import approximation as variational

@@ -1,7 +1,7 @@
 """Each shape alone: which tables it takes and how surely, what it makes of them, what it lacks and what it refuses."""
 
 import pytest
-from typed_tables import table
+from helpers.typed_tables import table
 
 from thali._data.choices import Choices
 from thali._data.experiments import ChoiceExperiment

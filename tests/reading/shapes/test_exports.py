@@ -1,7 +1,7 @@
 """Exports of experiment software: what they add to a table, and what they leave empty."""
 
 import pytest
-from typed_tables import made
+from helpers.typed_tables import made
 
 from thali._data import kinds
 from thali._reading.recognise import read

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from typed_tables import made, table
+from helpers.typed_tables import made, table
 
 import thali as th
 from thali._reading.recognise import recognise

@@ -1,7 +1,7 @@
 """Tables of triplets."""
 
 import pytest
-from typed_tables import made
+from helpers.typed_tables import made
 
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._reading.recognise import RecognitionError

@@ -1,7 +1,7 @@
 """The shape of one row a task: which columns describe which alternative, and how the choice is told."""
 
 import pytest
-from typed_tables import made, table
+from helpers.typed_tables import made, table
 
 import thali as th
 from thali._data import kinds

@@ -9,9 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import chromium
 import pytest
-from patience import PATIENCE
+from helpers import chromium
+from helpers.patience import PATIENCE
 from test_who_answered import trials
 
 from thali._surfaces.app import child

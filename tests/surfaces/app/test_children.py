@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 from thali._surfaces.app import child, runs, start
 from thali._surfaces.app.guard import MAX_CONNECTIONS

@@ -1,9 +1,9 @@
 """Every kind of data × model and method in the app: the tables of `thali fit`, or one sentence in words of the app."""
 
 import pytest
-from combinations import MODELS, TABLES, Combination, is_quick_as_python
-from pages import Page
-from stories import short_options
+from helpers.combinations import MODELS, TABLES, Combination, is_quick_as_python
+from helpers.pages import Page
+from helpers.stories import short_options
 
 from thali._compile import jit
 from thali._surfaces.app.studies import FIT

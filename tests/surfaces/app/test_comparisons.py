@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from pages import Page
+from helpers.pages import Page
 from test_who_answered import EXPERIMENT, trials
 
 from thali._data.kinds import (

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from pages import Page
+from helpers.pages import Page
 
 from thali._surfaces.app import child
 from thali._surfaces.app.comparisons import asked_to_compare

@@ -5,7 +5,7 @@ import shutil
 import time
 
 import pytest
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 from thali._surfaces.app import runs
 from thali._surfaces.app.reading import nothing_read

@@ -6,7 +6,7 @@ import re
 import zipfile
 
 import pytest
-from pages import Page
+from helpers.pages import Page
 
 from thali._surfaces.app.export import exported
 from thali._surfaces.app.studies import COMPARE, FIT, READ, Studies

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from pages import Page
+from helpers.pages import Page
 from test_who_answered import EXPERIMENT
 
 from thali._inference.progress import says

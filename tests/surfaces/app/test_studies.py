@@ -7,7 +7,7 @@ import zipfile
 
 import pandas as pd
 import pytest
-from pages import Page
+from helpers.pages import Page
 from starlette.testclient import TestClient
 
 from thali._aspects.models.base import LatentFeatures

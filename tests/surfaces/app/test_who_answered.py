@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from pages import Page
+from helpers.pages import Page
 
 from thali._surfaces.app import runs
 from thali._surfaces.app.studies import FIT, READ

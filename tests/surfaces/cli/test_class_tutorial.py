@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from robot import Robot
+from helpers.robot import Robot
 
 TEXT = (Path(__file__).parents[3] / "docs" / "tutorials" / "class.md").read_text("utf-8")
 WORTHS = {"tea": 5.0, "coffee": 3.0, "milk": 1.0, "juice": 0.7, "water": 0.4, "cocoa": 0.2}

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from elimination_fits import FakeModel
-from patience import PATIENCE
-from remembering import remembering
-from stopped_jobs import command_that_stops, wait_until_stopped
+from helpers.elimination_fits import FakeModel
+from helpers.patience import PATIENCE
+from helpers.remembering import remembering
+from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
 from thali._compile import store as kernels

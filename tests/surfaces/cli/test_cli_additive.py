@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from additive_fits import MadeUp, made_up
-from remembering import remembering
+from helpers.additive_fits import MadeUp, made_up
+from helpers.remembering import remembering
 
 import thali
 from thali._aspects.answers import matched_features

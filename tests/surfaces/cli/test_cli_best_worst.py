@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from best_worst_data import random_answers
+from helpers.best_worst_data import random_answers
 
 import thali as th
 from thali._data.kinds import CHOICES

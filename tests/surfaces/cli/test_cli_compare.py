@@ -5,7 +5,7 @@ import warnings
 
 import pandas as pd
 import pytest
-from short_comparisons import stop_after
+from helpers.short_comparisons import stop_after
 
 import thali as th
 from thali._data.kinds import CHOICES, PAIRS

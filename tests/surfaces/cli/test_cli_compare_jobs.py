@@ -7,8 +7,8 @@ import sys
 import time
 
 import pytest
-from patience import PATIENCE
-from short_comparisons import stop_after
+from helpers.patience import PATIENCE
+from helpers.short_comparisons import stop_after
 
 from thali._comparison import engine
 from thali._inference import jobs

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
+from helpers.experiment_data import simulated
 
 import thali as th
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from product_class_fits import ATTRIBUTES, engine_result, experiment, hold
+from helpers.product_class_fits import ATTRIBUTES, engine_result, experiment, hold
 
 import thali
 from thali._model.spec import Option

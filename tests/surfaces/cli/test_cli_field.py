@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from handed_in import KINDS, rows_of, save
+from helpers.handed_in import KINDS, rows_of, save
 
 import thali as th
 from thali._model.saved import load

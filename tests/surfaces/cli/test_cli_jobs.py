@@ -7,7 +7,7 @@ import subprocess
 
 import pandas as pd
 import pytest
-from stopped_jobs import command_that_stops, wait_until_stopped
+from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 
 pytestmark = pytest.mark.fit
 

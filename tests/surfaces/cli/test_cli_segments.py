@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from experiment_data import of_segments
+from helpers.experiment_data import of_segments
 
 import thali as th
 

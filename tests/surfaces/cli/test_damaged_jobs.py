@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 import numpy as np
 import pandas as pd
 import pytest
-import rights
-from patience import PATIENCE
+from helpers import rights
+from helpers.patience import PATIENCE
 
 from thali._aspects.models.base import LatentFeatures
 from thali._comparison import engine

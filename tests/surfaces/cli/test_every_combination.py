@@ -9,9 +9,9 @@ import builtins
 from itertools import groupby
 
 import pytest
-from combinations import EVERY, is_quick_as_python, usual
-from places import TESTS
-from stories import Refused, Story
+from helpers.combinations import EVERY, is_quick_as_python, usual
+from helpers.places import TESTS
+from helpers.stories import Refused, Story
 
 from thali._choice.product_classes.model import ProductClasses
 from thali._compile import jit

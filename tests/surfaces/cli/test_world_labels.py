@@ -4,7 +4,7 @@ import unicodedata
 
 import pandas as pd
 import pytest
-from elimination_fits import FakeModel
+from helpers.elimination_fits import FakeModel
 
 from thali._data import kinds
 from thali._labels import display_width

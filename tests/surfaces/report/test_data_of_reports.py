@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from product_class_fits import experiment
-from tiny_models import TINY
+from helpers.product_class_fits import experiment
+from helpers.tiny_models import TINY
 
 import thali as th
 from thali._data.experiments.design import design_of

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers.places import PROJECT
+from helpers.product_class_fits import experiment
+from helpers.product_class_fits import fitted as holding
+from helpers.tiny_models import TINY, fitted
 from PIL import Image
-from places import PROJECT
-from product_class_fits import experiment
-from product_class_fits import fitted as holding
-from tiny_models import TINY, fitted
 
 import thali as th
 from thali._aspects.findings import open as of_open

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from chromium import watched
-from experiment_data import simulated
-from hostile import HOSTILE
-from product_class_fits import experiment, fitted
-from tiny_models import TINY
+from helpers.chromium import watched
+from helpers.experiment_data import simulated
+from helpers.hostile import HOSTILE
+from helpers.product_class_fits import experiment, fitted
+from helpers.tiny_models import TINY
 
 import thali as th
 from thali._choice.answers import simulator

@@ -1,0 +1,40 @@
+"""What tests share, by subject: `from helpers.NAME import ...`.
+
+Data and problems with known answers:
+- `additive_cases`, `elimination_cases`, `paired_cases`, `plackett_luce_cases`, `product_class_cases`: posteriors known
+- `additive_quadrature`, `product_class_brute_force`: where two of these posteriors come from
+- `best_worst_data`, `experiment_data`, `plackett_luce_data`: data that several tests fit
+- `problems`, `set_problems`, `triplet_problems`, `group_problems`, `kind_problems`: data, model and state of samplers
+- `likelihood_rows`: every likelihood once, with data, a state and a naive log-likelihood
+- `tree_cases`, `phylogenetic_trees`: trees of options
+- `real_data`: the one door to the folder of real data
+
+Models without a fit, or with a short one:
+- `tiny_models`: every model on a few rows, fitted for a few draws; a new model adds its row here
+- `additive_fits`, `elimination_fits`, `people_fits`, `posterior_cases`, `product_class_fits`: models with made-up draws
+- `drawn_similarities`, `similarity_columns`: made-up draws as pictures and estimates read them
+- `additive_runs`, `plackett_luce_runs`, `sparse_logit_runs`: chains without a model around them
+- `short_comparisons`: comparisons of two models
+
+Checks of samplers:
+- `naive`: every log-likelihood once more, slow and obvious
+- `joint_distribution`, `joint_means`, `product_class_joint`: joint-distribution tests (Geweke 2004)
+- `elimination_moves`: moves of a state and the log posterior that they leave invariant
+- `recorded_states`, `product_class_answers`: states and draws held against known answers
+- `cache_drift`: the error of a chain's cache
+- `digests`, `same_draws`: the same seed gives the same draws
+
+Surfaces:
+- `combinations`, `combinations_table`, `stories`: every model with every kind of data and every command
+- `remembering`: models that remember what the command line asks of them
+- `pages`, `chromium`, `robot`, `handed_in`: pages, a browser, and questionnaires filled in by a robot
+- `terminals`, `typed_tables`, `hostile`: tables as shown and as typed; words that attack
+- `drawn_pictures`, `sketches`: what is written in a picture; pictures that are not rendered
+- `arviz_functions`: ArviZ's own functions on every model
+
+The run and the machine:
+- `interrupted_fits`, `stopped_jobs`, `ctrl_c`: fits that are stopped, killed and resumed
+- `budgets`, `leftovers`: plugins of pytest: kernels and seconds of the suite; what a test leaves behind
+- `cpu_time`, `patience`, `places`, `rights`, `rolling`: clocks, waiting, folders, rights, a kernel to compile
+- `common_arguments`: the arguments of `fit`, described once for all docstrings
+"""
