@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 import scipy.stats  # noqa: F401  # sets filters of warnings when it is loaded
 from filelock import FileLock
-from helpers import budgets, chromium, leftovers, real_data, sketches
+from helpers import budgets, chromium, leftovers, real_data, sentences, sketches
 from helpers.places import PROJECT
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
@@ -48,9 +48,24 @@ def folder_of(path):
     return path.parent.relative_to(PROJECT).as_posix().removeprefix("tests/")
 
 
+def pytest_addoption(parser):
+    """An option of ours, which writes golden files."""
+    parser.addoption("--rewrite-golden", action="store_true", help="write the sentences of these tests anew (-n 0)")
+
+
 def pytest_configure(config):
     """The budgets of the suite are looked at by a plugin of ours."""
     config.pluginmanager.register(budgets)
+    if config.getoption("rewrite_golden"):
+        if config.getoption("numprocesses", 0):
+            raise pytest.UsageError("--rewrite-golden needs -n 0: one process writes the files.")
+        sentences.rewritten = {}
+
+
+def pytest_sessionfinish():
+    """Golden files are written at the end."""
+    if sentences.rewritten:
+        sentences.write()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -1,0 +1,112 @@
+"""Sentences that users read: a test asserts the facts in one, and a golden file keeps its words.
+
+`pytest --rewrite-golden -n 0 [TESTS]` writes the sentences of the tests that run anew. What it changed in
+`tests/golden/` is what users read otherwise: look at the difference before you commit it.
+"""
+
+import os
+import re
+from contextlib import contextmanager
+from functools import cache
+
+import pytest
+
+from helpers.places import TESTS
+from thali.errors import Fact, Message
+
+FOLDER = TESTS / "golden"
+TEMPORARY = re.compile(r"[^\s'\"`]*[/\\]pytest-\d+[/\\](?:[^\s'\"`]*[/\\])?")
+rewritten: dict[tuple[str, str], list[str]] | None = None  # by file and test, while golden files are written anew
+
+
+@contextmanager
+def refused(kind, *facts):
+    """What stands below raises an error of that kind, whose sentence holds these facts and is the one that is kept."""
+    with pytest.raises(kind) as caught:
+        yield caught
+    said(caught.value, *facts)
+
+
+@contextmanager
+def warned(kind, *facts):
+    """What stands below warns: as `refused`, of a warning."""
+    with pytest.warns(kind) as caught:
+        yield caught
+    messages = [each.message for each in caught if isinstance(each.message, kind)]
+    held = [message for message in messages if all(holds(message, fact) for fact in facts)]
+    assert held, (facts, [str(message) for message in messages])
+    said(held[0])
+
+
+def said(message, *facts):
+    """A sentence or a printed text holds these facts, and its words are those of the golden file."""
+    for fact in facts:
+        assert holds(message, fact), (fact, str(message))
+    lines = [line.rstrip() for line in TEMPORARY.sub("", str(message)).splitlines() if line.strip()]
+    file, _, test = running_test().partition("::")
+    if rewritten is not None:
+        own = rewritten.setdefault((file, test), [])
+        own.extend(line for line in lines if line not in own)
+        return
+    new = [line for line in lines if line not in kept(file).get(test, ())]
+    assert not new, f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0 {file}"
+
+
+def holds(message, fact):
+    """Whether a message holds a text, or a fact among its parts."""
+    if isinstance(fact, Fact):
+        return fact in list(parts(message))
+    return str(fact) in str(message)
+
+
+def parts(message):
+    """All parts of a message, and the parts of these."""
+    own = message.parts if isinstance(message, Message) else getattr(message, "args", ())
+    for part in own:
+        yield part
+        yield from parts(part)
+
+
+def running_test():
+    """Where the running test stands, without `tests/` in front."""
+    return os.environ["PYTEST_CURRENT_TEST"].rpartition(" (")[0].removeprefix("tests/")
+
+
+def golden(file):
+    """The golden file of a file of tests: one for each folder."""
+    return FOLDER / f"{file.partition('/')[0].removesuffix('.py')}.txt"
+
+
+def kept(file):
+    """The lines of each test of a file."""
+    return read(golden(file)).get(file, {})
+
+
+@cache
+def read(path):
+    """A golden file: files of tests at the margin, tests two spaces in, lines four."""
+    found, own, lines = {}, {}, []
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        if line.startswith("    "):
+            lines.append(line[4:])
+        elif line.startswith("  "):
+            lines = own.setdefault(line[2:], [])
+        elif line:
+            own = found.setdefault(line, {})
+    return found
+
+
+def write():
+    """Write what was said anew; what tests said that did not run stays."""
+    FOLDER.mkdir(exist_ok=True)
+    for path in {golden(file) for file, _ in rewritten}:
+        found = {file: dict(own) for file, own in read(path).items()}
+        for (file, test), lines in rewritten.items():
+            if golden(file) == path:
+                found.setdefault(file, {})[test] = lines
+        text = ""
+        for file in sorted(found):
+            text += f"{file}\n"
+            for test in sorted(found[file]):
+                text += f"  {test}\n" + "".join(f"    {line}\n" for line in found[file][test])
+        path.write_text(text, "utf-8")
