@@ -14,7 +14,6 @@ import thali as th
 from thali import Similarities
 from thali._aspects.answers.fit_quality import noise_sentence
 from thali._aspects.draws.similarities import measured_similarities
-from thali._data.answers import JudgedValues
 from thali._posterior import store
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
@@ -173,12 +172,6 @@ def test_a_list_whose_rows_are_no_judgements_of_their_own_does_not_tell_what_one
         frame = pd.concat([once, once.rename(columns={"first": "second", "second": "first"})]).drop(columns="judge")
         frame = frame[: -1 if what.endswith("but one") else None]
     assert Similarities.from_frame(frame).sigma is None
-
-
-def test_answers_that_were_pickled_before_they_had_columns_of_people_are_read():
-    answers = JudgedValues.of_table(("ann", "bob"), np.array([[1.0, 2.0], [3.0, np.nan]]))
-    restore, (kind, values) = answers.__reduce__()
-    assert restore(kind, values[:-1]) == answers and kind._FIELDS[-1] == "people"
 
 
 # refusing -------------------------------------------------------------------------------------------------

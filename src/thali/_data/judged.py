@@ -48,7 +48,7 @@ class Frozen(Described):
 
     def __reduce__(self) -> Any:
         # NumPy does not pickle the read-only flag, so the copy is frozen once more
-        return _restored, (type(self), tuple(getattr(self, name) for name in self._FIELDS))
+        return type(self)._made_of, tuple(getattr(self, name) for name in self._FIELDS)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -69,11 +69,6 @@ def _same(a: Any, b: Any) -> bool:
     import pandas as pd
 
     return a.equals(b) if isinstance(a, pd.DataFrame) else a == b
-
-
-def _restored(cls: type[Frozen], values: tuple[Any, ...]) -> Frozen:
-    later = cls._FIELDS[len(values) :]  # fields that the class had not yet when it was pickled
-    return cls._made_of(*values, *(getattr(cls, name) for name in later))
 
 
 # What every kind of judgement of options says of itself, under one name -----------------------------------------------

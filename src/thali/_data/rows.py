@@ -7,19 +7,24 @@ import numpy as np
 from thali._described import Description
 from thali._labels import plural
 
+from .judged import Frozen
+
 if TYPE_CHECKING:
     import pandas
 
 _MAX_CLASSES = 20  # whose counts are written out
 
 
-class Observations(NamedTuple):
+class Observations(Frozen):
     """Covariates and classes of the rows of a table."""
 
+    _FIELDS = ("covariates", "labels", "target")
     covariates: "pandas.DataFrame"
     labels: np.ndarray
     target: str  # name of the column of classes
-    read_as: str = ""  # how `thali.read` read them
+
+    def __init__(self, covariates: "pandas.DataFrame", labels: np.ndarray, target: str) -> None:
+        self._freeze(covariates, labels, target)
 
     @property
     def classes(self) -> dict[str, int]:

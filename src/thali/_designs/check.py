@@ -300,7 +300,8 @@ def _efficiency(
     if matrix.shape[1] != wanted:  # products lack attributes
         return float("nan")
     shown = np.diff(data.first_row)
-    total = sum(_by_size(data, matrix, 0.0 * utility, size).sum(axis=0) for size in np.unique(shown).tolist())
+    by_size = [_by_size(data, matrix, 0.0 * utility, size).sum(axis=0) for size in np.unique(shown).tolist()]
+    total = np.sum(by_size, axis=0)
     if not np.isfinite(variances(total)).all():
         return 0.0
     log_det = np.linalg.slogdet(total / data.n_tasks)[1]

@@ -11,14 +11,25 @@ methods for accelerating the convergence of any EM algorithm):
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-P = TypeVar("P")  # a point, of any form that has a `value`
 _HALVINGS = 60
 _STIFFEST, _MIN_DAMPING = 1e10, 1e-14  # damping that is tried, and that is left after steps that rise
 _CLOSE = 1e-6  # gain below which a point that no step raises is a maximum, rounding aside
+
+
+class Point(Protocol):
+    """A point, of any form."""
+
+    @property
+    def value(self) -> float:
+        """The value there."""
+        raise NotImplementedError
+
+
+P = TypeVar("P", bound=Point)
 
 
 class Step(NamedTuple):

@@ -78,7 +78,8 @@ def _first(board: Leaderboard) -> str:
     """A sentence about who is first, how sure that is, and who cannot be told apart from it."""
     first, *others = board.table.index
     alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
-    sentence = f"{first!r} is first, with probability {probability(board.table['p_1'][first])}; "
+    p_1 = float(board.table["p_1"].loc[first])
+    sentence = f"{first!r} is first, with probability {probability(p_1)}; "
     if not alike:
         return f"{sentence}all others can be told apart from it."
     return f"{sentence}{plural(len(alike), 'option')} cannot be told apart from it: {shorten(alike)}."

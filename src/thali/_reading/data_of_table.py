@@ -78,10 +78,7 @@ def read(
         if error.nearest:
             raise DataError(error, f" {reasons(SHAPES, table)}") from None
         raise
-    data: Any
     data, sentence = reading.build()
-    if isinstance(data, tuple):
-        return data._replace(read_as=sentence)
     object.__setattr__(data, "read_as", sentence)
     return data
 
