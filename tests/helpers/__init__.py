@@ -22,7 +22,7 @@ Checks of samplers:
 - `elimination_moves`: moves of a state and the log posterior that they leave invariant
 - `recorded_states`, `product_class_answers`: states and draws held against known answers
 - `cache_drift`: the error of a chain's cache
-- `digests`, `same_draws`: the same seed gives the same draws
+- `digests`, `digests_long`, `same_draws`: the same seed gives the same draws
 
 Surfaces:
 - `combinations`, `combinations_table`, `stories`: every model with every kind of data and every command

@@ -57,6 +57,7 @@ def benchmark(monkeypatch):
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
+        pytest.param("speeds", "classifier", marks=pytest.mark.long),  # in processes of its own
         ("start_up", "import thali"),
         ("thinning", "a CPU s"),
         pytest.param("questionnaires", "lost, doubled or changed", marks=pytest.mark.long),  # a browser
