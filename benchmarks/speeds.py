@@ -137,8 +137,8 @@ ROWS: dict[str, Callable[[float], float]] = {
 def measured(tree: Path, row: str, size: float) -> float:
     """The cost of a row with the code of a tree, in a process of its own."""
     command = [sys.executable, __file__, "--row", row, "--size", str(size)]
-    environment = os.environ | {"PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    alike = {"PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(command, env=os.environ | alike, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{row} in {tree}: {done.stderr.splitlines()[-1]}")
     return float(done.stdout)
