@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.experiment_data import simulated
+from helpers.sentences import refused
 from scipy.special import expit
 
 import thali as th
@@ -112,7 +113,7 @@ def test_other_attributes_of_many_levels_are_refused(make, values, sentence):
 @pytest.mark.parametrize("values", [None, WHOLE, SHOPS])
 def test_product_classes_need_levels(values):
     data = th.ChoiceExperiment.from_frame(frame(values))
-    with pytest.raises(DataError, match="Attribute 'price' has (144|31) levels, .*need not be listed") as caught:
+    with refused(DataError, "Attribute 'price'") as caught:
         th.ProductClasses().fit(data)
     assert "linear" not in str(caught.value)
     with pytest.raises(DataError):

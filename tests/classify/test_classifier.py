@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, warned
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
@@ -110,16 +111,14 @@ def test_bad_input(covariates, labels, sentence):
 def test_sparse_matrices_are_refused():
     from scipy.sparse import csr_matrix
 
-    with pytest.raises(
-        DataError, match=r"sparse matrix .* a dense one is expected, which takes .*; pass X.toarray\(\)"
-    ):
+    with refused(DataError, "expected, which takes"):
         Nearest().fit(csr_matrix(X), Y)
-    with pytest.raises(DataError, match=r"which takes 80 GB; pass"):
+    with refused(DataError, "which takes 80 GB; pass"):
         Nearest().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
 
 
 def test_a_class_with_one_member_is_warned_of():
-    with pytest.warns(DataWarning, match="a single member in y: 'c', 'd'. Their probabilities rest on one row") as said:
+    with warned(DataWarning, "'c'", "'d'") as said:
         Nearest().fit(X, ["a", "b"] * 5 + ["c", "d"])
     assert said[0].filename == __file__
 
@@ -183,26 +182,24 @@ def test_warnings_of_every_model_name_the_line_that_fits():
 def test_prediction_wants_the_columns_of_the_fit(method):
     predict = getattr(Nearest().fit(FRAME, Y), method)
     predict(FRAME)
-    with pytest.raises(DataError, match="match those .*\nFeature names must be in the same order as they were in fit"):
+    with refused(DataError, "Feature names must"):
         predict(FRAME[["height", "width"]])
-    with pytest.raises(
-        DataError, match="unseen at fit time:\n- depth\nFeature names seen .* missing:\n- height\nPass X"
-    ):
+    with refused(DataError, "depth\nFeature names"):
         predict(FRAME.rename(columns={"height": "depth"}))
-    with pytest.raises(DataError, match="yet now missing:\n- height\n"):
+    with refused(DataError, "yet now missing:\n- height"):
         predict(FRAME[["width"]])
-    with pytest.raises(DataError, match="X has 3 features, but Nearest is expecting 2 features as input; pass"):
+    with refused(DataError, "3 features", "2 features"):
         Nearest().fit(X, Y).predict(np.hstack([X, X[:, :1]]))
-    with pytest.raises(DataError, match="X is NaN in row 0"):
+    with refused(DataError, "X is NaN in row 0"):
         predict(FRAME * np.nan)
-    with pytest.warns(DataWarning, match="does not have valid feature names.*order of feature_names_in_") as said:
+    with warned(DataWarning, "feature_names_in_") as said:
         predict(X)
     assert said[0].filename == __file__
 
 
 def test_before_fit():
     for model in (Nearest(), small(), plackett_luce()):
-        with pytest.raises(NotFittedError, match=r"has not been fitted yet; call fit\(X, y\) first") as failure:
+        with refused(NotFittedError, "fitted yet; call") as failure:
             model.predict(X)
         assert isinstance(failure.value, SklearnNotFittedError)
         assert type(pickle.loads(pickle.dumps(failure.value))) is NotFittedError
@@ -227,7 +224,7 @@ def test_score_is_the_share_of_right_labels():
     assert model.score(X, Y) == right.mean() and model.score(X, Y.tolist()) == right.mean()
     weight = np.arange(12)
     assert model.score(X, Y, sample_weight=weight) == pytest.approx((right * weight).sum() / weight.sum())
-    with pytest.raises(DataError, match=r"12 rows and y has shape \(3,\)"):
+    with refused(DataError, "12 rows and y has shape (3,)"):
         model.score(X, Y[:3])
 
 

@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 from scipy.sparse import coo_array
 
 from thali._data import kinds
@@ -110,11 +111,8 @@ def test_square_counts(counts, labels, sentence):
 
 def test_weights_must_still_be_finite_and_not_negative():
     for value, found in ((-0.5, "-0.5, which is negative"), (INF, "infinite")):
-        with pytest.raises(DataError) as caught:
+        with refused(DataError, "row '0'", "column '1'", found):
             PairedComparisons([[0, value], [1, 0]], weights=True)
-        assert str(caught.value) == (
-            f"The count in row '0', column '1' is {found}; weights must be finite and 0 or more."
-        )
 
 
 FRAMES = [
@@ -194,15 +192,13 @@ def test_long_frames(text, arguments, sentence):
 
 
 def test_frames_that_are_none():
-    with pytest.raises(
-        DataError, match="`frame` must be a DataFrame, of pandas, polars or whatever has the Arrow interface; got dict"
-    ):
+    with refused(DataError, "`frame`", "DataFrame", "got dict"):
         PairedComparisons.from_frame({"chosen": ["A"], "rejected": ["B"]})  # type: ignore[arg-type]
     twice = pd.DataFrame([["A", "B", "C"]], columns=["chosen", "rejected", "rejected"])
-    with pytest.raises(DataError, match="There are several columns 'rejected'; rename all but one."):
+    with refused(DataError, "'rejected'"):
         PairedComparisons.from_frame(twice)
     nullable = pd.DataFrame({"chosen": ["A"], "rejected": ["B"], "count": pd.array([None], "Int64")})
-    with pytest.raises(DataError, match="in row 0, column 'count' is missing"):
+    with refused(DataError, "row 0", "column 'count'"):
         PairedComparisons.from_frame(nullable)
 
 
@@ -350,13 +346,8 @@ def test_files(content, sentence, tmp_path):
 def test_columns_that_say_nothing_of_choices(tmp_path):
     path = tmp_path / "football.csv"
     path.write_text("club,stadium,seats\nHull,KCOM,25400\nStoke,Bet365,30089\nWigan,DW,25138\n")
-    with pytest.raises(DataError) as caught:
+    with refused(DataError, "football.csv", "'club'", "'stadium'", "'seats'"):
         read(path, kinds.PAIRS)
-    assert str(caught.value).startswith(
-        "football.csv: The columns 'club', 'stadium', 'seats' are not paired comparisons; expected a square table of "
-        "counts (row over column; the first column repeats the labels of the header); or a workbook with such a square "
-        "for every respondent, a sheet each; or the columns 'chosen' and 'rejected' (winner, loser;"
-    )
 
 
 @pytest.mark.parametrize("reader", [read_table, read])

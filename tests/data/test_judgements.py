@@ -9,6 +9,7 @@ from helpers.additive_fits import MadeUp
 from helpers.additive_runs import one_run, task
 from helpers.naive import latent_features as naive
 from helpers.problems import random_similarities, unequal
+from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali import Similarities
@@ -35,8 +36,8 @@ def test_nothing_known_is_one_judgement_each():
 
 def test_one_number_a_pair():
     assert DRINKS.judgements.tolist() == [6, 1, 2.5]
-    assert str(DRINKS) == "3 objects, 3 similarities of 1 to 6 judgements, sigma 0.1"
-    assert str(Similarities(TABLE, judgements=np.full((3, 3), 4))) == "3 objects, 3 similarities of 4 judgements each"
+    said(DRINKS, "3 objects", "3 similarities", "6 judgements")
+    said(Similarities(TABLE, judgements=np.full((3, 3), 4)), "3 objects", "3 similarities", "4 judgements")
     assert pickle.loads(pickle.dumps(DRINKS)) == DRINKS
     with pytest.raises(ValueError):
         DRINKS.judgements[0] = 1
@@ -91,7 +92,7 @@ def test_counted_rows():
     assert Similarities.from_frame(frame.assign(n=[1, 2.5, 0.5, 0, 0])).judgements.tolist() == [3.5, 0.5]
     one_by_one = Similarities.from_frame(frame.drop(columns="n"))
     assert one_by_one.judgements.tolist() == [2, 1, 1]
-    assert str(one_by_one) == "3 objects, 3 similarities of 1 to 2 judgements"
+    said(one_by_one, "3 objects", "3 similarities", "2 judgements")
 
 
 def test_a_square_written_out_has_each_judgement_once():
@@ -140,7 +141,7 @@ def test_a_list_of_judgements_is_the_tables_of_the_people(who):
     assert data.values == pytest.approx(people.values, rel=1e-12)
     for known in (0.3, None):
         assert Similarities.from_frame(frame, sigma=known).sigma == known
-    with pytest.raises(ArgumentError, match="sigma"):
+    with refused(ArgumentError, "sigma"):
         Similarities.from_frame(frame, sigma="deviation")
 
 
@@ -166,7 +167,7 @@ def test_a_list_whose_rows_are_no_judgements_of_their_own_does_not_tell_what_one
     if what == "one pair alone":
         frame = pd.concat([once[once["judge"] == "v"], *[once[once["second"] == "b"]] * 3]).drop(columns="judge")
     elif what == "somebody again":
-        with pytest.warns(DataWarning, match="judged 'a' and 'b' several times"):
+        with warned(DataWarning, "judged 'a' and 'b' several times"):
             assert Similarities.from_frame(pd.concat([once, once[:1]])).sigma is None
         return
     else:
@@ -292,12 +293,12 @@ def test_a_file_keeps_them(tmp_path):
 
 def test_sigma_is_judged_by_a_typical_similarity():
     judged = Similarities(TABLE, judgements=np.full((3, 3), 10_000))
-    with pytest.warns(DataWarning, match="by the numbers of judgements, below 0.02 of the standard"):
+    with warned(DataWarning, "below 0", "02"):
         th.likelihoods.Additive(0.1).check(None, judged)
     th.likelihoods.Additive(1.0).check(None, judged)  # a hundredth of it is the error of a mean
     random, model = fitted(alpha=1.0)
     spread = np.std(random.values) / np.sqrt(np.mean(1 / random.judgements))
     model.posterior_["posterior"]["sigma"][...] = 0.05 * spread
-    assert ", by the numbers of judgements 5 % of the standard deviation" in str(noise_sentence(model.posterior_))
+    said(noise_sentence(model.posterior_), "5 %", "numbers of judgements")
     model.posterior_["posterior"]["sigma"][...] = 0.5 * spread
     assert not noise_sentence(model.posterior_)

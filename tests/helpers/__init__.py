@@ -36,6 +36,7 @@ Surfaces:
 The run and the machine:
 - `interrupted_fits`, `stopped_jobs`, `ctrl_c`: fits that are stopped, killed and resumed
 - `budgets`, `leftovers`: plugins of pytest: kernels and seconds of the suite; what a test leaves behind
+- `limits`: sizes that small files reach
 - `cpu_time`, `patience`, `places`, `rights`, `rolling`: clocks, waiting, folders, rights, a kernel to compile
 - `common_arguments`: the arguments of `fit`, described once for all docstrings
 """

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 from helpers.experiment_data import simulated
 from helpers.naive.choice_models import hierarchical_log_joint
+from helpers.sentences import refused
 from scipy.special import expit, logit
 
 import thali as th
@@ -187,8 +188,8 @@ def test_who_looks_at_the_price_is_told_by_age(study):
     rows += ["attends[zoom] per age", "attends[zoom] per sex[w]"]
     assert set(rows) <= set(model.summary().index) & set(model.population().index)
     sentence = str(model.findings()["attention_odds"].sentence)
-    assert sentence.startswith("A unit more of age multiplies the odds of looking at price by 0.")
-    assert "age and sex[w] of the respondent" in str(model.findings()["methods"])
+    assert "multiplies the odds" in sentence
+    assert "age and sex[w]" in str(model.findings()["methods"])
 
 
 @pytest.mark.fit
@@ -268,5 +269,5 @@ def test_mistakes(arguments, sentence):
 
 def test_data_that_say_nothing_of_people():
     data = th.ChoiceExperiment.from_frame(simulated(people=4, tasks=2))
-    with pytest.raises(DataError, match="The data say nothing of people, so that attention_by cannot name 'age'"):
+    with refused(DataError, "attention_by", "'age'"):
         th.HierarchicalLogit(attention=True, attention_by="age").fit(data, draws=1)

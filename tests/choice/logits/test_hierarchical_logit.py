@@ -10,6 +10,7 @@ import xarray as xr
 from arviz_stats.base.array import array_stats
 from helpers.experiment_data import camera, simulated
 from helpers.real_data import needs_data
+from helpers.sentences import refused, said, warned
 from scipy.stats import invwishart
 
 import thali as th
@@ -187,9 +188,9 @@ def test_how_far_the_prior_is_felt_in_standard_deviations(people):
 
 def test_a_prior_that_is_felt_is_said(fitted):
     (note,) = fitted[0].findings()["population"].notes
-    assert str(note).startswith("With 80 people and 9 tasks each the prior of how far people differ is felt: half its")
+    said(note, "80 people", "9 tasks")
     assert "scale=0.5, would make sd[" in str(note)
-    assert "its size, --prior-scale 0.5, would make sd[" in note.render(OptionWords(HIERARCHICAL.options))
+    assert "--prior-scale 0.5, would" in note.render(OptionWords(HIERARCHICAL.options))
 
 
 def test_errors_of_draws_are_headed_as_such(fitted):
@@ -197,14 +198,14 @@ def test_errors_of_draws_are_headed_as_such(fitted):
     model, train, _ = fitted
     market = pd.DataFrame({"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}, ["A", "B"])
     keys = ["market_shares", "attribute_importance", "utilities", "willingness_to_pay", "demand"]
-    for each, said, other in (
+    for each, sentence, other in (
         (model, "MC error", "std. error"),
         (th.MultinomialLogit().fit(train), "std. error", "MC error"),
     ):
         found = each.findings(market=market)
         for key in keys:
             head = readable(found[key].to_read, cells).head
-            assert said in head and other not in head, (key, head)
+            assert sentence in head and other not in head, (key, head)
 
 
 def test_tastes_keep_their_signs():
@@ -299,13 +300,13 @@ def test_a_slope_whose_levels_are_declared_in_another_order():
         coding = th.HierarchicalLogit(linear="price", signs={"price": "increasing"})._parts(data).scale
         assert coding.sign[0] == sign
     data = th.ChoiceExperiment.from_frame(rows, levels={"price": [15, 5, 25]})
-    with pytest.raises(ArgumentError, match="signs: a slope has one sign, and the levels of 'price' are declared in"):
+    with refused(ArgumentError, "'price'"):
         th.HierarchicalLogit(linear="price", signs={"price": "increasing"}).fit(data, draws=1)
 
 
 def test_directions_that_the_choices_contradict_are_said():
     data = th.ChoiceExperiment.from_frame(simulated(people=20, tasks=6))
-    with pytest.warns(th.errors.DataWarning, match="The data speak against increasing 'price'"):
+    with warned(th.errors.DataWarning, "'price'"):
         th.HierarchicalLogit(signs={"price": "increasing"}).fit(data, draws=2, tune=2, progressbar=False)
 
 
@@ -349,9 +350,9 @@ def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count)
 
 
 def test_bad_data():
-    with pytest.raises(DataError, match="needs a ChoiceExperiment; got list"):
+    with refused(DataError, "needs a ChoiceExperiment; got list"):
         th.HierarchicalLogit().fit([])
-    with pytest.raises(NotFittedError, match="not been fitted yet"):
+    with refused(NotFittedError, "not been fitted yet"):
         th.HierarchicalLogit().predict_proba(simulated())
 
 

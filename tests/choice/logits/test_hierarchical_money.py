@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
 from helpers.naive.choice_models import hierarchical_log_joint
+from helpers.sentences import refused
 from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import qmc
@@ -191,11 +192,11 @@ def test_bad_arguments(how, sentence):
 
 def test_data_without_amounts():
     rows = simulated(people=20)
-    with pytest.raises(ArgumentError, match="needs a price beside other attributes .*: call the column of amounts"):
+    with refused(ArgumentError, "beside other attributes"):
         th.HierarchicalLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"})), draws=1
         )
-    with pytest.raises(DataError, match=r"Demand does not fall with 'price' \(coefficient 0\.\d+, z = \d+\.\d\)"):
+    with refused(DataError, "'price'"):
         th.HierarchicalLogit(**MONEY).fit(
             th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"])), draws=1
         )

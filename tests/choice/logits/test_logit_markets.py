@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
+from helpers.sentences import warned
 
 import thali as th
 from thali._choice.answers import logits as market
@@ -166,7 +167,7 @@ def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
 
 def test_levels_that_no_task_shows_are_not_offered():
     data = th.ChoiceExperiment.from_frame(simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]})
-    with pytest.warns(th.errors.DataWarning, match="No task shows"):
+    with warned(th.errors.DataWarning, "No task shows"):
         model = th.MultinomialLogit().fit(data)
     draws = model._market_draws()
     assert draws.attributes[1].levels == ("A", "B", "C")

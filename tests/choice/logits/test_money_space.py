@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
 from helpers.real_data import needs_data, real_data
+from helpers.sentences import refused
 from scipy.optimize import minimize
 
 import thali as th
@@ -115,11 +116,11 @@ def test_bad_arguments(data, how, sentence):
 
 def test_data_without_amounts():
     rows = simulated(people=20)
-    with pytest.raises(ArgumentError, match="needs a price beside other attributes .*: call the column of amounts"):
+    with refused(ArgumentError, "beside other attributes"):
         th.MultinomialLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"}))
         )
-    with pytest.raises(DataError, match=r"Demand does not fall with 'price' \(coefficient 0\.\d+, z = \d+\.\d\)"):
+    with refused(DataError, "'price'"):
         th.MultinomialLogit(**MONEY).fit(th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"])))
 
 

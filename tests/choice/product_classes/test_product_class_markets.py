@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers.naive import product_classes as naive
 from helpers.product_class_fits import experiment, fitted
+from helpers.sentences import said
 
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.product_classes.reports import market
@@ -121,7 +122,7 @@ def test_what_a_product_may_lack():
 def test_of_many_people_each_is_taken_equally_often(monkeypatch):
     model = fitted(experiment(people=30), draws=40, alpha=3.0)
     everybody = model._market_draws()
-    assert everybody.size == "80 draws of the posterior, with each respondent in each"
+    said(everybody.size, "80 draws")
     monkeypatch.setattr(market, "MAX_OWNED", len(everybody.rule.owned) // 4)
     some = model._market_draws()
     draws, people = some.rule.counts.shape

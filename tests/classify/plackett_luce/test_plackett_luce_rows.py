@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 
 from thali._classify.plackett_luce.design import Design
 from thali._classify.plackett_luce.map_estimate import fit_map
@@ -113,5 +114,5 @@ def test_partial_statistics_add_up():
     assert abs(total.log_likelihood - value) < 1e-11 * abs(value)
     np.testing.assert_allclose(total.R, R, rtol=1e-12)
     np.testing.assert_allclose(total.s, s, rtol=1e-12)
-    with pytest.raises(DataError, match="The label d is not among the classes a, b, c"):
+    with refused(DataError, "among the classes"):
         partial_statistics(X[:1], ["d"], state)

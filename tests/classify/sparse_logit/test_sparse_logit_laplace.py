@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.sentences import refused, warned
 from helpers.sparse_logit_runs import three_classes
 from scipy import special, stats
 
@@ -91,7 +92,7 @@ def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
     exact = np.array([naive_of(each, z) for each in whole[:40]])
     assert np.abs(draws["log_likelihood"].values.ravel()[:40] - exact).mean() < 0.2
     assert model.converged_ and model.verdict().agrees
-    assert "independent draws from a normal approximation of the posterior" in str(model.verdict())
+    assert "normal approximation" in str(model.verdict())
 
 
 def naive_of(coef, z):
@@ -115,8 +116,8 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
 
 def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
-    with pytest.warns(DataWarning, match="fewer than 20 rows for each coefficient.*'polya-gamma'"):
+    with warned(DataWarning, "20 rows", "'polya-gamma'"):
         th.SparseMultinomialLogit(method="laplace", draws=100, random_seed=1).fit(few, few[:, 0] > 0)
     monkeypatch.setattr(normal, "MAX_COEFFICIENTS", 4)
-    with without_warnings(), pytest.raises(DataError, match="at most 4 coefficients of all classes, and these are 5"):
+    with without_warnings(), refused(DataError, "most 4"):
         th.SparseMultinomialLogit(method="laplace").fit(few, few[:, 0] > 0)

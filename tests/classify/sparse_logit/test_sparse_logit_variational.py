@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 from helpers.sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 from scipy.special import gammaln, logsumexp
 
@@ -110,11 +111,11 @@ def test_a_fit_says_its_bound_and_what_it_is():
     X, y = three_classes(400)
     model = th.SparseMultinomialLogit(method="variational", **QUICK).fit(X, y)
     assert model.converged_ and model.lower_bound_ < model.log_likelihood_ and model.method_ == "variational"
-    assert "independent draws from a normal approximation" in str(model.verdict())
+    assert "normal approximation" in str(model.verdict())
     assert model.posterior_.attrs["method"] == "variational"
-    with pytest.raises(ArgumentError, match="is for the Laplace prior"):
+    with refused(ArgumentError, "Laplace prior"):
         th.SparseMultinomialLogit(method="variational", prior="horseshoe").fit(X, y)
-    with pytest.raises(ArgumentError, match="thin belongs to"):
+    with refused(ArgumentError, "thin belongs to"):
         th.SparseMultinomialLogit(method="variational", thin=2).fit(X, y)
 
 
@@ -142,7 +143,7 @@ def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
             auto = th.SparseMultinomialLogit(method="auto", **QUICK).fit(X, y)
             own = th.SparseMultinomialLogit(method=method, **QUICK).fit(X, y)
         assert auto.method_ == method and np.array_equal(auto.coef_, own.coef_)
-        assert f"({method}, chosen by the size of the data)" in str(auto)
+        assert f"({method}, chosen by" in str(auto)
         auto.save(tmp_path / "auto.nc")
         again = th.load(tmp_path / "auto.nc")
         assert again.method_ == method and str(again.verdict()) == str(auto.verdict())
