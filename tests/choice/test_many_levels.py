@@ -133,7 +133,7 @@ def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
     rows = rows.assign(price=rng.uniform(5, 25, len(rows)), weight=rng.uniform(1, 2, len(rows)))
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])
     interactions = [("price", "brand"), ("weight", "brand")]
-    coding = th.MultinomialLogit(linear=["price", "weight"], interactions=interactions).fit(data)._chooser().coding
+    coding = coding_of(data, ["price", "weight"], interactions=interactions)
     ((few, weight),) = level_differences(coding, data, [(data.attributes.index("brand"), 0, 1)])
     assert len(few) == 256
     brand, taste = data.attributes.index("brand"), rng.normal(size=len(coding.names))

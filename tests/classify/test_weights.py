@@ -15,9 +15,9 @@ from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import cross_validate
 from test_classifier import Nearest, plackett_luce, small
 
+import thali._inference.numerics.polya_gamma as polya_gamma
 from thali._classify.scikit_learn import seed_from
 from thali._data.rows import merged
-from thali._inference.numerics import polya_gamma
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 RNG = np.random.default_rng(4)

@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused
 from scipy.sparse import coo_array
 
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._data.pairs import PairedComparisons
 from thali._reading.recognise import read
 from thali._reading.table import read_table

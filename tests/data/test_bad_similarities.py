@@ -6,7 +6,7 @@ import pytest
 from helpers.sentences import refused
 from scipy.sparse import coo_array
 
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._data.similarities import Similarities
 from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError

@@ -13,9 +13,9 @@ from helpers.real_data import needs_data
 from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._data import kinds
+import thali._data.kinds as kinds
+import thali._reading.recognise as recognise
 from thali._data.experiments.scheme import Scheme
-from thali._reading import recognise
 from thali.errors import ArgumentError, DataError, DataWarning
 
 NAN = float("nan")

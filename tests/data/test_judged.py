@@ -6,7 +6,7 @@ import pytest
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._data.groups import GroupedData
 from thali._data.judged import with_more
 from thali.errors import DataError, DataWarning

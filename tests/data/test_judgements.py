@@ -12,11 +12,11 @@ from helpers.problems import random_similarities, unequal
 from helpers.sentences import refused, said, warned
 
 import thali as th
+import thali._posterior.store as store
 from thali import Similarities
 from thali._aspects.answers.fit_quality import noise_sentence
 from thali._aspects.draws.similarities import measured_similarities
 from thali._data.answers import JudgedValues
-from thali._posterior import store
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 NAN = np.nan

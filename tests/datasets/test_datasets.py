@@ -9,8 +9,8 @@ from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused
 from scipy.stats import binom
 
+import thali._data.kinds as kinds
 from thali import datasets
-from thali._data import kinds
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._reading.recognise import read

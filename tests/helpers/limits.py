@@ -27,4 +27,12 @@ LIMITS = {
 def lower(monkeypatch, **limits):
     """Set limits, by their names with underscores."""
     for name, value in limits.items():
-        monkeypatch.setattr(*LIMITS[name.replace("_", " ")], value)
+        module, constant = LIMITS[name.replace("_", " ")]
+        lower_in(module, monkeypatch, **{constant: value})
+
+
+def lower_in(module, monkeypatch, **constants):
+    """Set limits of the module that a test is about: constants, of the type that they have."""
+    for name, value in constants.items():
+        assert name.isupper() and isinstance(value, type(getattr(module, name))), name
+        monkeypatch.setattr(module, name, value)

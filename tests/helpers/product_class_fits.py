@@ -62,6 +62,12 @@ def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
     )
 
 
+def drawn(data=None, monotone=None, **settings):
+    """The draws and the design that `fitted` holds."""
+    data = experiment() if data is None else data
+    return engine_result(data, monotone, **settings).particles, design_of(data)
+
+
 def fitted(data=None, monotone=None, *, model=None, **settings):
     """A model that holds such draws."""
     data = experiment() if data is None else data

@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._aspects.worths import chains
+import thali._aspects.worths.chains as chains
 from thali._aspects.worths.laplace import Marginal
 from thali._model.finding import DATA, METHODS, PAGE, STATISTICS, TEXT
 from thali._paired.counted import judgements_of

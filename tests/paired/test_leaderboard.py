@@ -430,7 +430,7 @@ def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("covariates", [None, ["length"]])
+@pytest.mark.parametrize("covariates", [None, pytest.param(["length"], marks=pytest.mark.long)])
 def test_small_parts_borrow_strength(covariates, tmp_path):
     battles = in_languages()
     battles.loc[60:, "language"] = battles.loc[60:, "language"].replace("fr", "en")  # some ten are left
@@ -704,7 +704,7 @@ def test_votes_of_pairs_and_orders(board):
     [
         {},
         {"ties": "half", "method": "maximum-likelihood"},
-        {"covariates": ["length"], "by": "language"},
+        pytest.param({"covariates": ["length"], "by": "language"}, marks=pytest.mark.long),
         {"by": ["language", "turn"], "id": "row", "respondent": "judge"},
     ],
     ids=str,

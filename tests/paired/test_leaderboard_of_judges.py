@@ -5,11 +5,13 @@ import importlib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.sentences import refused, said
 from scipy.special import expit
 
 import thali as th
-from thali._aspects.worths import agreement, laplace
+import thali._aspects.worths.agreement as agreement
+import thali._aspects.worths.laplace as laplace
 from thali._aspects.worths.laplace import highest
 from thali._paired.worths import Asked, posed
 from thali._posterior.surely import surely
@@ -46,6 +48,7 @@ def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
 FRAME = battles(1500)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", [2, 7, 10])
 def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
     """Their climbs led to log odds beyond 745; from equal worths alone there is the same board."""
@@ -115,7 +118,7 @@ def test_judges_and_worths():
 
 @pytest.mark.parametrize(("refitted", "near"), [(500_000, 1e-4), (0, 0.004)], ids=["fitted again", "a step"])
 def test_the_others_predict_a_judge_as_without_the_judge(refitted, near, monkeypatch):
-    monkeypatch.setattr(agreement, "_REFITTED", refitted)
+    limits.lower_in(agreement, monkeypatch, _REFITTED=refitted)
     data = th.PairedComparisons.from_trials(FRAME.drop(columns=["day", "stage", "length"]))
     found = th.leaderboard(data, judges=True, judge_sd=0.5, progressbar=False).judges()
     pose = posed(data, Asked(judges=True, judge_sd=0.5), 0.0)
@@ -167,7 +170,7 @@ def test_options_that_changed_have_colours(monkeypatch):
     """The last of all has its name beside its line if it surely changed."""
     board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
     plot = importlib.import_module("thali._plots.worths_in_time")
-    monkeypatch.setattr(plot, "COLOURS", plot.COLOURS[:3])
+    limits.lower_in(plot, monkeypatch, COLOURS=plot.COLOURS[:3])
     order = board.table.index.tolist()
     for moved in (([], []), ([order[-1]], [order[-2]])):
         monkeypatch.setattr(plot, "changed", lambda _, moved=moved: moved)
@@ -223,9 +226,10 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
         pd.testing.assert_frame_equal(one, first, atol=1e-6)
 
 
-def test_covariates_judges_and_time_together():
+@pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
+def test_covariates_judges_and_time_together(method):
     columns = {"date": "day", "respondent": "judge", "covariates": ["length"]}
-    board = th.leaderboard(FRAME, judges=True, period="month", method="mcmc", progressbar=False, **columns)
+    board = th.leaderboard(FRAME, judges=True, period="month", method=method, progressbar=False, **columns)
     assert {"rating_without", "rank_without"} <= set(board.table)
     assert abs(board.covariate_effects().loc["length", "effect"]) < 0.2
     findings = {each.key: each for each in th.findings(board)}

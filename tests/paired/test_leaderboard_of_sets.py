@@ -208,7 +208,7 @@ def identified(rows, begin=0):
     return long(rows).assign(task=lambda t: t["task"] + begin, vote=lambda t: "v" + t["task"].astype(str))
 
 
-@pytest.mark.parametrize("kind", ["rankings", "choices", "best and worst"])
+@pytest.mark.parametrize("kind", ["rankings", "choices", pytest.param("best and worst", marks=pytest.mark.long)])
 def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     def table(rows, begin=0):
         frame = identified(rows, begin)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from helpers.sentences import refused
 
-from thali._reading import cells
+import thali._reading.cells as cells
 from thali._reading.table import load
 from thali._source import Source
 

@@ -9,8 +9,8 @@ from helpers import limits
 from helpers.sentences import refused, said, warned
 
 import thali as th
+import thali._reading.counting as counting
 from thali._data.kinds import PAIRS
-from thali._reading import counting
 from thali._reading.recognise import read
 from thali.errors import DataError, DataWarning
 

@@ -9,7 +9,7 @@ from helpers import limits
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._reading.recognise import read
 from thali._reading.table import Source, load, read_table
 from thali.errors import DataError

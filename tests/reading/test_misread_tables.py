@@ -13,10 +13,10 @@ import pytest
 from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._data import kinds
+import thali._data.kinds as kinds
+import thali._reading.recognise as recognise
 from thali._described import Description, as_html, as_text
 from thali._labels import as_label
-from thali._reading import recognise
 from thali._reading.table import Table, read_table
 from thali._source import Source
 from thali._surfaces.figures import Figures

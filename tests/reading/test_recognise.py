@@ -8,7 +8,7 @@ import pytest
 from helpers import typed_tables
 from helpers.sentences import refused, said
 
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._reading.recognise import RecognitionError, read, recognise
 from thali._reading.shapes import SHAPES
 from thali._reading.table import read_table

@@ -8,7 +8,7 @@ import pytest
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, said, warned
 
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._reading.recognise import read, recognise

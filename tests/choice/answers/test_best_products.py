@@ -5,12 +5,13 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.experiment_data import simulated
 from helpers.product_class_fits import experiment, fitted
 from helpers.sentences import refused
 
 import thali as th
-from thali._choice.answers import shares as lines
+import thali._choice.answers.shares as lines
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit
@@ -40,7 +41,7 @@ def every_line(model, n, profit):
 @pytest.mark.parametrize(("n", "profit"), [(1, False), (1, True), (2, True), (2, False)])
 @pytest.mark.parametrize("most", [300, 5])
 def test_the_best_line_is_that_of_all(model, monkeypatch, n, profit, most):
-    monkeypatch.setattr(lines, "_MAX_LISTED", most)
+    limits.lower_in(lines, monkeypatch, _MAX_LISTED=most)
     earned = {"price": "price", "costs": COSTS} if profit else {}
     table = model.best_products(SPACE, OTHERS, n=n, **earned)
     wanted = every_line(model, n, profit)

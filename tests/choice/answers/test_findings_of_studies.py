@@ -6,13 +6,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.experiment_data import simulated
 from helpers.sentences import refused, said, warned
 
 import thali as th
+import thali._model.segment_findings as segment_findings
 from thali._choice.answers.findings import answers_of, winner
 from thali._choice.product_classes.findings import _to_read
-from thali._model import segment_findings
 from thali._model.settings import Settings
 from thali._surfaces.cli.boundary import OptionWords
 from thali._surfaces.readable import readable
@@ -81,8 +82,7 @@ def test_a_market_without_the_option_of_none_says_so():
     data = th.ChoiceExperiment.from_frame(pd.concat(rows), attributes=["price", "brand", "zoom"], none="4")
     model = th.MultinomialLogit(linear="price").fit(data)
     assert "could choose none" in str(model.findings(market=MARKET)["market_shares"].notes[0])
-    scheme = model._chooser().data.scheme
-    (column, label), *_ = scheme.none
+    (column, label), *_ = data.scheme.none
     offered = pd.concat([MARKET.reset_index(), pd.DataFrame([{"product": "none"}])]).assign(
         **{column: ["1", "2", label]}
     )
@@ -143,13 +143,15 @@ def test_an_unknown_key_names_those_known(logit):
         logit.findings()["shares"]
 
 
-def test_one_that_fails_costs_itself_alone(data, monkeypatch):
-    model = th.MultinomialLogit(linear="price").fit(data)
+class WithoutEffects(th.MultinomialLogit):
+    """A model whose answer fails."""
 
-    def fails(*_, **__):
+    def level_effects(self, *_, **__):
         raise ValueError("too few draws")
 
-    monkeypatch.setattr(model, "level_effects", fails)
+
+def test_one_that_fails_costs_itself_alone(data):
+    model = WithoutEffects(linear="price").fit(data)
     found = model.findings()
     with warned(IncompleteWarning, "'level_effects'"):
         said(found["level_effects"].sentence, "ValueError")
@@ -185,7 +187,7 @@ def test_slides_of_something_else_are_refused(tmp_path):
 
 
 def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes(classes, monkeypatch):
-    monkeypatch.setattr(segment_findings, "_CLEAR", 2.0)  # as if draws did not agree on them
+    limits.lower_in(segment_findings, monkeypatch, _CLEAR=2.0)  # as if draws did not agree on them
     own_seed = Settings(segments=2, random_seed=77)  # whose findings no other test has asked for
     _, makers = answers_of(own_seed)  # of a model that does not
     (sizes,) = (maker(classes, own_seed) for maker in makers if maker.key == "segment_sizes")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import of_segments, simulated
-from helpers.product_class_fits import MONOTONE, experiment, fitted, single
+from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, single
 from helpers.sentences import refused, said, warned
 
 import thali as th
@@ -64,7 +64,8 @@ def test_shares_of_the_multinomial_logit_are_its_predictions(multinomial):
     np.testing.assert_allclose(table["share"], p, rtol=1e-12)
     np.testing.assert_allclose(multinomial.market_shares(MARKET, people="new")["share"], p, rtol=1e-12)
     # the delta method: dp_j / d beta = p_j (x_j - sum_k p_k x_k); 2,000 draws of a share that is nearly linear
-    x = multinomial._coding_.matrix(multinomial.scheme_.encode(MARKET.astype({"price": float})).products)
+    named = [name.rstrip("]").split("[") for name in multinomial.coef_.index]
+    x = np.column_stack([MARKET[a] == level[0] if level else MARKET[a].astype(float) for a, *level in named])
     slopes = p[:, None] * (x - p @ x)
     errors = np.sqrt(np.diag(slopes @ multinomial.covariance_.to_numpy() @ slopes.T))
     np.testing.assert_allclose(table["share_se"], errors, rtol=0.12)
@@ -294,7 +295,8 @@ def test_range_shares_of_product_classes():
     model = fitted(data, MONOTONE, draws=3, alpha=4.0)
     table = model.attribute_importance().set_index("attribute")
     assert table["range_share"].sum() == pytest.approx(1.0) and np.isnan(table.loc["inside", "range_share"])
-    chooser, draws = model._chooser(), model._draws_
+    draws, design = drawn(data, MONOTONE, draws=3, alpha=4.0)
+    chooser = ClassChooser(draws, design, data.people)
     products = np.array([[1, 0, 0, 1, 2], [1, 3, 2, 0, 0], [0, np.nan, np.nan, np.nan, np.nan]])
     found = np.concatenate(list(chooser.utilities(products)))
     for d in range(draws.n_draws):
@@ -393,19 +395,15 @@ def test_answers_come_from_files(multinomial, hierarchical, tmp_path):
         pd.testing.assert_frame_equal(again.level_effects(), model.level_effects())
 
 
-def test_what_people_prefer_is_computed_once_for_a_fit(data):
-    """Also where a file has it by person; a new fit, and other people of the same fit, have their own."""
+def test_copies_say_the_same_and_a_new_fit_has_its_own_effects(data):
     model = th.MultinomialLogit(linear="price").fit(data)
-    before = model._people_of_fit()
     effects = model.level_effects()
-    assert model._people_of_fit() is before and before.once(("effects", 0), lambda: None) is not None
-    assert before.once(("effects", 0), lambda: None) is not before.thinned(10).once(("effects", 0), lambda: 1)
     again = pickle.loads(pickle.dumps(model))  # with findings, too, which hold what no pickle can
     assert model.findings().keys()
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(model)).level_effects(), effects)
     pd.testing.assert_frame_equal(again.level_effects(), effects)
     model.fit(data.take(np.arange(10)))
-    assert model._people_of_fit() is not before
+    assert not model.level_effects().equals(effects)
 
 
 def test_figures_that_a_page_saves_beside_a_market_are_no_idle_columns(multinomial, recwarn):

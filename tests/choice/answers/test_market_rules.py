@@ -9,7 +9,7 @@ from helpers.experiment_data import of_segments, simulated
 from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._choice.answers import market
+import thali._choice.answers.market as market
 from thali._choice.answers.logits import LogitChooser
 from thali._choice.answers.rules import How
 from thali._choice.answers.shares import market_shares
@@ -217,6 +217,7 @@ def weigh_as_the_page(monkeypatch):
     monkeypatch.setattr(market, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people))
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     "how",
     [

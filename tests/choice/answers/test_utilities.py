@@ -5,11 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.experiment_data import of_segments, simulated
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._choice.logits import hierarchical, hierarchical_draws
+import thali._choice.logits.hierarchical as hierarchical
+import thali._choice.logits.hierarchical_draws as hierarchical_draws
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit
@@ -127,7 +129,7 @@ def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
 
 def test_files_of_many_people_hold_fewer_digits(data, tmp_path, monkeypatch):
     for module in (hierarchical, hierarchical_draws):
-        monkeypatch.setattr(module, "MAX_EXACT", 0)
+        limits.lower_in(module, monkeypatch, MAX_EXACT=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = th.HierarchicalLogit(linear="price").fit(data, **QUICK)

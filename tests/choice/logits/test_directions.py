@@ -66,7 +66,7 @@ def test_false_alarms_are_rare():
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
-    from thali._model import sampling
+    import thali._model.sampling as sampling
 
     class Begun(Exception):
         pass

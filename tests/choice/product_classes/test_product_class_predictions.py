@@ -6,7 +6,7 @@ import pytest
 from helpers.naive import product_classes as naive
 from helpers.naive.product_classes import random_particles
 from helpers.product_class_answers import choice_probabilities
-from helpers.product_class_fits import MONOTONE, experiment, fitted, single
+from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, single
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
@@ -93,7 +93,7 @@ def test_a_new_person_of_a_draw_stays_the_same_on_all_occasions():
 def test_an_interval_holds_the_draws_of_a_persons_probability():
     model = fitted(draws=20, alpha=3.0)
     new = experiment().to_frame().head(12)
-    draws, design = model._fitted_parts()
+    draws, design = drawn(draws=20, alpha=3.0)
     p, se, low, high = model.predict_proba(new, return_se=True, ci=0.8, repeats=50, random_seed=2)
     np.testing.assert_array_equal((p, se), model.predict_proba(new, return_se=True, repeats=50, random_seed=2))
     encoded = design.scheme.encode(new, design.respondents)
@@ -302,8 +302,7 @@ def test_newcomers_bring_classes_of_their_own():
 
 @pytest.mark.parametrize("new", [False, True])
 def test_shares_are_the_mean_of_everybodys_probabilities(new):
-    model = fitted(draws=20, alpha=3.0)
-    draws, design = model._fitted_parts()
+    draws, design = drawn(draws=20, alpha=3.0)
     codes = design.scheme.encode(MARKET.drop(columns="product")).products
     shares = share_draws(draws, [codes], None if new else np.ones(8))[0]
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)

@@ -4,7 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
+from helpers import limits
+from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_result, experiment, fitted, single
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
@@ -160,8 +161,7 @@ def test_errors_over_groups_and_the_row_of_others():
     first = every["class"].iloc[0]
     shares = []
     for g in range(4):
-        draws, the_design = model._fitted_parts()
-        part = fitted(draws=10, groups=4, alpha=4.0)._draws_
+        part, the_design = drawn(draws=10, groups=4, alpha=4.0)
         keep = np.flatnonzero(part.group == g)
         own = _only(part, keep)
         table = class_table(own, the_design, cover=1.0, similar=1).set_index("class")
@@ -194,11 +194,11 @@ def _only(draws, keep):
 
 
 def test_blocks_of_draws_change_nothing(monkeypatch):
-    from thali._choice.product_classes.reports import class_table as module
+    import thali._choice.product_classes.reports.class_table as module
 
     model = fitted(draws=10, alpha=3.0)
     whole = model.classes(cover=1.0)
-    monkeypatch.setattr(module, "_BLOCK", 50)
+    limits.lower_in(module, monkeypatch, _BLOCK=50)
     np.testing.assert_allclose(model.classes(cover=1.0).iloc[:, 1:], whole.iloc[:, 1:])
 
 
@@ -214,8 +214,7 @@ def test_similar_classes_are_one():
 
 
 def test_stability_is_the_share_of_chains_with_half_of_the_importance():
-    model = fitted(draws=10, groups=4, alpha=4.0)
-    draws, the_design = model._fitted_parts()
+    draws, the_design = drawn(draws=10, groups=4, alpha=4.0)
     table = class_table(draws, the_design, cover=1.0, similar=1).set_index("class")
     parts = [_only(draws, np.flatnonzero(draws.group == g)) for g in range(4)]
     of_chain = [class_table(part, the_design, cover=1.0, similar=1).set_index("class")["importance"] for part in parts]

@@ -1,18 +1,19 @@
 """ProductClasses: its arguments, what it refuses, its posterior, saved and loaded."""
 
 import re
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
+from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_result, experiment, fitted, hold
 from helpers.sentences import refused, said
 
 import thali
 from thali._choice.logit import directions_of
 from thali._choice.product_classes.arguments import dominated_choices, dominated_sentence
 from thali._choice.product_classes.posterior import trace_of
-from thali._model.base import Job
 from thali.errors import ArgumentError, DataError, NotFittedError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
@@ -140,7 +141,7 @@ def _filler():
 
 def test_the_tree_holds_what_was_promised():
     model = fitted(draws=7, groups=3)
-    draws, _ = model._fitted_parts()
+    draws, _ = drawn(draws=7, groups=3)
     posterior = model.posterior_["posterior"]
     assert (posterior.sizes["chain"], posterior.sizes["draw"]) == (3, 7)
     assert set(posterior.data_vars) == {
@@ -165,7 +166,7 @@ def test_the_tree_holds_what_was_promised():
 def test_the_summary_has_what_is_reported():
     """Shares and level effects, which `level_effects` and predictions give, too, by other random numbers."""
     model = fitted(draws=400)
-    summary, design = model.summary(), model._design_
+    summary, design = model.summary(), drawn()[1]
     effects = model.level_effects().set_index(["attribute", "level", "over"])["effect"]
     for name in summary.index[summary.index.str.startswith("effect")]:
         attribute, level, other = re.fullmatch(r"effect\[(.*): (.*) over (.*)\]", name).groups()
@@ -189,7 +190,7 @@ def test_the_verdict_names_arguments_that_there_are():
     verdict = model.verdict()
     sentence = str(verdict)
     assert "averages over them" in sentence and "chains=16" in sentence and "plots.trace" not in sentence
-    assert not verdict.agrees and [str(warning) for warning in model._outcome(Job(dict))] == [sentence]
+    assert not verdict.agrees
 
 
 @pytest.mark.parametrize("none", [False, True])
@@ -280,10 +281,16 @@ def test_an_evidence_that_takes_too_long_is_refused_before_the_run():
 # the convergence check ----------------------------------------------------------------------------------------------
 
 
-def with_chains(log_likelihood=0.0, a=0.0, share=0.0):
-    """A model of four chains of 400 draws from the prior, to which something is added in its posterior."""
+@cache
+def four_chains():
+    """A model of four chains of 400 draws from the prior."""
     data = experiment()
-    model = hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=400, groups=4), data)
+    return hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=400, groups=4), data)
+
+
+def with_chains(log_likelihood=0.0, a=0.0, share=0.0):
+    """Such a model, to which something is added in its posterior."""
+    model = deepcopy(four_chains())
     posterior = model.posterior_["posterior"]
     posterior["log_likelihood"].values[:] += log_likelihood
     posterior["value_shape"].values[:] += a

@@ -9,7 +9,7 @@ from helpers.plackett_luce_data import frame
 from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._classify.plackett_luce import map_estimate as pl_map
+import thali._classify.plackett_luce.map_estimate as pl_map
 from thali._classify.plackett_luce.design import Design
 from thali._classify.plackett_luce.draws import importances
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning

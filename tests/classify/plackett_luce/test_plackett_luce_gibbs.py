@@ -282,7 +282,7 @@ def test_convergence_warning_and_errors():
 
 
 def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
-    from thali._inference import chains
+    import thali._inference.chains as chains
 
     def interrupted(runs, cores, progress):
         for run, until in zip(runs, (50, 40, 45, 10), strict=True):

@@ -72,7 +72,7 @@ def test_number_of_threads_changes_no_bit():
 
 
 def test_partial_sums_do_not_grow_with_the_rows():
-    assert len(Rows(np.ones((10**6, 1)), np.zeros(10**6, int), 2)._spans) <= 64
+    assert len(Rows(np.ones((10**6, 1)), np.zeros(10**6, int), 2).spans) <= 64
 
 
 def test_equal_rows_are_put_together_exactly():

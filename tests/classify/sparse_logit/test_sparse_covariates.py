@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers import limits
 from helpers.sentences import refused, warned
 from scipy import sparse
 
 import thali as th
+import thali._classify.sparse_logit.approximation as approximation
 from thali._classify.input import standard_of
-from thali._classify.sparse_logit import approximation
 from thali._classify.sparse_logit.approximation import expansion_at
 from thali._classify.sparse_logit.arguments import (
     MAX_DENSE,
@@ -39,7 +40,7 @@ X, Y = texts()
 @pytest.fixture(params=[True, False], ids=["standardised", "in units"])
 def blocks(request, monkeypatch):
     """Whether the columns are standardised; several blocks of rows."""
-    monkeypatch.setattr(approximation, "_CELLS", 7 * 20)
+    limits.lower_in(approximation, monkeypatch, _CELLS=7 * 20)
     return request.param
 
 

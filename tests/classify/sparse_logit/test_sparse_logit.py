@@ -5,14 +5,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.plackett_luce_data import frame
 from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
 from helpers.sparse_logit_runs import three_classes
 
 import thali as th
+import thali._inference.threads as _threads
 from thali._classify.sparse_logit.draws import quantities_of
-from thali._inference import threads as _threads
 from thali._inference.progress import Progress
 from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
@@ -123,7 +124,7 @@ def test_the_seed_alone_decides_the_draws():
 
 def test_how_sweeps_are_sliced_changes_nothing(monkeypatch):
     whole = fitted().posterior_["posterior"]["coef"].values
-    monkeypatch.setattr(_threads, "SLICE", 1e-5)
+    limits.lower_in(_threads, monkeypatch, SLICE=1e-5)
     assert (fitted().posterior_["posterior"]["coef"].values == whole).all()
 
 
@@ -134,7 +135,7 @@ def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
                 raise KeyboardInterrupt
 
     monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
-    monkeypatch.setattr(_threads, "SLICE", 1e-3)
+    limits.lower_in(_threads, monkeypatch, SLICE=1e-3)
     model = th.SparseMultinomialLogit(**(SHORT | {"draws": 100_000}))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from helpers import limits
 from helpers.sentences import refused, warned
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import thali as th
-from thali._classify.sparse_logit import maximum
+import thali._classify.sparse_logit.maximum as maximum
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 RNG = np.random.default_rng(7)
@@ -139,7 +140,7 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
         model.continue_fit(10)
     with refused(ArgumentError, "method='map'"):
         by_map(None).fit(X, Y)
-    monkeypatch.setattr(maximum, "MAX_STEPS", 1)
+    limits.lower_in(maximum, monkeypatch, MAX_STEPS=1)
     with warned(ConvergenceWarning, "has not converged"):
         model.fit(X, Y)
     assert "settled after 1" in str(model.verdict()) and "1 steps" in str(model.verdict())

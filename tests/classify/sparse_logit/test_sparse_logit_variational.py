@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers import limits
 from helpers.sentences import refused
 from helpers.sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 from scipy.special import gammaln, logsumexp
 
 import thali as th
-from thali._classify.sparse_logit import approximation as variational
-from thali._classify.sparse_logit import arguments as methods
+import thali._classify.sparse_logit.approximation as variational
+import thali._classify.sparse_logit.arguments as methods
 from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
 from thali._classify.sparse_logit.arguments import method_for
 from thali._inference.warn import without_warnings
@@ -138,7 +139,7 @@ def test_what_auto_chooses(prior, size, method):
 def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
     X, y = three_classes(200)
     for seconds, method in ((60.0, "polya-gamma"), (0.01, "variational")):
-        monkeypatch.setattr(methods, "MAX_SECONDS", seconds)
+        limits.lower_in(methods, monkeypatch, MAX_SECONDS=seconds)
         with without_warnings():
             auto = th.SparseMultinomialLogit(method="auto", **QUICK).fit(X, y)
             own = th.SparseMultinomialLogit(method=method, **QUICK).fit(X, y)

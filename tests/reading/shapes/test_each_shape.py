@@ -4,13 +4,17 @@ import pytest
 from helpers.sentences import refused, said, warned
 from helpers.typed_tables import table
 
+import thali._reading.shapes.choices as choices
+import thali._reading.shapes.covariates as covariates
+import thali._reading.shapes.experiments as experiments
+import thali._reading.shapes.pairs as pairs
+import thali._reading.shapes.similarities as similarities
 from thali._data.choices import Choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.kinds import SIMILARITIES
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.columns import choice_columns
 from thali._data.similarities import Similarities
-from thali._reading.shapes import choices, covariates, experiments, pairs, similarities
 from thali.errors import DataWarning
 
 PLANTS = "height,kind\n1.5,moss\n30,fern\n2,moss\n"

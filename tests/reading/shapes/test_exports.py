@@ -4,7 +4,7 @@ import pytest
 from helpers.sentences import refused, said
 from helpers.typed_tables import made
 
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._reading.recognise import read
 from thali.errors import DataError
 

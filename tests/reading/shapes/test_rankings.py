@@ -7,8 +7,8 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
 
 import thali as th
+import thali._reading.shapes.choices as choices
 from thali._reading.recognise import recognise
-from thali._reading.shapes import choices
 from thali.errors import DataError
 
 ORDERS = [["tea", "milk", "water"], ["milk", "water", "tea"], ["tea", "water", "milk"], ["tea", "milk", "water"]]

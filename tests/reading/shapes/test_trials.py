@@ -6,9 +6,9 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
 
 import thali as th
+import thali._reading.shapes.pairs as pairs
 from thali._data.described_columns import side_columns
 from thali._reading.recognise import recognise
-from thali._reading.shapes import pairs
 
 WINS = (2, 1, 1)  # the first option won, lost, tied
 

@@ -5,7 +5,7 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
 
 import thali as th
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._reading.recognise import recognise
 from thali._reading.shapes.experiments import WIDE
 
