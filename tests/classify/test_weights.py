@@ -138,20 +138,20 @@ def test_weights_that_are_shares_are_warned_of_once():
 
 
 BAD = [
-    (np.full(40, -1.0), "sample_weight is -1 in row 0; every weight must be a finite number of 0 or more"),
-    (np.full(40, 1e16), r"sample_weight is 1e\+16 in row 0; every weight must be .* of 0 or more, up to 1e\+15"),
-    (np.full(40, np.nan), "sample_weight is nan in row 0"),
-    (np.zeros(40), "All sample weights are zero, so that no row is left"),
-    (np.ones(39), r"one-dimensional, with one number for each of 40 rows of X; got shape \(39,\)"),
-    (np.ones((40, 2)), r"got shape \(40, 2\)"),
-    (["many"] * 40, "sample_weight must hold numbers"),
-    ((Y != "b") * 1.0, "The class 'b' has rows of weight 0 only; leave it out of y, or give it a weight above 0"),
+    (np.full(40, -1.0), ("sample_weight", "-1", "row 0")),
+    (np.full(40, 1e16), ("sample_weight", "16", "row 0", "15")),
+    (np.full(40, np.nan), ("sample_weight", "row 0")),
+    (np.zeros(40), ("All sample weights",)),
+    (np.ones(39), ("40 rows", "got shape", "(39,)")),
+    (np.ones((40, 2)), ("got shape (40, 2)",)),
+    (["many"] * 40, ("sample_weight",)),
+    ((Y != "b") * 1.0, ("class 'b'", "0 only", "above 0")),
 ]
 
 
-@pytest.mark.parametrize(("weight", "sentence"), BAD)
-def test_bad_weights(weight, sentence):
-    with pytest.raises(DataError, match=sentence) as failure:
+@pytest.mark.parametrize(("weight", "facts"), BAD)
+def test_bad_weights(weight, facts):
+    with refused(DataError, *facts) as failure:
         Nearest().fit(X, Y, sample_weight=weight)
     assert isinstance(failure.value, ValueError)
 

@@ -233,154 +233,144 @@ def test_camera():
 WHERE = "in task '2' of respondent 'a'"
 BAD = [
     # columns, options, sentence
-    ({"choice": [1, 0, 1, 1, 1, 0, 0, 1]}, {}, f"2 alternatives are marked as chosen {WHERE}; exactly one must be."),
+    ({"choice": [1, 0, 1, 1, 1, 0, 0, 1]}, {}, ("2 alternatives", "task '2'", "respondent 'a'")),
     (  # every row twice
         {name: [value for value in frame()[name] for _ in "ab"] for name in frame()},
         {},
-        "Alternative '1' in task '1' of respondent 'a' is listed twice; remove a row, or number the alternatives.",
+        ("'1'", "task '1'", "respondent 'a'"),
     ),
     (
         {name: [value for value in frame()[name] for _ in "ab"] for name in frame().drop(columns="alt")}
         | {"alt": None},
         {},
-        "The chosen alternative is listed 2 times in task '1' of respondent 'a'; remove the duplicates.",
+        ("2 times", "task '1'", "respondent 'a'"),
     ),
     (
         {"price": [5, 5, 10, 10] * 2, "zoom": None},
         {},
-        "No attribute differs within a task ('price'), so that the choices say nothing about tastes.",
+        ("'price'",),
     ),
-    ({"choice": [1, 0, 0, 0, 1, 0, 0, 1]}, {}, f"No alternative is marked as chosen {WHERE}; exactly one must be."),
+    ({"choice": [1, 0, 0, 0, 1, 0, 0, 1]}, {}, ("task '2'", "respondent 'a'")),
     (
         {"choice": [1, 0, 0, 3, 1, 0, 0, 1]},
         {},
-        f"Column 'choice' is '3' {WHERE}; it must be 1 for the alternative chosen and 0 for the others.",
+        ("Column 'choice'", "'3'", "task '2'", "respondent 'a'"),
     ),
     (
         {"choice": [1, 0, 0, NAN, 1, 0, 0, 1]},
         {},
-        f"Column 'choice' is empty {WHERE}; it must be 1 for the alternative chosen and 0 for the others.",
+        ("Column 'choice'", "task '2'", "respondent 'a'"),
     ),
     (
         {"alt": [1, 2, 2, 2, 1, 2, 1, 2]},
         {},
-        f"Alternative '2' {WHERE} is listed twice; remove a row, or number the alternatives.",
+        ("'2'", "task '2'", "respondent 'a'"),
     ),
     (
         {"zoom": ["no", "yes", None, "no"] * 2},
         {},
-        f"Attribute 'zoom' of alternative '1' {WHERE} is missing; fill it in, or write a word for it and declare that "
-        "word by missing.",
+        ("Attribute 'zoom'", "'1'", "task '2'", "respondent 'a'"),
     ),
     (
         {"price": [5, 10, NAN, 7.5, 5, 7.5, 10, 5]},
         {"bins": {"price": 2}},
-        f"Attribute 'price' of alternative '1' {WHERE} is missing; only numbers can be binned.",
+        ("Attribute 'price'", "'1'", "task '2'", "respondent 'a'"),
     ),
     (
         {"price": [5, 10, "x", 7.5, 5, 7.5, 10, 5]},
         {"bins": {"price": 2}},
-        f"Attribute 'price' of alternative '1' {WHERE} is 'x', which is not a finite number; only numbers can be "
-        "binned.",
+        ("Attribute 'price'", "'1'", "task '2'", "respondent 'a'"),
     ),
     (
         {},
         {"levels": {"zoom": ["No", "yes"]}},
-        "Attribute 'zoom' of alternative '1' in task '1' of respondent 'a' is 'no', which is not one of its levels "
-        "'No', 'yes'; declare it by levels. Did you mean 'No'?",
+        ("Attribute 'zoom'", "'1'", "task '1'", "respondent 'a'"),
     ),
     (
         {"zoom": ["no", "?", "?", "no"] * 2},
         {"missing": "?"},
-        "Attribute 'zoom' has one level, 'no', and can explain no choice; leave it out of the attributes, or declare "
-        "its other levels by levels.",
+        ("Attribute 'zoom'", "'no'"),
     ),
     (
         {"zoom": ["?"] * 8},
         {"missing": "?"},
-        "Attribute 'zoom' is missing in every product; leave it out of the attributes.",
+        ("Attribute 'zoom'",),
     ),
-    ({"task": [1, 1, 2, 3, 1, 1, 2, 2]}, {}, f"There is a single alternative {WHERE}; a choice needs two."),
+    ({"task": [1, 1, 2, 3, 1, 1, 2, 2]}, {}, ("task '2'", "respondent 'a'")),
     (
         {"id": pd.Categorical(list("aaaabbbb"), list("abc"))},
         {},
-        "Respondent 'c' has no task, though column 'id' lists that category; drop it with "
-        ".cat.remove_unused_categories().",
+        ("'c'", "column 'id'", "remove_unused_categories"),
     ),
-    ({"id": ["a"] * 7 + [None]}, {}, "A label is missing in row 7, column 'id'; fill it in or remove the row."),
-    ({"task": [NAN] + [1] * 7}, {}, "A label is missing in row 0, column 'task'; fill it in or remove the row."),
-    ({}, {"none": 3}, "No alternative is called '3', as none= says; they are '1', '2'."),
-    ({}, {"none": {"zoom": "non"}}, "No row has 'non' in column 'zoom', by which none= marks the no-choice option."),
+    ({"id": ["a"] * 7 + [None]}, {}, ("row 7", "column 'id'")),
+    ({"task": [NAN] + [1] * 7}, {}, ("row 0", "column 'task'")),
+    ({}, {"none": 3}, ("'3'", "'1'", "'2'")),
+    ({}, {"none": {"zoom": "non"}}, ("'non'", "column 'zoom'")),
     (
         {"out": [0, 2] * 4},
         {"none": "out"},
-        "Column 'out', named by none, must hold 1 for the no-choice option and 0 elsewhere.",
+        ("Column 'out'", "0 elsewhere"),
     ),
     (
         {"zoom": ["no", "yes", "off", "off", "no", "yes", "no", "yes"]},
         {"none": {"zoom": "off"}},
-        f"The no-choice option is listed 2 times {WHERE}; once is enough.",
+        ("2 times", "task '2'", "respondent 'a'"),
     ),
-    ({"person": list("aaaabbbb")}, {}, "Columns 'id', 'person' could all be the respondent; say which by respondent."),
+    ({"person": list("aaaabbbb")}, {}, ("'id'", "'person'")),
     (
         {"choice": None},
         {},
-        "No column says which alternative was chosen (1, the others 0); name it by chosen. The columns are 'id', "
-        "'task', 'alt', 'price', 'zoom'.",
+        ("'id'", "'task'"),
     ),
     (
         {},
         {"chosen": "chioce"},
-        "There is no column 'chioce'; the columns are 'id', 'task', 'alt', 'choice', 'price', 'zoom'. Did you mean "
-        "'choice'?",
+        ("column 'chioce'", "'id'", "'task'", "'alt'"),
     ),
     (
         {},
         {"attributes": ["prise"]},
-        "There is no column 'prise'; the columns are 'id', 'task', 'alt', 'choice', 'price', 'zoom'. Did you mean "
-        "'price'?",
+        ("column 'prise'", "'id'", "'task'", "'alt'"),
     ),
-    ({}, {"attributes": []}, "There is no attribute: no column is left to describe the products."),
+    ({}, {"attributes": []}, ("describe the products",)),
 ]
 ARGUMENTS = [
-    ({"levels": {"prise": [1, 2]}}, "levels names 'prise', which is no attribute. Did you mean 'price'?"),
-    ({"bins": {"x": 2}}, "bins names 'x', which is no attribute."),
-    ({"missing": {"x": "?"}}, "missing names 'x', which is no attribute."),
-    ({"levels": {"zoom": "no"}}, "levels of 'zoom' must list the levels from worst to best; got 'no'."),
-    ({"bins": {"price": 1}}, "bins of 'price' must be at least 2 bins; got 1."),
-    ({"bins": {"price": [3, 2]}}, "bins of 'price' must be a number of bins, or increasing cut points; got [3, 2]."),
-    ({"bins": {"price": True}}, "bins of 'price' must be a number of bins, or increasing cut points; got True."),
+    ({"levels": {"prise": [1, 2]}}, ("levels", "names 'prise'", "'price'")),
+    ({"bins": {"x": 2}}, ("bins", "names 'x'")),
+    ({"missing": {"x": "?"}}, ("missing", "names 'x'")),
+    ({"levels": {"zoom": "no"}}, ("'zoom'", "got 'no'")),
+    ({"bins": {"price": 1}}, ("'price'", "least 2", "got 1")),
+    ({"bins": {"price": [3, 2]}}, ("'price'",)),
+    ({"bins": {"price": True}}, ("'price'", "got True")),
     (
         {"bins": {"price": 2}, "levels": {"price": [5, 10]}},
-        "Attribute 'price' has both levels and bins; leave out one of them.",
+        ("Attribute 'price'",),
     ),
-    ({"attributes": "price"}, "attributes must be a list of columns; got the text 'price'."),
-    ({"attributes": ["price", "price"]}, "Attribute 'price' is listed twice."),
+    ({"attributes": "price"}, ("attributes", "got the", "'price'")),
+    ({"attributes": ["price", "price"]}, ("Attribute 'price'",)),
     (
         {"attributes": ["task"]},
-        "Column 'task' cannot be an attribute: it is respondent, task, alternative or chosen.",
+        ("Column 'task'",),
     ),
     (
         {"alternative": "id", "respondent": "id"},
-        "Column 'id' cannot serve twice among respondent, task, alternative and chosen.",
+        ("Column 'id'",),
     ),
-    ({"none": {}}, "none is an empty mapping; give a column and its value, such as {'brand': 'none'}."),
-    ({"inside": 1}, "inside must be True or False; got 1."),
+    ({"none": {}}, ("none", "'brand'", "'none'")),
+    ({"inside": 1}, ("inside", "got 1")),
 ]
 
 
-@pytest.mark.parametrize(("columns", "options", "sentence"), BAD)
-def test_bad_tables(columns, options, sentence):
-    with pytest.raises(DataError) as caught:
+@pytest.mark.parametrize(("columns", "options", "facts"), BAD)
+def test_bad_tables(columns, options, facts):
+    with refused(DataError, *facts):
         read(options, **columns)
-    assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize(("options", "sentence"), ARGUMENTS)
-def test_bad_arguments(options, sentence):
-    with pytest.raises(ArgumentError) as caught:
+@pytest.mark.parametrize(("options", "facts"), ARGUMENTS)
+def test_bad_arguments(options, facts):
+    with refused(ArgumentError, *facts):
         read(options)
-    assert str(caught.value) == sentence
 
 
 def test_no_table_and_no_rows():
@@ -411,26 +401,25 @@ def test_bad_new_rows():
 
 
 SPLITS = [
-    ({}, ArgumentError, "Give either tasks= or respondents=: what is to be predicted."),
-    ({"tasks": 1, "respondents": 1}, ArgumentError, "Give either tasks= or respondents=: what is to be predicted."),
-    ({"tasks": 0}, ArgumentError, "tasks must be a whole number of 1 or more; got 0."),
+    ({}, ArgumentError, ("tasks= or respondents=",)),
+    ({"tasks": 1, "respondents": 1}, ArgumentError, ("tasks= or respondents=",)),
+    ({"tasks": 0}, ArgumentError, ("tasks", "got 0")),
     (
         {"tasks": 2},
         DataError,
-        "Respondent 'a' has 2 tasks, so that none is left to fit when 2 are held out; choose fewer.",
+        ("'a'", "2 tasks"),
     ),
-    ({"tasks": np.ones(4, bool)}, DataError, "tasks marks all tasks or none; both parts need at least one."),
-    ({"respondents": 2}, DataError, "Both parts need at least one of the 2 respondents."),
-    ({"respondents": ["z"]}, DataError, "There is no respondent 'z'."),
-    ({"respondents": "a"}, ArgumentError, "respondents must be a whole number or a list of labels; got 'a'."),
+    ({"tasks": np.ones(4, bool)}, DataError, ("none; both parts",)),
+    ({"respondents": 2}, DataError, ("2 respondents",)),
+    ({"respondents": ["z"]}, DataError, ("There is no respondent 'z'.",)),
+    ({"respondents": "a"}, ArgumentError, ("respondents", "got 'a'")),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "error", "sentence"), SPLITS)
-def test_bad_splits(arguments, error, sentence):
-    with pytest.raises(error) as caught:
+@pytest.mark.parametrize(("arguments", "error", "facts"), SPLITS)
+def test_bad_splits(arguments, error, facts):
+    with refused(error, *facts):
         read().split(**arguments)
-    assert str(caught.value) == sentence
 
 
 def test_many_numbers_that_are_not_whole_are_measured():

@@ -105,18 +105,18 @@ def test_other_tables_say_the_same():
 
 
 BAD = {
-    "absent": ({"bought": "buys"}, {}, DataError, "no column 'buys'"),
-    "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, "bought says itself where nothing would be"),
-    "a word": ({"bought": "buy"}, {"buy": "perhaps"}, DataError, "Column 'buy' is 'perhaps' in task '1'; it must be 1"),
-    "empty": ({"bought": "buy"}, {"buy": None}, DataError, "Column 'buy' is empty in task '1'"),
-    "differs": ({"bought": "buy"}, {"buy": [0, 1, 1] * 12}, DataError, "Column 'buy' differs between the rows in task"),
-    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, "is called 'none' already"),
+    "absent": ({"bought": "buys"}, {}, DataError, ("no column 'buys'",)),
+    "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, ("itself where nothing",)),
+    "a word": ({"bought": "buy"}, {"buy": "perhaps"}, DataError, ("Column 'buy'", "'perhaps'", "task '1'")),
+    "empty": ({"bought": "buy"}, {"buy": None}, DataError, ("Column 'buy'", "task '1'")),
+    "differs": ({"bought": "buy"}, {"buy": [0, 1, 1] * 12}, DataError, ("Column 'buy'",)),
+    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, ("is called 'none' already",)),
 }
 
 
-@pytest.mark.parametrize(("how", "columns", "kind", "sentence"), BAD.values(), ids=BAD)
-def test_bad_answers(how, columns, kind, sentence):
-    with pytest.raises(kind, match=sentence):
+@pytest.mark.parametrize(("how", "columns", "kind", "facts"), BAD.values(), ids=BAD)
+def test_bad_answers(how, columns, kind, facts):
+    with refused(kind, *facts):
         th.ChoiceExperiment.from_frame(table(people=3, tasks=4, **columns), **how)
 
 

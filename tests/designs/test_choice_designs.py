@@ -219,61 +219,57 @@ def test_what_a_design_cannot_tell():
 MISTAKES = [
     (
         {"attributes": ["brand"]},
-        "attributes must map the name of each attribute to its levels, such as {'price': [9, 12]}; got ['brand'].",
+        ("attributes", "'price'", "12"),
     ),
-    ({"attributes": {"a": [1, 1]}}, "attributes: 'a' must have two different levels or more; got [1, 1]."),
-    ({"attributes": {"a": "xy"}}, "attributes: 'a' must have two different levels or more; got 'xy'."),
+    ({"attributes": {"a": [1, 1]}}, ("attributes: 'a' must",)),
+    ({"attributes": {"a": "xy"}}, ("'a'", "got 'xy'")),
     (
         {"attributes": {"task": [1, 2]}},
-        "attributes: 'task' is a column of every design; give the attribute another name.",
+        ("'task'",),
     ),
-    ({"tasks": 0}, "tasks must be a whole number of 1 or more; got 0."),
-    ({"alternatives": 1}, "alternatives must be a whole number of 2 or more; got 1."),
-    ({"alternatives": 19}, "alternatives is 19, which is more than there are different products; ask for fewer."),
+    ({"tasks": 0}, ("tasks", "got 0")),
+    ({"alternatives": 1}, ("alternatives", "got 1")),
+    ({"alternatives": 19}, ("alternatives", "19")),
     (
         {"tasks": 2},
-        "tasks: 2 tasks in all tell 4 numbers at most, and there are 5 coefficients; ask for 3 tasks or more, or for "
-        "more versions.",
+        ("2 tasks", "4 numbers", "5 coefficients", "3 tasks"),
     ),
-    ({"none": "no"}, "none must be True or False; got 'no'."),
-    ({"versions": 0}, "versions must be a whole number of 1 or more; got 0."),
-    ({"prohibited": [{"zoom": ["no", "yes"]}]}, "prohibited leaves no product; allow some."),
+    ({"none": "no"}, ("none", "got 'no'")),
+    ({"versions": 0}, ("versions", "got 0")),
+    ({"prohibited": [{"zoom": ["no", "yes"]}]}, ("product; allow some",)),
     (
         {"prohibited": [{"brand": "A", "zoom": ["no", "yes"]}]},
-        "prohibited leaves no product with brand = A; allow one, or leave the level out.",
+        ("product with brand",),
     ),
     (
         {"prohibited": ["A"]},
-        "prohibited must list what no product may have together, such as [{'brand': 'A', 'price': [9, 12]}]; got 'A'.",
+        ("prohibited", "'brand'", "'A'", "'price'"),
     ),
-    ({"prohibited": {"brend": "A"}}, "prohibited names 'brend', which is no attribute. Did you mean 'brand'?"),
-    ({"prohibited": {"brand": "D"}}, "prohibited: 'brand' has no level 'D', only 'A', 'B', 'C'."),
+    ({"prohibited": {"brend": "A"}}, ("prohibited", "names 'brend'", "'brand'")),
+    ({"prohibited": {"brand": "D"}}, ("'brand'", "level 'D'", "'A'", "'B'")),
     (
         {"prohibited": [{"brand": ["A", "B"], "zoom": "yes"}, {"brand": "C", "zoom": "no"}], "tasks": 20},
-        "prohibited leaves products that cannot tell the effects of 'brand', 'zoom' apart; allow more, or leave an "
-        "attribute out.",
+        ("'brand'", "'zoom'"),
     ),
     (
         {"prior": 3},
-        "prior must map attributes to the utilities of their levels, or to that of one more of a number, such as "
-        "{'price': -0.2}, or be a logit that was fitted to a pilot; got 3.",
+        ("prior", "'price'", "-0.2", "got 3"),
     ),
-    ({"prior": {"none": 1}}, "prior names 'none', which is no attribute."),
-    ({"prior": {"zoom": [1]}}, "prior has 1 utilities of 'zoom', which has 2 levels."),
-    ({"prior": {"zoom": {"no": np.nan}}}, "prior of 'zoom' must be finite numbers; got nan."),
+    ({"prior": {"none": 1}}, ("prior", "names 'none'")),
+    ({"prior": {"zoom": [1]}}, ("prior", "1 utilities", "'zoom'", "2 levels")),
+    ({"prior": {"zoom": {"no": np.nan}}}, ("'zoom'", "got nan")),
     (
         {"prior": {"zoom": -1}},
-        "prior of 'zoom' must be one utility a level, since its levels are no numbers; got -1.",
+        ("'zoom'", "got -1"),
     ),
 ]
 
 
-@pytest.mark.parametrize(("how", "said"), MISTAKES)
-def test_mistakes(how, said):
+@pytest.mark.parametrize(("how", "facts"), MISTAKES)
+def test_mistakes(how, facts):
     arguments = {"attributes": THREE, "tasks": 9, "alternatives": 3} | how
-    with pytest.raises(ArgumentError) as error:
+    with refused(ArgumentError, *facts):
         designs.choice(**arguments, random_seed=1)
-    assert str(error.value) == said
 
 
 def test_mistakes_of_a_check():

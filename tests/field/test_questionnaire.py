@@ -9,11 +9,11 @@ from importlib.resources import files
 import pandas as pd
 import pytest
 from helpers import limits
+from helpers.handed_in import KINDS
 from helpers.places import PROJECT
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._field.asked import KINDS
 from thali._field.study import LANGUAGES, Study, words_in
 from thali.errors import ArgumentError, DataError
 
@@ -171,44 +171,44 @@ def test_a_study_in_german_with_words_of_its_own(tmp_path):
 
 QUESTION = {"name": "age", "ask": "How old are you?"}
 REFUSED = [
-    ({"titel": "x"}, "A study has no 'titel'; it may have title,"),
-    ({"language": "fr"}, "'language' must be 'en' or 'de'; got 'fr'."),
-    ({"breaks": 0}, "'breaks' must be a whole number of 1 or more; got 0."),
-    ({"no_preference": "yes"}, "'no_preference' must be true or false; got 'yes'."),
-    ({"post": "javascript:alert(1)"}, "'post' must be an address such as 'https://example.org/answers'; got"),
-    ({"post": "data:text/html,<script>alert(1)</script>"}, "'post' must be an address"),
-    ({"pictures": {"tea": "javascript:alert(1)"}}, "There is no picture 'javascript:alert(1)'"),
-    ({"post": "http://example.org"}, "http sends answers that everybody on the way can read"),
-    ({"post": "https://example.org/a; script-src *"}, "'post' must be an address"),
-    ({"post": "https://me:word@example.org/"}, "'post' must be an address"),
-    ({"post": "//example.org"}, "'post' must be an address"),
-    ({"words": {"strat": "Go"}}, "There is no word 'strat' to replace. Did you mean 'start'?"),
-    ({"words": {"progress": "{donne} of {all}"}}, "The word 'progress' may name {all}, {done} in braces; got {donne}."),
-    ({"words": {"start": "{"}}, "has a brace that is alone"),
-    ({"words": "x"}, "'words' must be a table, [words] with a line for each name"),
-    ({"questions": [QUESTION | {"name": "my age"}]}, "one word of letters and digits; got 'my age'."),
-    ({"questions": [QUESTION | {"name": "rank"}]}, "The question 'rank' would be read as the column of the rank"),
-    ({"questions": [QUESTION, QUESTION]}, "Two questions are called 'age'; the names must differ."),
-    ({"questions": [QUESTION | {"kind": "choice"}]}, "The question 'age' needs choices"),
-    ({"questions": [QUESTION | {"least": 1}]}, "The question 'age' is of kind text, which has no 'least'."),
-    ({"questions": [{"name": "age"}]}, "The question 'age' needs a text"),
-    ({"practice": [{"options": ["cat"]}]}, "A practice trial shows two or more; got ['cat']."),
-    ({"practice": [{"options": ["a", "b", "c"]}]}, "A practice trial of pairs shows 2, as all trials do; got 3."),
-    ({"catch": [{"options": ["a", "b"]}]}, "A catch trial needs its right answer, one of 'a', 'b'; got ''."),
-    ({"catch": [{"options": ["a", "1e2"], "answer": "a"}]}, "The option '1e2' would come back as the number '100'"),
-    ({"catch": [{"products": [{"brand": "A"}, {}], "answer": 1}]}, "A catch trial of pairs needs options ="),
-    ({"pictures": {"wine": "wine.png"}}, "There is a picture of 'wine', which is no option."),
-    ({"pictures": {"tea": "nothing.png"}}, "There is no picture 'nothing.png'"),
-    ({"scale": {"steps": 12}}, "A scale has 2 to 11 steps; got 12."),
-    ({"dual": True}, "dual asks whether a product would really be chosen; pairs shows none."),
-    ({"size": 3}, "size is of sets; pairs shows 2 options at a time."),
-    ({"per_person": 7}, "per_person must be 6 at most, all sets that there are; got 7."),
+    ({"titel": "x"}, ("'titel'",)),
+    ({"language": "fr"}, ("'language'", "'en'", "'de'", "got 'fr'")),
+    ({"breaks": 0}, ("'breaks'", "got 0")),
+    ({"no_preference": "yes"}, ("'no_preference'", "got 'yes'")),
+    ({"post": "javascript:alert(1)"}, ("'post'", "'https://example.org/answers'")),
+    ({"post": "data:text/html,<script>alert(1)</script>"}, ("'post'",)),
+    ({"pictures": {"tea": "javascript:alert(1)"}}, ("'javascript:alert(1)'",)),
+    ({"post": "http://example.org"}, ("answers that everybody",)),
+    ({"post": "https://example.org/a; script-src *"}, ("'post'",)),
+    ({"post": "https://me:word@example.org/"}, ("'post'",)),
+    ({"post": "//example.org"}, ("'post'",)),
+    ({"words": {"strat": "Go"}}, ("'strat'", "'start'")),
+    ({"words": {"progress": "{donne} of {all}"}}, ("'progress'",)),
+    ({"words": {"start": "{"}}, ("has a brace",)),
+    ({"words": "x"}, ("'words'",)),
+    ({"questions": [QUESTION | {"name": "my age"}]}, ("got 'my age'",)),
+    ({"questions": [QUESTION | {"name": "rank"}]}, ("'rank'",)),
+    ({"questions": [QUESTION, QUESTION]}, ("'age'",)),
+    ({"questions": [QUESTION | {"kind": "choice"}]}, ("'age'",)),
+    ({"questions": [QUESTION | {"least": 1}]}, ("'age'", "'least'")),
+    ({"questions": [{"name": "age"}]}, ("'age'",)),
+    ({"practice": [{"options": ["cat"]}]}, ("'cat'",)),
+    ({"practice": [{"options": ["a", "b", "c"]}]}, ("got 3",)),
+    ({"catch": [{"options": ["a", "b"]}]}, ("'a'", "'b'")),
+    ({"catch": [{"options": ["a", "1e2"], "answer": "a"}]}, ("option '1e2'", "'100'")),
+    ({"catch": [{"products": [{"brand": "A"}, {}], "answer": 1}]}, ("pairs needs options",)),
+    ({"pictures": {"wine": "wine.png"}}, ("'wine'",)),
+    ({"pictures": {"tea": "nothing.png"}}, ("'nothing.png'",)),
+    ({"scale": {"steps": 12}}, ("11 steps", "got 12")),
+    ({"dual": True}, ("product would really",)),
+    ({"size": 3}, ("size", "2 options")),
+    ({"per_person": 7}, ("per_person", "got 7")),
 ]
 
 
-@pytest.mark.parametrize(("study", "sentence"), REFUSED)
-def test_what_a_study_cannot_say(study, sentence):
-    with refused((DataError, ArgumentError), sentence):
+@pytest.mark.parametrize(("study", "facts"), REFUSED)
+def test_what_a_study_cannot_say(study, facts):
+    with refused((DataError, ArgumentError), *facts):
         th.field.questionnaire(DRINKS, study=study)
 
 

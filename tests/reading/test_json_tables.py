@@ -83,26 +83,26 @@ def test_lists_and_objects_are_left_out_and_named():
 
 OBJECT = '{"winner": "tea", "loser": "milk"}'
 DAMAGED = {
-    "cut line": (f"{OBJECT}\n\n{OBJECT[:-3]}\n{OBJECT}\n", "Line 3 is no whole JSON object "),
-    "two on a line": (f"{OBJECT}\n{OBJECT}{OBJECT}\n", "Line 2 is no whole JSON object (Extra data at character 35)"),
-    "a number": (f"{OBJECT}\n7\n", "Line 2 is no JSON object; "),
-    "one object of all": ('{\n"rows": []\n}\n', "Line 1 is no whole JSON object "),
-    "cut array": (f"[{OBJECT},\n{OBJECT}", "The array is no whole JSON "),
-    "array of arrays": ('[["tea", "milk"]]', "Element 1 of the array is no JSON object; "),
-    "columns, not rows": ('{"winner": {"0": "tea"}, "loser": {"0": "milk"}}', "No key of its 1 object has single"),
-    "nothing": ("[]", "No key of its 0 objects has single"),
-    "a csv": ("winner,loser\ntea,milk\n", "Line 1 is no whole JSON object "),
-    "depth": ("[" * 100_000, "The array is no whole JSON "),
-    "twice": ('{"a": 1, " a": 2}', "Columns 1 and 2 are both called 'a'"),
+    "cut line": (f"{OBJECT}\n\n{OBJECT[:-3]}\n{OBJECT}\n", ("Line 3",)),
+    "two on a line": (f"{OBJECT}\n{OBJECT}{OBJECT}\n", ("Line 2", "character 35")),
+    "a number": (f"{OBJECT}\n7\n", ("Line 2",)),
+    "one object of all": ('{\n"rows": []\n}\n', ("Line 1",)),
+    "cut array": (f"[{OBJECT},\n{OBJECT}", ("whole JSON",)),
+    "array of arrays": ('[["tea", "milk"]]', ("JSON object",)),
+    "columns, not rows": ('{"winner": {"0": "tea"}, "loser": {"0": "milk"}}', ("1 object",)),
+    "nothing": ("[]", ("0 objects",)),
+    "a csv": ("winner,loser\ntea,milk\n", ("Line 1",)),
+    "depth": ("[" * 100_000, ("whole JSON",)),
+    "twice": ('{"a": 1, " a": 2}', ("both called 'a'",)),
 }
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize(("text", "message"), DAMAGED.values(), ids=DAMAGED.keys())
-def test_damaged_files(text, message):
-    with pytest.raises(DataError) as error:
+@pytest.mark.parametrize(("text", "facts"), DAMAGED.values(), ids=DAMAGED.keys())
+def test_damaged_files(text, facts):
+    with pytest.raises(DataError, match="^log.jsonl: ") as error:  # whose words are in part those of `json`
         read_table(source(text))
-    assert str(error.value).startswith(f"log.jsonl: {message}")
+    assert all(fact in str(error.value) for fact in facts)
 
 
 @pytest.mark.unit

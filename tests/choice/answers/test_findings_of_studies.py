@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from helpers import limits
 from helpers.experiment_data import simulated
+from helpers.option_words import TYPED
 from helpers.sentences import refused, said, warned
 
 import thali as th
@@ -15,7 +16,6 @@ import thali._model.segment_findings as segment_findings
 from thali._choice.answers.findings import answers_of, winner
 from thali._choice.product_classes.findings import _to_read
 from thali._model.settings import Settings
-from thali._surfaces.cli.boundary import OptionWords
 from thali._surfaces.readable import readable
 from thali._surfaces.text import cells
 from thali.errors import ArgumentError, DataError, IncompleteWarning
@@ -193,7 +193,7 @@ def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes(class
     (sizes,) = (maker(classes, own_seed) for maker in makers if maker.key == "segment_sizes")
     sentence, own = (found.sentence for found in (sizes, classes.findings(segments=2, random_seed=77)["segment_sizes"]))
     said(sentence, "LatentClassLogit")
-    said(sentence.render(OptionWords([])), "latent-class-logit looks")
+    said(sentence.render(TYPED), "latent-class-logit looks")
     said(own, "too few. Grouped")
 
 

@@ -10,7 +10,6 @@ from helpers.experiment_data import of_segments
 from helpers.sentences import warned
 
 import thali as th
-from thali._choice.answers.methods import ChoiceAnswers
 from thali.errors import DataWarning, ThaliError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")]
@@ -136,11 +135,15 @@ def answer(call, *arguments, **how):
             return f"refused: {refused}"
 
 
+def methods_of(model):
+    return {name for name, _ in inspect.getmembers(model, inspect.isfunction) if not name.startswith("_")}
+
+
 def test_every_answer_and_each_of_its_arguments_stands_in_the_tables():
-    answers = {name: method for name, method in vars(ChoiceAnswers).items() if inspect.isfunction(method)}
-    assert {name for name in answers if not name.startswith("_")} == set(CALLS)
+    answers = methods_of(th.MultinomialLogit) & methods_of(th.ProductClasses) - methods_of(th.SparseMultinomialLogit)
+    assert answers == set(CALLS)
     for name in CALLS:
-        known = {NAMES.get(each, each) for each in inspect.signature(answers[name]).parameters}
+        known = {NAMES.get(each, each) for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters}
         assert known <= {*ARGUMENTS, *NO_DATA, "products"}, name
 
 
@@ -152,7 +155,7 @@ def test_every_argument_changes_the_answer_or_is_refused_or_warned_of(fitted, mo
     assert before.startswith("refused") == ((name, model) in REFUSED), before
     if (name, model) in REFUSED:
         return
-    takes = {NAMES.get(each, each) for each in inspect.signature(getattr(ChoiceAnswers, name)).parameters}
+    takes = {NAMES.get(each, each) for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters}
     for argument in takes.intersection(ARGUMENTS):
         if model in SAME_TASTES and argument in ("people", "respondent_weights"):
             for value in ARGUMENTS[argument]:

@@ -8,7 +8,7 @@ import pytest
 from helpers.experiment_data import SEGMENTS, camera, of_segments, simulated
 from helpers.naive.choice_models import latent_class_log_likelihood
 from helpers.real_data import needs_data
-from helpers.sentences import warned
+from helpers.sentences import refused, warned
 
 import thali as th
 import thali._choice.latent_class.fit as fit
@@ -258,27 +258,26 @@ def test_classes_that_coincide_are_said():
 
 
 MISTAKES = [
-    ({"classes": 0}, ArgumentError, "classes must be a whole number of 1 or more; got 0."),
-    ({"classes": [2, 1.5]}, ArgumentError, "classes must be a whole number of 1 or more; got 1.5."),
-    ({"classes": "three"}, ArgumentError, "classes must be a whole number of 1 or more; got 'three'."),
-    ({"classes": []}, ArgumentError, "classes must be a whole number of 1 or more, or several; got none."),
-    ({"classes": 10}, DataError, "10 classes are more than the 9 respondents; ask for fewer by classes."),
+    ({"classes": 0}, ArgumentError, ("classes", "got 0")),
+    ({"classes": [2, 1.5]}, ArgumentError, ("classes", "got 1.5")),
+    ({"classes": "three"}, ArgumentError, ("classes", "got 'three'")),
+    ({"classes": []}, ArgumentError, ("classes", "got none")),
+    ({"classes": 10}, DataError, ("10 classes", "9 respondents")),
     (
         {"classes": 8, "choose": "held-out"},
         DataError,
-        "9 respondents are too few to be left out in 5 parts and fitted by 8 classes; set choose='bic'.",
+        ("9 respondents", "5 parts", "8 classes", "choose='bic'"),
     ),
-    ({"choose": "aic"}, ArgumentError, "choose must be one of 'bic', 'held-out'; got 'aic'."),
-    ({"starts": 0}, ArgumentError, "starts must be a whole number of 1 or more; got 0."),
-    ({"linear": "prize"}, ArgumentError, "linear names 'prize', which is no attribute. Did you mean 'price'?"),
+    ({"choose": "aic"}, ArgumentError, ("choose", "'bic'", "'held-out'", "got 'aic'")),
+    ({"starts": 0}, ArgumentError, ("starts", "got 0")),
+    ({"linear": "prize"}, ArgumentError, ("linear", "names 'prize'", "'price'")),
 ]
 
 
-@pytest.mark.parametrize(("how", "kind", "said"), MISTAKES)
-def test_mistakes(how, kind, said):
-    with pytest.raises(kind) as error:
+@pytest.mark.parametrize(("how", "kind", "facts"), MISTAKES)
+def test_mistakes(how, kind, facts):
+    with refused(kind, *facts):
         th.LatentClassLogit(**how).fit(small())
-    assert str(error.value) == said
 
 
 @needs_data

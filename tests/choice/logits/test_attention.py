@@ -244,36 +244,35 @@ def one_zoom():
 
 ALL = "attention must be True, for all attributes, or a list of those that people may ignore; got "
 MISTAKES = [
-    (one_attribute, {"attention": True}, "attention needs two attributes or more that differ among products; the data"),
-    (one_attribute, {"attention": ["price"]}, "attention needs two attributes or more"),
+    (one_attribute, {"attention": True}, ("attention",)),
+    (one_attribute, {"attention": ["price"]}, ("attention",)),
     (
         three_attributes,
         {"attention": ["prise"]},
-        "attention names 'prise', which is no attribute. Did you mean 'price'",
+        ("attention", "names 'prise'", "'price'"),
     ),
-    (one_zoom, {"attention": ["zoom"]}, "attention names 'zoom', which is the same wherever it is shown; leave it out"),
+    (one_zoom, {"attention": ["zoom"]}, ("attention", "names 'zoom'")),
     (
         three_attributes,
         {"attention": ["alt"], "constants": True},
-        "attention names 'alt', which is a constant, to which",
+        ("attention", "names 'alt'"),
     ),
-    (three_attributes, {"attention": False}, f"{ALL}False"),
-    (three_attributes, {"attention": []}, f"{ALL}[]"),
-    (three_attributes, {"attention": 3}, f"{ALL}3"),
-    (three_attributes, {"attention": True, "by": ["age"]}, "by: 'age' is '30' for everybody"),
+    (three_attributes, {"attention": False}, ("attention", "got False")),
+    (three_attributes, {"attention": []}, ("attention",)),
+    (three_attributes, {"attention": 3}, ("attention", "got 3")),
+    (three_attributes, {"attention": True, "by": ["age"]}, ("'age'", "'30'")),
     (
         three_attributes,
         {"attention": True, "scale": 0},
-        "scale is the prior size of a variance among people and must be",
+        ("scale",),
     ),
 ]
 
 
-@pytest.mark.parametrize(("data", "arguments", "sentence"), MISTAKES)
-def test_mistakes(data, arguments, sentence):
-    with pytest.raises((ArgumentError, DataError)) as caught:
+@pytest.mark.parametrize(("data", "arguments", "facts"), MISTAKES)
+def test_mistakes(data, arguments, facts):
+    with refused((ArgumentError, DataError), *facts):
         th.HierarchicalLogit(**arguments).fit(data(), draws=1)
-    assert str(caught.value).startswith(sentence)
 
 
 @pytest.mark.fit

@@ -251,20 +251,19 @@ def described(**columns):
 
 
 MISTAKES = [
-    ({"attention_by": ["age"]}, "attention_by is about who attends to what; set attention=True, too."),
-    ({"attention": True, "attention_by": ["agee"]}, "attention_by names 'agee', which is no column of people; they"),
-    ({"attention": True, "attention_by": ["home"]}, "attention_by: 'home' is 'Ulm' for everybody, which explains"),
-    ({"attention": True, "attention_by": ["age", "years"]}, "attention_by: 2 covariates of 4 respondents determine"),
-    ({"attention": True, "attention_by": 3}, "attention_by must be a list of columns of `data.people`; got 3."),
+    ({"attention_by": ["age"]}, ("attention_by", "attention=True")),
+    ({"attention": True, "attention_by": ["agee"]}, ("attention_by", "names 'agee'")),
+    ({"attention": True, "attention_by": ["home"]}, ("attention_by", "'home'", "'Ulm'")),
+    ({"attention": True, "attention_by": ["age", "years"]}, ("attention_by", "2 covariates", "4 respondents")),
+    ({"attention": True, "attention_by": 3}, ("attention_by", "`data.people`", "got 3")),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), MISTAKES)
-def test_mistakes(arguments, sentence):
+@pytest.mark.parametrize(("arguments", "facts"), MISTAKES)
+def test_mistakes(arguments, facts):
     age = np.repeat([20, 30, 40, 60], 6)
-    with pytest.raises((ArgumentError, DataError)) as caught:
+    with refused((ArgumentError, DataError), *facts):
         th.HierarchicalLogit(**arguments).fit(described(age=age, years=age + 1, home="Ulm"), draws=1)
-    assert str(caught.value).startswith(sentence)
 
 
 def test_data_that_say_nothing_of_people():

@@ -164,30 +164,29 @@ def test_new_people_are_of_the_population(study):
 
 
 BAD = {
-    "a word": ({"space": "money"}, "space must be one of 'preference', 'willingness-to-pay'; got 'money'."),
-    "levels": ({"linear": ()}, "space='willingness-to-pay' needs one slope of 'price'; set linear='price'."),
-    "knots": ({"linear": (), "knots": {"price": [10]}}, "space='willingness-to-pay' needs one slope of 'price'; set"),
+    "a word": ({"space": "money"}, ("space", "'preference'", "'willingness-to-pay'", "got 'money'")),
+    "levels": ({"linear": ()}, ("space='willingness-to-pay'", "'price'", "linear='price'")),
+    "knots": ({"linear": (), "knots": {"price": [10]}}, ("space='willingness-to-pay'", "'price'")),
     "interaction": (
         {"interactions": [("price", "zoom")]},
-        "space='willingness-to-pay' needs one slope of 'price', and it has 'price:zoom[yes]'; leave out",
+        ("space='willingness-to-pay'", "'price'", "'price:zoom[yes]'"),
     ),
     "another direction": (
         {"signs": {"price": "increasing"}},
-        "space='willingness-to-pay' has utility decrease with 'price'; leave 'price' out of signs.",
+        ("space='willingness-to-pay'", "'price'"),
     ),
     "ignored": (
         {"attention": True},
-        "space='willingness-to-pay': who ignores 'price' would pay anything; name the other attributes that people may",
+        ("space='willingness-to-pay'", "'price'"),
     ),
 }
 
 
-@pytest.mark.parametrize("how, sentence", BAD.values(), ids=BAD)
-def test_bad_arguments(how, sentence):
+@pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
+def test_bad_arguments(how, facts):
     data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
-    with pytest.raises(ArgumentError) as caught:
+    with refused(ArgumentError, *facts):
         th.HierarchicalLogit(**{**MONEY, **how}).fit(data, draws=1)
-    assert str(caught.value).startswith(sentence)
 
 
 def test_data_without_amounts():

@@ -91,24 +91,23 @@ def test_coefficients_that_are_not_known(data, tmp_path):
 
 
 BAD = {
-    "a word": ({"space": "money"}, "space must be one of 'preference', 'willingness-to-pay'; got 'money'."),
+    "a word": ({"space": "money"}, ("space", "'preference'", "'willingness-to-pay'", "got 'money'")),
     "levels": (
         {"linear": ()},
-        "space='willingness-to-pay' needs one slope of 'price'; set linear='price'.",
+        ("space='willingness-to-pay'", "'price'", "linear='price'"),
     ),
-    "knots": ({"linear": (), "knots": {"price": [10]}}, "space='willingness-to-pay' needs one slope of 'price'; set"),
+    "knots": ({"linear": (), "knots": {"price": [10]}}, ("space='willingness-to-pay'", "'price'")),
     "interaction": (
         {"interactions": [("price", "zoom")]},
-        "space='willingness-to-pay' needs one slope of 'price', and it has 'price:zoom[yes]'; leave out",
+        ("space='willingness-to-pay'", "'price'", "'price:zoom[yes]'"),
     ),
 }
 
 
-@pytest.mark.parametrize("how, sentence", BAD.values(), ids=BAD)
-def test_bad_arguments(data, how, sentence):
-    with pytest.raises(ArgumentError) as caught:
+@pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
+def test_bad_arguments(data, how, facts):
+    with refused(ArgumentError, *facts):
         th.MultinomialLogit(**{**MONEY, **how}).fit(data)
-    assert str(caught.value).startswith(sentence)
 
 
 def test_data_without_amounts():

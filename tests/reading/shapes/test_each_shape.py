@@ -85,35 +85,35 @@ TAKES = [
     ),  # fractions
 ]
 REFUSES = [
-    (covariates, PLANTS, {"known": True}, "target must name the column of classes; x.csv has 'height', 'kind'"),
-    (covariates, PLANTS, {"target": "kin"}, "got 'kin'. Did you mean 'kind'"),
-    (covariates, PLANTS, {"target": "height"}, "x.csv: the column 'kind' is not made of numbers"),
+    (covariates, PLANTS, {"known": True}, ("target", "x.csv", "'height'", "'kind'")),
+    (covariates, PLANTS, {"target": "kin"}, ("got 'kin'", "'kind'")),
+    (covariates, PLANTS, {"target": "height"}, ("x.csv", "column 'kind'")),
     (
         experiments.LONG_TABLE,
         TASKS.replace("task", "round"),
         {"known": True},
-        "x.csv: No column says which task of the respondent a row belongs to",
+        ("x.csv",),
     ),
     (
         choices.LONG_TABLE,
         SETS.replace("alt", "drink"),
         {"choice_id": "obsID"},
-        "x.csv: No column looks like alternative; name it by alternative;",
+        ("x.csv",),
     ),
-    (pairs.LIST, "winner,loser,n,count\nA,B,1,2\n", {}, "x.csv: The columns can be read in several ways"),
+    (pairs.LIST, "winner,loser,n,count\nA,B,1,2\n", {}, ("x.csv",)),
     (
         pairs.LIST,
         "winner,loser,tie\nA,B,2\n",
         {},
-        "x.csv: Column 'tie' is 2 in row 2, and no column counts the choices",
+        ("x.csv", "Column 'tie'", "row 2"),
     ),
-    (pairs.LIST, HOME, {"covariates": ["home.wins"]}, "Column 'home.wins' says what was compared"),
-    (similarities.LIST, "a,b,distance\nA,B,2\n", {"known": True}, "Column 'distance' holds dissimilarities"),
-    (similarities.LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, "could each tell the similarity"),
-    (similarities.SQUARE, ONE_SIDE, {}, "x.csv: Similarities must be symmetric"),
-    (pairs.SQUARE, FROM_X, {}, "x.csv: Rows and columns must bear the same labels; only rows have 'X'"),
-    (pairs.SQUARE, "A,B\n5,3\n1,5\n", {}, "; set the diagonal to 0"),  # perhaps a list
-    (pairs.SQUARE, ",A,B\nA,5,3\nB,3,5\n", {}, "; set the diagonal to 0"),  # perhaps similarities
+    (pairs.LIST, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
+    (similarities.LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' holds dissimilarities",)),
+    (similarities.LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("tell the similarity",)),
+    (similarities.SQUARE, ONE_SIDE, {}, ("x.csv",)),
+    (pairs.SQUARE, FROM_X, {}, ("x.csv", "'X'")),
+    (pairs.SQUARE, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
+    (pairs.SQUARE, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
 ]
 OFFERED = "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'"
 LACKS = [
@@ -136,11 +136,10 @@ def test_what_a_shape_takes(shape, text, options, sure):
         assert (None if reading is None else bool(reading.sure)) is sure
 
 
-@pytest.mark.parametrize(("shape", "text", "options", "sentence"), REFUSES)
-def test_what_a_shape_refuses(shape, text, options, sentence):
-    with pytest.raises(ValueError) as caught:
+@pytest.mark.parametrize(("shape", "text", "options", "facts"), REFUSES)
+def test_what_a_shape_refuses(shape, text, options, facts):
+    with refused(ValueError, *facts):
         shape.match(table(text), **options).build()
-    assert sentence in str(caught.value)
 
 
 @pytest.mark.parametrize(("shape", "text", "lack"), LACKS)
