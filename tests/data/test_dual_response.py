@@ -59,7 +59,10 @@ def test_a_logit_has_the_log_likelihood_of_both_answers():
     rows = table()
     data = th.ChoiceExperiment.from_frame(rows, bought="buy")
     model = th.MultinomialLogit("price").fit(data)
-    utility = pd.Series(model._coding_.rows(model._chooser().cells(rows)) @ model.coef_.to_numpy(), rows.index)
+    given = rows.assign(inside=1.0)
+    named = [name.rstrip("]").split("[") for name in model.coef_.index]
+    x = np.column_stack([given[a] == level[0] if level else given[a].astype(float) for a, *level in named])
+    utility = pd.Series(x @ model.coef_.to_numpy(), rows.index)
     total = 0.0
     for _, own in rows.assign(u=utility).groupby(["id", "task"]):
         odds, chosen = np.exp(own["u"].to_numpy()), own["choice"].to_numpy() == 1  # of nothing 1: it lacks everything

@@ -182,7 +182,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
 
 
 def _matrix(model, tasks):
-    return model._coding_.matrix(tasks.products)[tasks.row_product]
+    return coding_of(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
 
 
 def test_the_same_seed_gives_the_same_model():

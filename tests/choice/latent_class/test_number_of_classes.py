@@ -16,10 +16,13 @@ from thali.errors import ArgumentError, DataError
 
 
 @cache
+def answered():
+    return th.ChoiceExperiment.from_frame(of_segments(30, 8, 3)[0])
+
+
+@cache
 def fitted(classes=2):
-    frame, _ = of_segments(30, 8, 3)
-    data = th.ChoiceExperiment.from_frame(frame)
-    return th.LatentClassLogit(classes, "price", starts=4).fit(data, random_seed=1, progressbar=False)
+    return th.LatentClassLogit(classes, "price", starts=4).fit(answered(), random_seed=1, progressbar=False)
 
 
 def test(model, replicates=4, **how):
@@ -35,7 +38,7 @@ def test_the_table_has_both_neighbours():
     assert table.index.tolist() == [1, 2] and table["against"].tolist() == [2, 3]
     assert table["log_likelihood_against"].iloc[0] == pytest.approx(model.log_likelihood_)
     assert table["log_likelihood"].iloc[1] == pytest.approx(model.log_likelihood_)
-    plain = th.MultinomialLogit("price").fit(model._data_)
+    plain = th.MultinomialLogit("price").fit(answered())
     assert table["log_likelihood"].iloc[0] == pytest.approx(plain.log_likelihood_)
     for classes, row in table.iterrows():
         drawn = np.array(table.attrs["statistics"][classes])

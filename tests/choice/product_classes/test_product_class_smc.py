@@ -69,8 +69,8 @@ def test_a_group_that_nobody_survives(monkeypatch):
     """The step is refused and tried again after more moves; in the end respondents are satisfied one by one."""
     limits.lower_in(smc, monkeypatch, PATIENCE=2)
     tries = []
-    temper = smc.Ascent._temper
-    monkeypatch.setattr(smc.Ascent, "_temper", lambda self: tries.append(self.retries) or temper(self))
+    temper = smc.Ascent.temper
+    monkeypatch.setattr(smc.Ascent, "temper", lambda self: tries.append(self.retries) or temper(self))
     monkeypatch.setattr(smc, "next_point", lambda weights, u, end, groups: end)
     problem = problem_of(binary(25, 4, 4, worse=(1, 2)), {"x0": "increasing"}, 3.0, 1.0)
     fit = run_plan(problem, Plan(groups=2, particles=2, sweeps_per_step=1), random_seed=2)

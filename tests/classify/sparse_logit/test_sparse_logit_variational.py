@@ -65,8 +65,8 @@ def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monke
     rng, rounds = np.random.default_rng(2), []
     X = rng.normal(size=(40, 12))
     y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
-    is_flat = variational._is_flat
-    monkeypatch.setattr(variational, "_is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
+    is_flat = variational.is_flat
+    monkeypatch.setattr(variational, "is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
     found = normal_posterior(problem_of(X, y, classes, 0, Prior(eta, 1, 1, True), False), eta, True)
     bounds = np.array([each[-1] for each in rounds])
     assert len(bounds) > 5 and (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
