@@ -49,7 +49,7 @@ def test_draws_have_the_means_and_the_spread_that_were_given():
 
 @pytest.mark.fit  # takes a second
 def test_a_bayesian_design_is_better_on_average():
-    how = {"tasks": 6, "alternatives": 3, "random_seed": 1}
+    how = {"tasks": 4, "alternatives": 3, "random_seed": 1}
     certain = th.designs.choice(ATTRIBUTES, prior=PRIOR, **how)
     bayesian = th.designs.choice(ATTRIBUTES, prior=PRIOR, prior_sd=SD, **how)
     both = [th.designs.check(each, PRIOR, prior_sd=SD) for each in (certain, bayesian)]

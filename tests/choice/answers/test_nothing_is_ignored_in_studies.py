@@ -96,9 +96,11 @@ ARGUMENTS = {
 # As small as they may be; kernels run as Python.
 FITS = {
     "multinomial": lambda data: th.MultinomialLogit("price").fit(data),
-    "classes": lambda data: th.LatentClassLogit(2, linear="price").fit(data, random_seed=1, progressbar=False),
+    "classes": lambda data: th.LatentClassLogit(2, linear="price", starts=2).fit(
+        data, random_seed=1, progressbar=False
+    ),
     "hierarchical": lambda data: th.HierarchicalLogit("price").fit(
-        data, draws=8, tune=4, chains=2, thin=1, random_seed=1, progressbar=False
+        data, draws=4, tune=2, chains=2, thin=1, random_seed=1, progressbar=False
     ),
     "product classes": lambda data: th.ProductClasses().fit(
         data, draws=10, tune=2, thin=1, chains=2, random_seed=1, progressbar=False
