@@ -15,11 +15,6 @@ from thali._reading.table import read_table
 from thali.errors import DataError
 
 NAN, INF = float("nan"), float("inf")
-WHOLE = "counts must be whole numbers, 0 or more."
-FRACTION = f"which is not whole; {WHOLE} If fractional counts are meant, say so: weights=True, or a column called"
-FRACTION += " 'weight' in a file."
-SQUARE = "a row and a column for each option; got shape {}. Long tables are read by PairedComparisons.from_frame,"
-SQUARE += " (winner, loser) tuples by from_pairs."
 
 
 def framed(values, rows="AB", columns="AB"):
@@ -248,7 +243,6 @@ def test_parts(part, facts):
         part(data)
 
 
-RAGGED = "every row needs the same number (a label that contains the separator must stand in quotes)."
 FILES = [
     # content, sentence
     ("", ("The file is empty.",)),

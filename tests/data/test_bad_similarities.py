@@ -12,14 +12,6 @@ from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError
 
 NAN, INF = float("nan"), float("inf")
-SQUARE = "a row and a column for each object; got shape {}. Long tables are read by Similarities.from_frame."
-ASYMMETRIC = (
-    "Similarities must be symmetric; the largest difference is {}. To take the mean of the two, set symmetrize='mean'."
-)
-SPARSE = (
-    "A sparse matrix does not say whether an absent similarity is 0 or was not measured; pass an array with NaN where "
-    "it was not (matrix.toarray() has 0)."
-)
 
 
 def framed(values, rows="AB", columns="AB"):
@@ -88,7 +80,6 @@ def test_arrays(matrix, labels, facts):
 
 
 GOOD = [[1, 0.5], [0.5, 1]]
-SIGMA = "sigma is the standard deviation of a similarity and must be a finite number above 0; got "
 ARGUMENTS = [
     ({"symmetrize": "max"}, ("symmetrize", "'mean'", "got 'max'")),
     ({"sigma": 0}, ("sigma", "above 0", "got 0")),
@@ -173,7 +164,6 @@ def test_what_is_no_frame():
         Similarities.from_frame(pd.DataFrame({"x": [1], "y": [2]}))
 
 
-FEW = "`how` must return 3 finite numbers, one similarity for each dissimilarity; got "
 DISSIMILARITIES = [
     (
         [[0, -1], [-1, 0]],
@@ -240,11 +230,6 @@ def test_an_unknown_deviation():
         Similarities.from_respondents([GOOD], sigma=0)
 
 
-LOOKS = "The table holds similarities (square of similarities: square table), not paired comparisons."
-LISTED = (
-    "The table holds similarities (list of similarities: table of pairs, {0!r} of {1!r} and {2!r}), not paired "
-    "comparisons."
-)
 NOT_COMPARISONS = [
     (",A,B\nA,1,0.5\nB,0.5,1\n", ("similarities: square table)",)),
     ("A,B\n1,0.5\n0.5,1\n", ("similarities: square table)",)),

@@ -193,7 +193,6 @@ def changed(i, j, value, both=True):
     return numbers
 
 
-RANGE = "; it must be above 0 and at most 2^53 where a similarity was measured, and 0 or empty elsewhere."
 UNKNOWN = (
     "The similarity in row 'tea', column 'milk' was measured, but `judgements` is empty or 0 there; write how many "
     "judgements it is the mean of, or leave the similarity empty (NaN)."

@@ -426,10 +426,6 @@ REFUSED = [
     ),
 ]
 
-SHARES = (
-    " of every pair sum to 100; if they are percentages, give the counts instead, because the number of comparisons "
-    "decides how sure the answer is."
-)
 WARNED = [
     ("a,b,wins_a,wins_b\ntea,milk,60,40\ntea,water,70,30\nmilk,water,55,45\n", ("100", "counts instead, because")),
     (

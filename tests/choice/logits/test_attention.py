@@ -242,7 +242,6 @@ def one_zoom():
     return th.ChoiceExperiment.from_frame(frame.replace({"zoom": {"no": "-"}}), missing="-", levels=levels)
 
 
-ALL = "attention must be True, for all attributes, or a list of those that people may ignore; got "
 MISTAKES = [
     (one_attribute, {"attention": True}, ("attention",)),
     (one_attribute, {"attention": ["price"]}, ("attention",)),
