@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import said
 from scipy.optimize import minimize
 
 import thali as th
@@ -120,16 +121,16 @@ def test_every_logit_has_them(model):
 
 
 def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
-    for labels, said in (
+    for labels, sentence in (
         (MODES, "a constant for each named alternative (change it by --no-constants)"),
         ((1, 2, 3), "no constants of alternatives, as the alternatives are numbered (change it by --constants)"),
     ):
         trips(labels).to_csv(tmp_path / "trips.csv", index=False)
         words = ("--model", "MNL", "--alternative", "mode", "--linear", "cost,time")
-        assert said in run("fit", tmp_path / "trips.csv", *words).err
+        assert sentence in run("fit", tmp_path / "trips.csv", *words).err
     data = data_of(trips())
-    assert str(constants_in_words(data, None)) == "a constant for each named alternative (change it by constants=False)"
-    assert str(constants_in_words(data, False)) == "no constants of alternatives (change it by constants=True)"
+    said(constants_in_words(data, None), "constants=False)")
+    said(constants_in_words(data, False), "constants=True)")
 
 
 @pytest.mark.data

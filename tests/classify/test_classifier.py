@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, warned
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
@@ -67,41 +68,41 @@ def with_entry(value, dtype=float):
 
 
 BAD = [
-    (with_entry(np.nan), Y, r"X is NaN in row 3, column 1 \(counted from 0\); fill it in or leave the row out"),
-    (with_entry(-np.inf), Y, r"X is inf in row 3, column 1 \(counted from 0\)"),
-    (X * [[np.nan, 1.0]], Y, "column 0 .*, and 11 further entries are NaN or infinite"),
-    (FRAME.assign(height=[None] + [1.0] * 11), Y, "X is NaN in row 0, column 'height'; fill it in"),
-    (FRAME.assign(height=pd.array([pd.NA] + [1] * 11, "Int64")), Y, "X is NaN in row 0, column 'height'"),
-    (FRAME.assign(height=["tall"] * 12), Y, "Row 0, column 'height', is 'tall'; every entry .* must be a number"),
-    (FRAME.assign(height=pd.date_range("2020", periods=12)), Y, "column 'height', is .*Encode categories"),
-    (with_entry({"foo": 1}, object), Y, "is {'foo': 1}; every entry of this argument must be a number, or a string"),
-    (X[0], Y, r"two-dimensional, one row an observation .* got shape \(2,\). Reshape your data"),
-    (X[None], Y, r"must be two-dimensional.* got shape \(1, 12, 2\)"),
-    ([[1.0], [1.0, 2.0]], [0, 1], "X must have rows of one length"),
-    (np.empty((12, 0)), Y, r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required: X needs a column"),
-    (np.empty((0, 2)), [], "X has no rows"),
-    (X + 1j, Y, "Complex data not supported: X must hold real numbers"),
-    (X, Y[:11], "X has 12 rows and y has 11 labels; each row of X needs one label"),
-    (X, None, "requires y to be passed, but the target y is None; pass a label for each row"),
-    (X, np.zeros((12, 2)), r"y should be a 1d array of labels, one for each row of X; got shape \(12, 2\)"),
-    (X, [1] * 12, "y holds one class only, 1; a classifier needs two or more classes"),
-    (X[:1], ["a"], "y holds one class only, 'a'"),
-    (X, ["a", 1] * 6, r"mixed type, 'a' \(string\) and 1 \(number\); make them one type"),
-    (X, [True, 2] * 6, r"mixed type, True \(boolean\) and 2 \(number\)"),
-    (X, ["a", None] * 6, "Input y contains NaN: the label of row 1 is missing; leave such rows out"),
-    (X, pd.array(["a", pd.NA] * 6, "string"), "Input y contains NaN: the label of row 1 is missing"),
-    (X, [0, np.nan] * 6, "Input y contains NaN: the label of row 1 is no class"),
-    (X, [0, np.inf] * 6, "Input y contains infinity"),
-    (X, X[:, 0], "Unknown label type: continuous, such as .* in row 0 of y; .* Cut a continuous target into classes"),
-    (X, [{1}, {2}] * 6, "Unknown label type: set; labels must be strings, whole numbers or booleans"),
-    (X, Y + 1j, "Complex data not supported: labels"),
+    (with_entry(np.nan), Y, ("row 3", "column 1")),
+    (with_entry(-np.inf), Y, ("row 3", "column 1")),
+    (X * [[np.nan, 1.0]], Y, ("column 0", "11 further")),
+    (FRAME.assign(height=[None] + [1.0] * 11), Y, ("row 0", "column 'height'")),
+    (FRAME.assign(height=pd.array([pd.NA] + [1] * 11, "Int64")), Y, ("row 0", "column 'height'")),
+    (FRAME.assign(height=["tall"] * 12), Y, ("Row 0", "column 'height'", "'tall'")),
+    (FRAME.assign(height=pd.date_range("2020", periods=12)), Y, ("column 'height'",)),
+    (with_entry({"foo": 1}, object), Y, ("'foo'",)),
+    (X[0], Y, ("got shape", "(2,)")),
+    (X[None], Y, ("got shape", "(1, 12, 2)")),
+    ([[1.0], [1.0, 2.0]], [0, 1], ("must have rows",)),
+    (np.empty((12, 0)), Y, ("0 feature", "shape=(12")),
+    (np.empty((0, 2)), [], ("X has no rows",)),
+    (X + 1j, Y, ("data not supported",)),
+    (X, Y[:11], ("12 rows", "11 labels")),
+    (X, None, ("but the target",)),
+    (X, np.zeros((12, 2)), ("got shape", "(12, 2)")),
+    (X, [1] * 12, ("classifier needs two",)),
+    (X[:1], ["a"], ("y holds one class only, 'a'",)),
+    (X, ["a", 1] * 6, ("'a'", "(number); make them")),
+    (X, [True, 2] * 6, ("type, True (boolean)",)),
+    (X, ["a", None] * 6, ("row 1",)),
+    (X, pd.array(["a", pd.NA] * 6, "string"), ("row 1",)),
+    (X, [0, np.nan] * 6, ("row 1",)),
+    (X, [0, np.inf] * 6, ("Input y contains infinity",)),
+    (X, X[:, 0], ("row 0",)),
+    (X, [{1}, {2}] * 6, ("strings, whole numbers",)),
+    (X, Y + 1j, ("data not supported",)),
 ]
 
 
-@pytest.mark.parametrize(("covariates", "labels", "sentence"), BAD)
-def test_bad_input(covariates, labels, sentence):
+@pytest.mark.parametrize(("covariates", "labels", "facts"), BAD)
+def test_bad_input(covariates, labels, facts):
     model = Nearest()
-    with pytest.raises(DataError, match=sentence) as failure:
+    with refused(DataError, *facts) as failure:
         model.fit(covariates, labels)
     assert isinstance(failure.value, ThaliError) and len(str(failure.value)) < 300
     assert not vars(model).keys() - {"sharpness"}
@@ -110,16 +111,14 @@ def test_bad_input(covariates, labels, sentence):
 def test_sparse_matrices_are_refused():
     from scipy.sparse import csr_matrix
 
-    with pytest.raises(
-        DataError, match=r"sparse matrix .* a dense one is expected, which takes .*; pass X.toarray\(\)"
-    ):
+    with refused(DataError, "expected, which takes"):
         Nearest().fit(csr_matrix(X), Y)
-    with pytest.raises(DataError, match=r"which takes 80 GB; pass"):
+    with refused(DataError, "which takes 80 GB; pass"):
         Nearest().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
 
 
 def test_a_class_with_one_member_is_warned_of():
-    with pytest.warns(DataWarning, match="a single member in y: 'c', 'd'. Their probabilities rest on one row") as said:
+    with warned(DataWarning, "'c'", "'d'") as said:
         Nearest().fit(X, ["a", "b"] * 5 + ["c", "d"])
     assert said[0].filename == __file__
 
@@ -166,7 +165,6 @@ def test_names_of_columns():
     assert model.feature_names_in_.tolist() == ["width", "height"] and model.feature_names_in_.dtype == object
     assert model.n_features_in_ == 2
     assert not hasattr(model.fit(pd.DataFrame(X), Y), "feature_names_in_")  # numbered, not named
-    assert model._column_names() == ["x0", "x1"]
 
 
 @pytest.mark.fit
@@ -183,26 +181,24 @@ def test_warnings_of_every_model_name_the_line_that_fits():
 def test_prediction_wants_the_columns_of_the_fit(method):
     predict = getattr(Nearest().fit(FRAME, Y), method)
     predict(FRAME)
-    with pytest.raises(DataError, match="match those .*\nFeature names must be in the same order as they were in fit"):
+    with refused(DataError, "Feature names must"):
         predict(FRAME[["height", "width"]])
-    with pytest.raises(
-        DataError, match="unseen at fit time:\n- depth\nFeature names seen .* missing:\n- height\nPass X"
-    ):
+    with refused(DataError, "depth\nFeature names"):
         predict(FRAME.rename(columns={"height": "depth"}))
-    with pytest.raises(DataError, match="yet now missing:\n- height\n"):
+    with refused(DataError, "yet now missing:\n- height"):
         predict(FRAME[["width"]])
-    with pytest.raises(DataError, match="X has 3 features, but Nearest is expecting 2 features as input; pass"):
+    with refused(DataError, "3 features", "2 features"):
         Nearest().fit(X, Y).predict(np.hstack([X, X[:, :1]]))
-    with pytest.raises(DataError, match="X is NaN in row 0"):
+    with refused(DataError, "X is NaN in row 0"):
         predict(FRAME * np.nan)
-    with pytest.warns(DataWarning, match="does not have valid feature names.*order of feature_names_in_") as said:
+    with warned(DataWarning, "feature_names_in_") as said:
         predict(X)
     assert said[0].filename == __file__
 
 
 def test_before_fit():
     for model in (Nearest(), small(), plackett_luce()):
-        with pytest.raises(NotFittedError, match=r"has not been fitted yet; call fit\(X, y\) first") as failure:
+        with refused(NotFittedError, "fitted yet; call") as failure:
             model.predict(X)
         assert isinstance(failure.value, SklearnNotFittedError)
         assert type(pickle.loads(pickle.dumps(failure.value))) is NotFittedError
@@ -227,7 +223,7 @@ def test_score_is_the_share_of_right_labels():
     assert model.score(X, Y) == right.mean() and model.score(X, Y.tolist()) == right.mean()
     weight = np.arange(12)
     assert model.score(X, Y, sample_weight=weight) == pytest.approx((right * weight).sum() / weight.sum())
-    with pytest.raises(DataError, match=r"12 rows and y has shape \(3,\)"):
+    with refused(DataError, "12 rows and y has shape (3,)"):
         model.score(X, Y[:3])
 
 

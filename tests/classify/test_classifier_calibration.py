@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._inference.warn import without_warnings
@@ -110,9 +111,9 @@ def test_what_cannot_be_compared():
     model = by_map().fit(X, Y)
     with pytest.raises(NotFittedError):
         by_map().calibration(X, Y)
-    with pytest.raises(DataError, match="y holds 'never', and the model was fitted to 'no', 'perhaps', 'yes'"):
+    with refused(DataError, "'never'", "'no'", "'perhaps'", "'yes'"):
         model.calibration(X[:2], ["no", "never"])
-    with pytest.raises(DataError, match="400 rows and y has 399 labels"):
+    with refused(DataError, "400 rows and y has 399 labels"):
         model.calibration(X, Y[:-1])
-    with pytest.raises(ArgumentError, match="bins must be a whole number of 2 or more; got 1"):
+    with refused(ArgumentError, "bins", "got 1"):
         model.calibration(X, Y, 1)

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from helpers.sentences import refused, warned
 
 import thali as th
 from thali._inference.warn import without_warnings
@@ -91,42 +92,42 @@ def test_auto_fits_blocks_by_the_method_that_leaves_them():
     with without_warnings():
         auto.fit(BLOCKS, Y)
     assert auto.method_ == "variational"
-    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set method to one of 'laplace'"):
+    with refused(DataError, "'polya-gamma'", "'laplace'"):
         auto.set_params(prior="horseshoe").fit(BLOCKS, Y)
 
 
 def test_bad_blocks():
     unknown = BLOCKS[BLOCKS[:, 0] > 5.0]
     for model in (by_map(), th.PlackettLuceRegression(method="map", a=1.1)):
-        with pytest.raises(DataError, match="X is a Dask array with blocks of unknown length; call X.compute_chunk"):
+        with refused(DataError, "compute_chunk"):
             model.fit(unknown, Y)
-        with pytest.raises(DataError, match="sample_weight is not for a Dask array X"):
+        with refused(DataError, "sample_weight"):
             model.fit(BLOCKS, Y, sample_weight=np.ones(400))
-    with pytest.raises(DataError, match="y is a Dask array with blocks of unknown length; call y.compute_chunk_sizes"):
+    with refused(DataError, "compute_chunk_sizes"):
         by_map().fit(BLOCKS, da.from_array(Y)[da.from_array(X)[:, 0] > 5.0])
-    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set .*'map', or pass X.compute"):
+    with refused(DataError, "'polya-gamma'", "'map'"):
         th.SparseMultinomialLogit(method="polya-gamma").fit(BLOCKS, Y)
-    with pytest.raises(ArgumentError, match="thin belongs to"):
+    with refused(ArgumentError, "thin belongs to"):
         th.SparseMultinomialLogit(method="variational", thin=2).fit(BLOCKS, Y)
-    with pytest.raises(ArgumentError, match="class_weight is not for a Dask array X"):
+    with refused(ArgumentError, "class_weight"):
         by_map(class_weight="balanced").fit(BLOCKS, Y)
-    with pytest.raises(DataError, match="400 rows and y has 399 labels"):
+    with refused(DataError, "400 rows and y has 399 labels"):
         by_map().fit(BLOCKS, Y[:-1])
     spoilt = X.copy()
     spoilt[307, 1] = np.nan
-    with pytest.raises(DataError, match="In block 2 .*NaN in row 47, column 1"):
+    with refused(DataError, "block 2", "row 47", "column 1"):
         by_map().fit(da.from_array(spoilt, chunks=(130, 3)), Y)
     fitted = by_map().fit(X, Y)
-    with pytest.raises(DataError, match="X has 2 features"):
+    with refused(DataError, "X has 2 features"):
         fitted.predict(BLOCKS[:, :2])
-    with pytest.raises(ArgumentError, match="return_se is not for a Dask array"):
+    with refused(ArgumentError, "return_se"):
         fitted.predict_proba(BLOCKS, return_se=True)
     with pytest.raises(th.errors.NotFittedError):
         by_map().predict(BLOCKS)
 
 
 def test_a_constant_covariate_is_left_out():
-    with pytest.warns(DataWarning, match="predictions do not depend on them: column 1"):
+    with warned(DataWarning, "column 1"):
         model = by_map().fit(da.from_array(np.insert(X, 1, 7.0, axis=1), chunks=(130, 2)), Y)
     assert (model.coef_[:, 1] == 0.0).all()
     np.testing.assert_allclose(np.delete(model.coef_, 1, axis=1), by_map().fit(X, Y).coef_, atol=1e-6)

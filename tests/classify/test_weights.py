@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from helpers.sentences import refused, said, warned
 from helpers.sparse_logit_runs import Chain, Prior, mcse, problem_of
 from scipy.integrate import quad
 from sklearn.base import clone
@@ -14,9 +15,9 @@ from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import cross_validate
 from test_classifier import Nearest, plackett_luce, small
 
+import thali._inference.numerics.polya_gamma as polya_gamma
 from thali._classify.scikit_learn import seed_from
 from thali._data.rows import merged
-from thali._inference.numerics import polya_gamma
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 RNG = np.random.default_rng(4)
@@ -76,12 +77,12 @@ def test_weights_need_not_be_whole(name):
 
 
 def test_draws_of_plackett_luce_regression_want_whole_weights():
-    with pytest.raises(DataError, match="weight of 0.5, and .* draws a variable for each copy .* pass whole numbers"):
+    with refused(DataError, "variable for each"):
         clone(MODELS["gibbs"]).fit(X, Y, sample_weight=np.full(40, 0.5))
 
 
 def test_more_copies_than_memory_holds_are_refused_with_their_size():
-    with pytest.raises(DataError, match=r"add up to 4e\+10 rows, which would take 1,600 GB; divide the weights"):
+    with refused(DataError, "10 rows", "1,600"):
         plackett_luce().fit(X, Y, sample_weight=np.full(40, 1e9))
 
 
@@ -125,9 +126,7 @@ def test_posterior_of_weighted_rows():
 @pytest.mark.fit
 def test_weights_that_are_shares_are_warned_of_once():
     model = small(method="map", eta=1.0)
-    with pytest.warns(
-        DataWarning, match=r"of 40 rows sum to 1, and count as so many rows: the fit is nearly the prior"
-    ):
+    with warned(DataWarning, "40 rows"):
         model.fit(X, Y, sample_weight=np.full(40, 1 / 40))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -139,36 +138,36 @@ def test_weights_that_are_shares_are_warned_of_once():
 
 
 BAD = [
-    (np.full(40, -1.0), "sample_weight is -1 in row 0; every weight must be a finite number of 0 or more"),
-    (np.full(40, 1e16), r"sample_weight is 1e\+16 in row 0; every weight must be .* of 0 or more, up to 1e\+15"),
-    (np.full(40, np.nan), "sample_weight is nan in row 0"),
-    (np.zeros(40), "All sample weights are zero, so that no row is left"),
-    (np.ones(39), r"one-dimensional, with one number for each of 40 rows of X; got shape \(39,\)"),
-    (np.ones((40, 2)), r"got shape \(40, 2\)"),
-    (["many"] * 40, "sample_weight must hold numbers"),
-    ((Y != "b") * 1.0, "The class 'b' has rows of weight 0 only; leave it out of y, or give it a weight above 0"),
+    (np.full(40, -1.0), ("sample_weight", "-1", "row 0")),
+    (np.full(40, 1e16), ("sample_weight", "16", "row 0", "15")),
+    (np.full(40, np.nan), ("sample_weight", "row 0")),
+    (np.zeros(40), ("All sample weights",)),
+    (np.ones(39), ("40 rows", "got shape", "(39,)")),
+    (np.ones((40, 2)), ("got shape (40, 2)",)),
+    (["many"] * 40, ("sample_weight",)),
+    ((Y != "b") * 1.0, ("class 'b'", "0 only", "above 0")),
 ]
 
 
-@pytest.mark.parametrize(("weight", "sentence"), BAD)
-def test_bad_weights(weight, sentence):
-    with pytest.raises(DataError, match=sentence) as failure:
+@pytest.mark.parametrize(("weight", "facts"), BAD)
+def test_bad_weights(weight, facts):
+    with refused(DataError, *facts) as failure:
         Nearest().fit(X, Y, sample_weight=weight)
     assert isinstance(failure.value, ValueError)
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("given", "facts"),
     [
-        ({"d": 2.0}, "class_weight has a weight for 'd', and y has only 'a', 'b', 'c'"),
-        ({"a": -1.0}, "class_weight of 'a' must be a finite number of 0 or more; got -1.0"),
-        ("equal", "class_weight must be a dict of labels and weights, 'balanced' or None; got 'equal'"),
+        ({"d": 2.0}, ("class_weight", "'d'", "'a'", "'b'")),
+        ({"a": -1.0}, ("class_weight", "'a'", "got -1")),
+        ("equal", ("class_weight", "'balanced'", "got 'equal'")),
     ],
 )
-def test_bad_class_weights(given, sentence):
-    with pytest.raises(ArgumentError, match=sentence):
+def test_bad_class_weights(given, facts):
+    with refused(ArgumentError, *facts):
         small(class_weight=given).fit(X, Y)
-    with pytest.raises(DataError, match="The class 'a' has rows of weight 0 only"):
+    with refused(DataError, "class 'a'", "0 only"):
         small(class_weight={"a": 0}).fit(X, Y)
 
 
@@ -194,7 +193,7 @@ def test_scores_of_decisions_order_rows_as_probabilities_do():
 def test_a_seed_may_have_scikit_learn_s_name():
     assert seed_from(3, 4) == 3 and seed_from(None, 4) == 4 and seed_from(None, None) is None
     assert seed_from(None, np.random.RandomState(1)) == seed_from(None, np.random.RandomState(1))
-    with pytest.raises(ArgumentError, match="random_state must be None, a whole number, or .*; got 'one'"):
+    with refused(ArgumentError, "random_state", "got 'one'"):
         seed_from(None, "one")
 
 
@@ -218,7 +217,7 @@ def test_selection_of_covariates():
 def test_metadata_are_routed():
     weight = np.where(WEIGHT, WEIGHT, 1)
     with sklearn.config_context(enable_metadata_routing=True):
-        with pytest.raises(ValueError, match="not explicitly set as requested or not requested"):
+        with refused(ValueError, "set as requested"):
             cross_validate(Nearest(), X, Y, params={"sample_weight": weight}, cv=2, error_score="raise")
         asked = Nearest().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         routed = cross_validate(asked, X, Y, params={"sample_weight": weight}, cv=2, return_estimator=True)
@@ -229,14 +228,13 @@ def test_metadata_are_routed():
 
 @pytest.mark.fit
 def test_warnings_of_convergence_have_one_text():
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         for seed in range(2):
             model = small(random_seed=seed).fit(X, Y)
-    texts = {str(each.message) for each in said if issubclass(each.category, ConvergenceWarning)}
-    assert texts == {
-        "SparseMultinomialLogit has not converged; print(model.verdict()) says by how much, and what to do."
-    }
+    texts = {str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)}
+    assert len(texts) == 1
+    said(*texts, "SparseMultinomialLogit", "has not converged", "model.verdict()")
     assert "ess" in str(model.verdict())
 
 
@@ -252,5 +250,5 @@ def test_the_table_of_coefficients():
     assert row["coef"] == pytest.approx(draws.mean()) and row["sd"] == pytest.approx(draws.std(ddof=1))
     assert row["excludes_0"] == (row["low"] > 0 or row["high"] < 0) and row["original"] == model.coef_[1, 1]
     assert table["probability"].is_monotonic_decreasing and len(table) == 4
-    with pytest.raises(ArgumentError, match="delta must be a number of 0 or more; got -1"):
+    with refused(ArgumentError, "delta", "got -1"):
         model.coefficients(-1)

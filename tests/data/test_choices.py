@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.real_data import needs_data, real_data
+from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali.errors import DataError, DataWarning
@@ -28,7 +29,7 @@ def test_identical_occasions_are_counted_and_sets_may_differ_in_size():
     assert data.sets == [("tea", "milk"), ("tea", "milk", "beer")]
     assert data.counts.tolist() == [0, 1, 2, 0, 0]
     assert (data.n_choices, data.n_sets, data.n_options) == (3, 2, 3)
-    assert str(data) == "3 options, 2 sets of 2 to 3, 3 choices"
+    said(data, "3 options", "2 sets", "3 choices")
 
 
 def test_unavailable_alternatives_are_not_in_the_set():
@@ -66,7 +67,7 @@ def test_availability_and_respondents_by_other_names():
 def test_occasions_may_be_numbered_within_respondents():
     frame = table(choice_id=[1, 1, 1, 2, 2, 1, 1, 1], respondent=[7, 7, 7, 7, 7, 9, 9, 9])
     assert th.Choices(frame).counts.tolist() == [0, 1, 2, 0, 0]
-    with pytest.raises(DataError, match="listed twice in occasion '1'"):
+    with refused(DataError, "listed twice in occasion '1'"):
         th.Choices(frame.drop(columns="respondent"))
 
 
@@ -82,38 +83,37 @@ def test_the_chosen_one_may_be_named_in_every_row():
 
 
 @pytest.mark.parametrize(
-    "change, sentence",
+    "change, facts",
     [
-        ({"chosen": [0, 0, 0, 0, 1, 0, 1, 0]}, "No alternative is chosen in occasion '1'; exactly one must be"),
-        ({"chosen": [1, 0, 0, 1, 1, 0, 1, 0]}, "2 alternatives are chosen in occasion '2'"),
-        ({"available": [0, 1, 1, 1, 1, 1, 1, 1]}, "'tea' was chosen in occasion '1', where it was not available"),
-        ({"available": [1, 1, 1, 0, 1, 1, 1, 1]}, "one alternative in occasion '2', so that nothing was chosen"),
-        ({"alternative": ["tea", "milk", "milk", "tea", "milk", "beer", "tea", "milk"]}, "'milk' is listed twice in"),
-        ({"alternative": ["tea", None, "beer", "tea", "milk", "beer", "tea", "milk"]}, "A label is missing in row 1"),
-        ({"chosen": [1, 0, 0, 0, 2, 0, 1, 0]}, "Column 'chosen' must hold 1 (yes) or 0 (no); row 4 holds '2'"),
-        ({"count": [1, 2, 1, 1, 1, 1, 1, 1]}, "The rows of occasion '1' have different counts, 1 and 2, in column 'co"),
-        ({"weight": [3.5, 2, 1, 1, 1, 1, 1, 1]}, "in column 'weight'; give one, or rename the column if it describes"),
-        ({"count": [-1] * 8}, "The count in row 0, column 'count' is -1, which is negative; counts must be whole"),
-        ({"count": [0] * 8}, "There is not a single choice; every count is 0"),
-        ({"count": [1.5] * 3 + [1.0] * 5}, "which is not whole"),
+        ({"chosen": [0, 0, 0, 0, 1, 0, 1, 0]}, ("occasion '1'",)),
+        ({"chosen": [1, 0, 0, 1, 1, 0, 1, 0]}, ("2 alternatives", "occasion '2'")),
+        ({"available": [0, 1, 1, 1, 1, 1, 1, 1]}, ("'tea'", "occasion '1'")),
+        ({"available": [1, 1, 1, 0, 1, 1, 1, 1]}, ("occasion '2'",)),
+        ({"alternative": ["tea", "milk", "milk", "tea", "milk", "beer", "tea", "milk"]}, ("'milk'",)),
+        ({"alternative": ["tea", None, "beer", "tea", "milk", "beer", "tea", "milk"]}, ("row 1",)),
+        ({"chosen": [1, 0, 0, 0, 2, 0, 1, 0]}, ("Column 'chosen'", "row 4")),
+        ({"count": [1, 2, 1, 1, 1, 1, 1, 1]}, ("occasion '1'",)),
+        ({"weight": [3.5, 2, 1, 1, 1, 1, 1, 1]}, ("column 'weight'",)),
+        ({"count": [-1] * 8}, ("row 0", "column 'count'", "-1")),
+        ({"count": [0] * 8}, ("single choice; every",)),
+        ({"count": [1.5] * 3 + [1.0] * 5}, ("which is not whole",)),
     ],
 )
-def test_bad_tables_are_refused_in_one_sentence(change, sentence):
-    with pytest.raises(DataError) as error:
+def test_bad_tables_are_refused_in_one_sentence(change, facts):
+    with refused(DataError, *facts):
         th.Choices(table(**change))
-    assert sentence in str(error.value)
 
 
 def test_missing_columns_and_unknown_labels():
-    with pytest.raises(DataError, match="No column looks like alternative; name it by alternative"):
+    with refused(DataError, "looks like alternative"):
         th.Choices(table().drop(columns="alternative"))
-    with pytest.raises(DataError, match="'milk' in row 1, column 'alternative', is not among `labels`"):
+    with refused(DataError, "'milk'", "row 1", "column 'alternative'", "`labels`"):
         th.Choices(table(), labels=["tea", "beer"])
-    with pytest.raises(DataError, match="no column 'winner'"):
+    with refused(DataError, "no column 'winner'"):
         th.Choices(table(), chosen="winner")
-    with pytest.raises(DataError, match="must be a DataFrame"):
+    with refused(DataError, "must be a DataFrame"):
         th.Choices([[1, 2]])  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="Labels must be a list of names; got 5"):
+    with refused(DataError, "got 5"):
         th.Choices(table(), labels=5)  # type: ignore[arg-type]
 
 
@@ -128,25 +128,24 @@ def test_wide_tables():
     assert data.counts.tolist() == [0, 1, 2, 0, 0]
     listed = frame.assign(a=["tea", "tea", "milk"], b=["milk", "milk", "beer"], c=["beer", None, "tea"])
     assert th.Choices.from_wide(listed, alternatives=["a", "b", "c"]).counts.tolist() == [0, 1, 2, 0, 0]
-    with pytest.raises(DataError, match="'tea' was chosen in row 0, where it was not available"):
+    with refused(DataError, "'tea'", "row 0"):
         th.Choices.from_wide(named.assign(t=[0, 1, 1]), available={"tea": "t", "milk": "m", "beer": "av"})
 
 
 @pytest.mark.parametrize(
-    "change, more, sentence",
+    "change, more, facts",
     [
-        ({}, {"available": ["t", "m"]}, "`available` must give a column for each alternative, {label: column}; got"),
-        ({}, {"alternatives": "a"}, "`alternatives` must be a list of columns; got 'a', which names one"),
-        ({"t": 0, "m": 0}, {"available": {"tea": "t", "milk": "m"}}, "No alternative was offered in any row"),
-        ({"a": None}, {"alternatives": ["a"]}, "No alternative was offered in any row"),
-        ({}, {"alternatives": ["a"], "available": {"tea": "t"}}, "not both"),
+        ({}, {"available": ["t", "m"]}, ("`available`",)),
+        ({}, {"alternatives": "a"}, ("`alternatives`", "got 'a'")),
+        ({"t": 0, "m": 0}, {"available": {"tea": "t", "milk": "m"}}, ("alternative was offered",)),
+        ({"a": None}, {"alternatives": ["a"]}, ("alternative was offered",)),
+        ({}, {"alternatives": ["a"], "available": {"tea": "t"}}, ("not both",)),
     ],
 )
-def test_bad_wide_tables_are_refused_in_one_sentence(change, more, sentence):
+def test_bad_wide_tables_are_refused_in_one_sentence(change, more, facts):
     frame = pd.DataFrame({"choice": ["tea", "milk"], "t": 1, "m": 1, "a": ["tea", "milk"]}).assign(**change)
-    with pytest.raises(DataError) as error:
+    with refused(DataError, *facts):
         th.Choices.from_wide(frame, **more)
-    assert sentence in str(error.value)
 
 
 def test_categories_of_a_wide_table_are_options_in_their_order():
@@ -162,7 +161,7 @@ def test_conversion_from_and_to_pairs():
     data = th.Choices.from_comparisons(pairs)
     assert data.is_paired and data.counts.tolist() == [7, 3, 9, 1]
     assert data.to_comparisons() == pairs
-    with pytest.raises(DataError, match="for choices between two options, and one of .* was chosen"):
+    with refused(DataError, "choices between two"):
         th.Choices(table()).to_comparisons()
     assert th.Choices(data.to_frame()) == data
 
@@ -185,7 +184,7 @@ def test_tables_read_back_what_they_hold():
 
 
 def test_unusual_data_are_warned_of():
-    with pytest.warns(DataWarning, match="'9' was never compared"):
+    with warned(DataWarning, "'9' was never compared"):
         th.Choices(table(), labels=["tea", "milk", "beer", "9"]).warn_if_unusual()
     with pytest.raises(AttributeError, match="cannot be changed"):
         th.Choices(table()).labels = ()

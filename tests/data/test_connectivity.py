@@ -1,7 +1,7 @@
 """Options that comparisons connect, and whether wins lead from each option to every other, as SciPy finds them."""
 
 import numpy as np
-import pytest
+from helpers.sentences import refused
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -37,6 +37,6 @@ def test_a_finite_estimate_needs_wins_from_every_option_to_every_other():
         if strong:
             check_finite(labels, first, second)
         else:
-            with pytest.raises(DataError, match="There is no finite estimate"):
+            with refused(DataError, "finite estimate"):
                 check_finite(labels, first, second)
     assert outcomes == {False, True}

@@ -6,6 +6,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.notebooks import html_of
+from helpers.sentences import refused
 
 import thali as th
 from thali._data.judged import with_more
@@ -97,7 +99,7 @@ def test_people_keep_theirs(frame):
 
 def test_files_and_copies_have_them(frame):
     data = read(frame).with_option_covariates(pd.DataFrame({"price": [1.0, 2, 3, 4]}, index=LABELS))
-    assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in data._repr_html_()
+    assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in html_of(data)
     assert str(data).endswith("5 respondents, 5 covariates")
     assert unpacked(packed(data)) == data
 
@@ -105,7 +107,7 @@ def test_files_and_copies_have_them(frame):
 def test_further_comparisons_do_not_join_them(frame):
     plain = read(frame).with_covariates([])
     for old, new in ((read(frame), plain), (plain, read(frame))):
-        with pytest.raises(DataError, match="with covariates cannot be updated by further ones; fit to all the data"):
+        with refused(DataError, "updated by further"):
             with_more(old, new)
 
 
@@ -135,48 +137,48 @@ def test_covariates_of_options_are_differences():
     np.testing.assert_array_equal(known.cells.x, [[-2, -1], [-1, 0], [1, 1]])
     np.testing.assert_array_equal(known.subset(["rum", "milk"]).cells.x, [[1, 0]])
     assert known.with_covariates([]) == data
-    with pytest.raises(DataError, match="no row for 'rum'; the index of the table holds the labels"):
+    with refused(DataError, "'rum'"):
         data.with_option_covariates(described.drop(index="rum"))
-    with pytest.raises(DataError, match="There is a covariate 'price' already"):
+    with refused(DataError, "covariate 'price'"):
         known.with_option_covariates(described[["price"]])
 
 
 @pytest.mark.parametrize(
     ("column", "wrong"),
     [
-        (1.5, "The covariate 'x' is 1.5 in every row, and so tells no two of them apart"),
-        ("A", "The covariate 'x' is 'A' in every row"),
-        ([np.nan, *range(53)], "The covariate 'x' is empty in row 0, and must be known in every row"),
+        (1.5, ("covariate 'x'",)),
+        ("A", ("covariate 'x'", "'A'")),
+        ([np.nan, *range(53)], ("covariate 'x'", "row 0")),
         (
             [1e300, *range(53)],
-            "The largest number of the covariate 'x' is 1e\\+300, which is too far from 1; divide all",
+            ("covariate 'x'", "300"),
         ),
         (
             [1e-300, 0.0] * 27,
-            "The largest number of the covariate 'x' is 1e-300, which is too far from 1; multiply all",
+            ("covariate 'x'", "-300"),
         ),
-        ([np.inf, *range(53)], "The covariate 'x' is infinite in row 0"),
-        ([None, *"AB" * 26, "A"], "A label is missing in row 0, column 'x'"),
-        ([f"no {k}" for k in range(54)], "has a category of its own in each of the 54 rows"),
+        ([np.inf, *range(53)], ("covariate 'x'", "row 0")),
+        ([None, *"AB" * 26, "A"], ("row 0", "column 'x'")),
+        ([f"no {k}" for k in range(54)], ("54 rows",)),
     ],
 )
 def test_columns_that_are_none(frame, column, wrong):
-    with pytest.raises(DataError, match=wrong):
+    with refused(DataError, *wrong):
         th.PairedComparisons.from_trials(frame.assign(x=column), covariates=["x"])
 
 
 @pytest.mark.parametrize(
     ("names", "wrong"),
     [
-        (["y"], "There is no column 'y'"),
-        (["longer", "longer"], "The covariate 'longer' is named twice"),
-        (["left"], "Column 'left' says what was compared"),
-        (["choice"], "or what came of it, and is no covariate"),
-        ([], "No covariate is named"),
+        (["y"], ("There is no column 'y'",)),
+        (["longer", "longer"], ("covariate 'longer'",)),
+        (["left"], ("Column 'left'",)),
+        (["choice"], ("what came",)),
+        ([], ("No covariate is named",)),
     ],
 )
 def test_names_that_are_none(frame, names, wrong):
-    with pytest.raises(DataError, match=wrong):
+    with refused(DataError, *wrong):
         th.PairedComparisons.from_trials(frame, covariates=names)
-    with pytest.raises(DataError, match="There is no covariate 'long'; known are.*'longer'"):
+    with refused(DataError, "covariate 'long'", "'longer'"):
         read(frame).with_covariates(["long"])

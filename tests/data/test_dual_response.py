@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
 from helpers.naive.choice_models import choice_probability
+from helpers.sentences import refused
 
 import thali as th
 from thali.errors import ArgumentError, DataError
@@ -58,7 +59,10 @@ def test_a_logit_has_the_log_likelihood_of_both_answers():
     rows = table()
     data = th.ChoiceExperiment.from_frame(rows, bought="buy")
     model = th.MultinomialLogit("price").fit(data)
-    utility = pd.Series(model._coding_.rows(model._chooser().cells(rows)) @ model.coef_.to_numpy(), rows.index)
+    given = rows.assign(inside=1.0)
+    named = [name.rstrip("]").split("[") for name in model.coef_.index]
+    x = np.column_stack([given[a] == level[0] if level else given[a].astype(float) for a, *level in named])
+    utility = pd.Series(x @ model.coef_.to_numpy(), rows.index)
     total = 0.0
     for _, own in rows.assign(u=utility).groupby(["id", "task"]):
         odds, chosen = np.exp(own["u"].to_numpy()), own["choice"].to_numpy() == 1  # of nothing 1: it lacks everything
@@ -104,18 +108,18 @@ def test_other_tables_say_the_same():
 
 
 BAD = {
-    "absent": ({"bought": "buys"}, {}, DataError, "no column 'buys'"),
-    "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, "bought says itself where nothing would be"),
-    "a word": ({"bought": "buy"}, {"buy": "perhaps"}, DataError, "Column 'buy' is 'perhaps' in task '1'; it must be 1"),
-    "empty": ({"bought": "buy"}, {"buy": None}, DataError, "Column 'buy' is empty in task '1'"),
-    "differs": ({"bought": "buy"}, {"buy": [0, 1, 1] * 12}, DataError, "Column 'buy' differs between the rows in task"),
-    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, "is called 'none' already"),
+    "absent": ({"bought": "buys"}, {}, DataError, ("no column 'buys'",)),
+    "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, ("itself where nothing",)),
+    "a word": ({"bought": "buy"}, {"buy": "perhaps"}, DataError, ("Column 'buy'", "'perhaps'", "task '1'")),
+    "empty": ({"bought": "buy"}, {"buy": None}, DataError, ("Column 'buy'", "task '1'")),
+    "differs": ({"bought": "buy"}, {"buy": [0, 1, 1] * 12}, DataError, ("Column 'buy'",)),
+    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, ("is called 'none' already",)),
 }
 
 
-@pytest.mark.parametrize(("how", "columns", "kind", "sentence"), BAD.values(), ids=BAD)
-def test_bad_answers(how, columns, kind, sentence):
-    with pytest.raises(kind, match=sentence):
+@pytest.mark.parametrize(("how", "columns", "kind", "facts"), BAD.values(), ids=BAD)
+def test_bad_answers(how, columns, kind, facts):
+    with refused(kind, *facts):
         th.ChoiceExperiment.from_frame(table(people=3, tasks=4, **columns), **how)
 
 
@@ -136,5 +140,5 @@ def test_second_answers_of_wide_tables():
         found = th.ChoiceExperiment.from_wide(wide.assign(**{name: [1, 0, 1]}), bought=name, chosen="choice")
         assert found.alternative_labels.tolist() == expected.alternative_labels.tolist()
         assert found.chosen.tolist() == expected.chosen.tolist()
-    with pytest.raises(DataError, match="Column 'choice' holds '0', and beside bought it must hold the product"):
+    with refused(DataError, "Column 'choice'", "'0'"):
         th.ChoiceExperiment.from_wide(wide.assign(buy=[1, 0, 1], choice=[1, 0, 2]), bought="buy")

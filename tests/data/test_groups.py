@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali._data.groups import GroupedData
@@ -23,7 +24,7 @@ def test_options_are_put_into_one_order():
     assert groups["men"].counts[0, 3] == 4 and groups["men"].counts[3, 0] == 2
     np.testing.assert_array_equal(groups["women"].counts[:3, :3], WOMEN.counts)
     assert groups.missing == {"women": ("coffee",), "men": ("milk", "beer")}
-    with pytest.warns(DataWarning, match="'women' did not judge 'coffee'; 'men' did not judge 'milk', 'beer'"):
+    with warned(DataWarning, "'women'", "'coffee'", "'men'", "'milk'"):
         groups.warn_if_unusual()
 
 
@@ -32,14 +33,14 @@ def test_pooled_comparisons_are_counted_together():
     np.testing.assert_array_equal(pooled.counts, 2 * WOMEN.counts)
 
 
-@pytest.mark.parametrize(("last", "said"), [("p1", "2 names of people are"), ("p2", "1 name of a person is")])
-def test_people_in_several_groups_are_told(last, said):
+@pytest.mark.parametrize(("last", "sentence"), [("p1", "2 names of people are"), ("p2", "1 name of a person is")])
+def test_people_in_several_groups_are_told(last, sentence):
     rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": "tea", "respondent": ["p0", "p1"]})
     first, second = (
         th.PairedComparisons.from_trials(table, "a", "b", "chosen", respondent="respondent")
         for table in (rows, rows.assign(respondent=["p0", last]))
     )
-    with pytest.warns(DataWarning, match=f"{said} in several groups, such as 'p0'; they count as different people"):
+    with warned(DataWarning, "'p0'", sentence):
         GroupedData({"x": first, "y": second}).warn_if_unusual()
 
 
@@ -55,7 +56,7 @@ def test_what_is_known_of_people_has_a_row_for_each():
     known = pd.DataFrame({"age": [30, 40, 50]}, [3, 1, 2])
     groups = GroupedData({1: WOMEN, 3: WOMEN}, known)
     assert groups.names == ("1", "3") and groups.people["age"].to_dict() == {"1": 40, "3": 30}
-    for people, said in (
+    for people, sentence in (
         (
             known.loc[[3, 2]],
             "must have a row for each group, by its name; its rows are called '3', '2', and none is '1'",
@@ -64,7 +65,7 @@ def test_what_is_known_of_people_has_a_row_for_each():
         (known.loc[[1, 3, 3]], "must have one row for each group; '3' has 2"),
         ({"age": [1]}, "must be a table with a row for each group; got dict"),
     ):
-        with pytest.raises(DataError, match=said):
+        with pytest.raises(DataError, match=sentence):
             GroupedData({1: WOMEN, 3: WOMEN}, people)
 
 
@@ -74,28 +75,28 @@ def test_similarities_keep_their_judgements():
     groups = GroupedData({"x": one, "y": other})
     assert groups["y"].matrix[0, 2] == 0.6 and groups["y"].judgements.tolist() == [4.0]
     assert groups.missing == {"y": ("b",)}
-    with pytest.raises(DataError, match="Similarities are not counted together"):
+    with refused(DataError, "counted together"):
         groups.pooled()
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "facts"),
     [
-        ([WOMEN], "must be a mapping"),
-        ({}, "There is no group"),
-        ({"a": None}, "Group 'a' must have PairedComparisons, Choices, Similarities or Triplets; got NoneType"),
-        ({"a": WOMEN, "b": th.datasets.numbers()}, "'a' has PairedComparisons, and 'b' Similarities"),
-        ({1: WOMEN, "1": WOMEN}, "different names"),
-        ({"": WOMEN}, "not empty"),
+        ([WOMEN], ("must be a mapping",)),
+        ({}, ("There is no group",)),
+        ({"a": None}, ("Group 'a'", "PairedComparisons", "got NoneType")),
+        ({"a": WOMEN, "b": th.datasets.numbers()}, ("'a' has PairedComparisons, and 'b' Similarities",)),
+        ({1: WOMEN, "1": WOMEN}, ("different names",)),
+        ({"": WOMEN}, ("not empty",)),
     ],
 )
-def test_what_are_no_groups(data, said):
-    with pytest.raises(DataError, match=said):
+def test_what_are_no_groups(data, facts):
+    with refused(DataError, *facts):
         GroupedData(data)
 
 
 def test_an_unknown_group_is_named():
-    with pytest.raises(KeyError, match="no group 'x'; the groups are 'women'"):
+    with refused(KeyError, "group 'x'", "'women'"):
         GroupedData({"women": WOMEN})["x"]
 
 
@@ -104,13 +105,13 @@ def test_copies_are_equal_and_nothing_changes():
     assert copy.deepcopy(groups) == groups == pickle.loads(pickle.dumps(groups))
     with pytest.raises(AttributeError):
         groups.names = ()
-    assert "2 groups: women (22 comparisons), men (6 comparisons); 4 options" in repr(groups)
+    said(repr(groups), "2 groups", "22 comparisons", "6 comparisons", "4 options")
 
 
 def test_many_of_the_same_size_are_not_listed():
     data = th.PairedComparisons([[0, 2], [1, 0]], ["a", "b"])
     alike = GroupedData({str(k): data for k in range(7)})
-    assert str(alike) == "7 groups of 3 comparisons each; 2 options"
+    said(alike, "7 groups", "3 comparisons", "2 options")
     other = GroupedData({**alike, "x": th.PairedComparisons([[0, 2], [2, 0]], ["a", "b"])})
     assert str(other).startswith("8 groups: 0 (3 comparisons), 1 (3 comparisons), ") and "3 more; 2" in str(other)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, said, warned
 from scipy.sparse import coo_array, csr_matrix
 
 from thali._data.pairs import PairedComparisons
@@ -142,9 +143,9 @@ def test_equality(drinks):
 
 
 def test_repr_is_short(drinks):
-    assert repr(drinks) == "PairedComparisons(4 options, 4 pairs, 31 comparisons, 1 component)"
+    said(repr(drinks), "PairedComparisons", "4 options", "4 pairs", "31 comparisons")
     halves = PairedComparisons([[0, 0.5], [1, 0]], weights=True)
-    assert repr(halves) == "PairedComparisons(2 options, 1 pair, a total weight of 1.5, 1 component)"
+    said(repr(halves), "PairedComparisons", "2 options", "1 pair", "1.5")
 
 
 def test_counts_are_whole_unless_declared_weights(drinks):
@@ -171,18 +172,14 @@ def test_warns_of_what_is_not_connected(drinks):
     data = PairedComparisons.from_pairs([("a", "b"), ("c", "d")], labels="abcde")
     with pytest.warns(DataWarning) as caught:
         data.warn_if_unusual()
-    assert str(caught[0].message) == (
-        "The options fall into 2 groups never compared with each other: ('a', 'b'); ('c', 'd'). Choices "
-        "between groups follow from the prior alone. 'e' was never compared: its choices follow from the "
-        "prior alone."
-    )
+    said(caught[0].message, "2 groups", "'a'", "'b'", "'c'")
     assert caught[0].filename == __file__
 
 
 def test_a_long_warning_is_shortened():
     pairs = [(2 * k, 2 * k + 1) for k in range(1000)]
     data = PairedComparisons.from_pairs(pairs, labels=range(3000))
-    with pytest.warns(DataWarning, match=r"1,000 groups .*; and 996 more.* and 994 more were never") as caught:
+    with warned(DataWarning, "1,000 groups", "996 more", "994 more") as caught:
         data.warn_if_unusual()
     assert len(str(caught[0].message)) < 500
 
@@ -252,7 +249,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
 
 def test_a_dense_matrix_of_many_options_is_refused():
     data = PairedComparisons.from_pairs([(0, 1)], labels=range(2001))
-    with pytest.raises(DataError, match="stops at 2,000 options; these are 2,001"):
+    with refused(DataError, "2,000 options", "2,001"):
         _ = data.counts
 
 

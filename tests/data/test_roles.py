@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import pytest
+from helpers.sentences import refused, said
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._data.pairs import PairedComparisons
@@ -82,11 +83,11 @@ def csv(header, rows):
 @pytest.mark.parametrize(("rows", "headers", "kind"), TABLES.values(), ids=TABLES)
 def test_every_shape_is_read_in_every_language(rows, headers, kind, language):
     english, _ = read(csv(headers[0], rows), kind)
-    other, said = read(csv(headers[language], rows), *([kind] if kind == EXPERIMENTS else []))
+    other, sentence = read(csv(headers[language], rows), *([kind] if kind == EXPERIMENTS else []))
     if kind == EXPERIMENTS:  # whose columns keep their names
         assert (other.n_tasks, other.scheme.names) == (english.n_tasks, (headers[language].split(",")[3],))
     else:
-        assert other == english and "not used" not in said and "not read" not in said
+        assert other == english and "not used" not in sentence and "not read" not in sentence
 
 
 @pytest.mark.parametrize("header", [case for _, headers, _ in TABLES.values() for case in headers])
@@ -149,7 +150,7 @@ def test_the_command_line_names_its_options(run, tmp_path):
     path.write_text("winner,loser,nombre\ntea,milk,3\nmilk,water,2\n", encoding="utf-8")
     result = run("fit", path, "--method", "maximum-likelihood")
     assert result.code != 0
-    assert "name it by --respondent or --count, or rename the column." in " ".join(result.err.split())
+    said(" ".join(result.err.split()), "--respondent", "--count")
 
 
 def test_within_a_shape_and_a_language_no_name_means_two_roles():
@@ -171,15 +172,15 @@ def test_every_role_says_what_it_is():
 def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():
     table = load(csv("subject,left,right,choice", TABLES["trials"][0]))
     assert recognise(table, first="left", second="right").shape == "table of trials"
-    with pytest.raises(DataError, match="There is no column 'person'"):
+    with refused(DataError, "column 'person'"):
         recognise(table, respondent="person")
-    with pytest.raises(RecognitionError, match="Nearest is"):
+    with refused(RecognitionError, "Nearest is"):
         recognise(load(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
 
 
 def test_in_python_an_argument_says_which_it_is():
     frame = load(csv("winner,loser,nombre", "tea,milk,3/milk,water,2")).frame
-    with pytest.raises(DataError, match="name it by respondent or count"):
+    with refused(DataError, "respondent or count"):
         PairedComparisons.from_frame(frame)
     assert PairedComparisons.from_frame(frame, count="nombre").n_comparisons == 5
     assert PairedComparisons.from_frame(frame, respondent="nombre").respondents == ("2", "3")

@@ -5,6 +5,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.notebooks import html_of
+from helpers.sentences import refused, said
 
 import thali as th
 from thali._data.people import differing_columns
@@ -30,7 +32,7 @@ def test_the_counts_of_everybody_add_up(data):
         "ann": {"age": 30},
         "bob": {"age": 40},
     }
-    assert repr(data) == "PairedComparisons(3 options, 3 pairs, 5 comparisons, 2 respondents, 1 component)"
+    said(repr(data), "PairedComparisons", "3 options", "3 pairs", "5 comparisons")
     each = data.by_respondent()
     assert sum(one.counts for one in each.values()).tolist() == data.counts.tolist()
     assert each["ann"].counts.tolist() == [[0, 2, 0], [0, 0, 0], [0, 1, 0]]
@@ -64,7 +66,7 @@ def test_equality_digest_pickle_and_file(data):
     arrays = {}
     again = decoded(encoded(data, arrays), arrays)
     assert again == data and again.people.equals(data.people)
-    with pytest.raises(ValueError, match="do not say who answered; read them with their column of respondents"):
+    with refused(ValueError, "column of respondents"):
         bare.by_respondent()
 
 
@@ -73,7 +75,7 @@ def test_choices_have_people_too():
     frame = frame.assign(chosen=[1, 0, 0, 1, 1, 0], sex=list("ffffmm"), price=range(6))
     data = th.Choices(frame)
     assert data.respondents == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
-    assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in data._repr_html_()
+    assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in html_of(data)
     assert np.array_equal(th.Choices(frame.drop(columns="sex")).counts, data.counts)
 
 
@@ -97,5 +99,5 @@ def test_columns_that_are_the_same_for_all_people_do_not_tell_them_apart():
     frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")})
     data = th.PairedComparisons.from_trials(frame, respondent="who")
     assert list(data.people.columns) == ["age", "study"] and differing_columns(data.people) == ["age"]
-    assert "age" in data._repr_html_() and "study" not in data._repr_html_()
+    assert "age" in html_of(data) and "study" not in html_of(data)
     assert differing_columns(None) == []

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import said
 
 import thali as th
 
@@ -24,7 +25,7 @@ def counted(data):
 def test_rows_of_names_are_counted():
     data = th.Triplets(TEA)
     assert data.labels == ("tea", "coffee", "brick", "wall")
-    assert str(data) == "4 objects, 2 sets of 3 pairs, 3 answers"
+    said(data, "4 objects", "2 sets", "3 pairs", "3 answers")
     first = frozenset(map(frozenset, [("tea", "coffee"), ("tea", "brick"), ("coffee", "brick")]))
     assert counted(data)[first] == {frozenset(("tea", "coffee")): 2}
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from helpers.naive import latent_features as naive
 from helpers.real_data import needs_data, real_data
+from helpers.sentences import refused
 from scipy.stats import binom
 
+import thali._data.kinds as kinds
 from thali import datasets
-from thali._data import kinds
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._reading.recognise import read
@@ -57,7 +58,7 @@ def test_paris_rome_draws():
 
 @pytest.mark.parametrize("comparisons", [0, -3, 2.5, "many", True])
 def test_paris_rome_refuses(comparisons):
-    with pytest.raises(ArgumentError, match="`comparisons` must be a whole number of 1 or more"):
+    with refused(ArgumentError, "`comparisons`"):
         datasets.paris_rome(comparisons)
 
 
@@ -130,13 +131,13 @@ def test_additive_with_hardly_any_features_still_varies(seed):
 @pytest.mark.parametrize(
     ("arguments", "messages"),
     [
-        ({"n": 2}, "n must be a whole number of 3 or more; got 2"),
-        ({"n_features": 0}, "n_features must be a whole number of 1 or more"),
-        ({"sigma": 0}, "sigma is the standard deviation of the noise and must be a finite number above 0"),
+        ({"n": 2}, ("got 2",)),
+        ({"n_features": 0}, ("n_features",)),
+        ({"sigma": 0}, ("sigma", "above 0")),
     ],
 )
 def test_additive_refuses(arguments, messages):
-    with pytest.raises(ArgumentError, match=messages):
+    with refused(ArgumentError, *messages):
         datasets.additive(**arguments)
 
 
@@ -147,12 +148,8 @@ def test_catalogue_tells_name_kind_description_and_source():
 
 
 def test_unknown_name():
-    with pytest.raises(DataError) as caught:
+    with refused(DataError, "'celebrites'", "'celebrities'", "'numbers'", "'paris_rome'"):
         datasets.load("celebrites")
-    assert str(caught.value) == (
-        "There is no bundled data set 'celebrites'; there are 'celebrities', 'numbers', 'paris_rome'. Did you mean "
-        "'celebrities'?"
-    )
 
 
 def test_triplets_follow_the_model_that_made_them():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._designs.products import DRAWS, information, informations, prior_draws
@@ -48,7 +49,7 @@ def test_draws_have_the_means_and_the_spread_that_were_given():
 
 @pytest.mark.fit  # takes a second
 def test_a_bayesian_design_is_better_on_average():
-    how = {"tasks": 6, "alternatives": 3, "random_seed": 1}
+    how = {"tasks": 4, "alternatives": 3, "random_seed": 1}
     certain = th.designs.choice(ATTRIBUTES, prior=PRIOR, **how)
     bayesian = th.designs.choice(ATTRIBUTES, prior=PRIOR, prior_sd=SD, **how)
     both = [th.designs.check(each, PRIOR, prior_sd=SD) for each in (certain, bayesian)]
@@ -90,28 +91,28 @@ def test_a_pilot_says_how_uncertain_its_utilities_are(pilot):
 
 @pytest.mark.fit
 @pytest.mark.parametrize(
-    ("attributes", "how", "said"),
+    ("attributes", "how", "facts"),
     [
-        (ATTRIBUTES | {"price": [5, 12]}, {}, "knows no 'price' of '12'; give utilities, or leave these levels out"),
-        (ATTRIBUTES | {"size": ["S", "L"]}, {}, "knows no 'size' of 'S', 'L'"),
-        (ATTRIBUTES, {"prior_sd": 1.0}, "prior_sd is of utilities that are given; a fitted model says"),
+        (ATTRIBUTES | {"price": [5, 12]}, {}, ("'price'", "'12'")),
+        (ATTRIBUTES | {"size": ["S", "L"]}, {}, ("knows no 'size' of 'S', 'L'",)),
+        (ATTRIBUTES, {"prior_sd": 1.0}, ("prior_sd",)),
     ],
 )
-def test_a_pilot_that_does_not_know_what_is_asked(pilot, attributes, how, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_a_pilot_that_does_not_know_what_is_asked(pilot, attributes, how, facts):
+    with refused(ArgumentError, *facts):
         th.designs.choice(attributes, 8, 3, none=True, prior=pilot, **how)
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "facts"),
     [
-        ({"prior_sd": -1.0}, "prior_sd of 'brand' must be numbers of 0 or more"),
-        ({"prior_sd": {"zoom": 1.0}}, "prior_sd names 'zoom', which is no attribute"),
-        ({"prior_sd": {"brand": [0.0, 1.0]}}, "prior_sd of 'brand' must be one number for each of its 3 levels"),
-        ({"prior_sd": "much"}, "prior_sd of 'brand' must be numbers of 0 or more"),
-        ({"prior": {"brand": {"Z": 1.0}}}, "prior: 'brand' has no level 'Z', only 'A', 'B', 'C'"),
+        ({"prior_sd": -1.0}, ("prior_sd", "'brand'")),
+        ({"prior_sd": {"zoom": 1.0}}, ("prior_sd", "names 'zoom'")),
+        ({"prior_sd": {"brand": [0.0, 1.0]}}, ("prior_sd", "'brand'", "3 levels")),
+        ({"prior_sd": "much"}, ("prior_sd", "'brand'")),
+        ({"prior": {"brand": {"Z": 1.0}}}, ("'brand'", "level 'Z'", "'A'", "'B'")),
     ],
 )
-def test_mistakes(how, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_mistakes(how, facts):
+    with refused(ArgumentError, *facts):
         th.designs.choice(ATTRIBUTES, 8, 3, **how)

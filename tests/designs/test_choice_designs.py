@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali import designs
@@ -209,7 +210,7 @@ def test_what_a_design_cannot_tell():
     same = table.assign(copy=table["brand"].astype(str).str.lower())
     checked = designs.check(same)
     assert checked.d_error == np.inf and checked.d_efficiency == 0.0
-    assert "cannot tell brand[B], brand[C], copy[b], copy[c]" in checked.note
+    assert "brand[B], brand[C], copy[b]" in checked.note
     unseen = table.assign(price=pd.Categorical(table["price"], [9, 12, 15, 20], ordered=True))
     assert designs.check(unseen).d_efficiency == 0.0 and designs.check(unseen).balance["times"].eq(0).sum() == 1
     assert "D-error" in str(checked) and set(checked.tables()) >= {"table", "balance", "overlap", "numbers"}
@@ -218,70 +219,66 @@ def test_what_a_design_cannot_tell():
 MISTAKES = [
     (
         {"attributes": ["brand"]},
-        "attributes must map the name of each attribute to its levels, such as {'price': [9, 12]}; got ['brand'].",
+        ("attributes", "'price'", "12"),
     ),
-    ({"attributes": {"a": [1, 1]}}, "attributes: 'a' must have two different levels or more; got [1, 1]."),
-    ({"attributes": {"a": "xy"}}, "attributes: 'a' must have two different levels or more; got 'xy'."),
+    ({"attributes": {"a": [1, 1]}}, ("attributes: 'a' must",)),
+    ({"attributes": {"a": "xy"}}, ("'a'", "got 'xy'")),
     (
         {"attributes": {"task": [1, 2]}},
-        "attributes: 'task' is a column of every design; give the attribute another name.",
+        ("'task'",),
     ),
-    ({"tasks": 0}, "tasks must be a whole number of 1 or more; got 0."),
-    ({"alternatives": 1}, "alternatives must be a whole number of 2 or more; got 1."),
-    ({"alternatives": 19}, "alternatives is 19, which is more than there are different products; ask for fewer."),
+    ({"tasks": 0}, ("tasks", "got 0")),
+    ({"alternatives": 1}, ("alternatives", "got 1")),
+    ({"alternatives": 19}, ("alternatives", "19")),
     (
         {"tasks": 2},
-        "tasks: 2 tasks in all tell 4 numbers at most, and there are 5 coefficients; ask for 3 tasks or more, or for "
-        "more versions.",
+        ("2 tasks", "4 numbers", "5 coefficients", "3 tasks"),
     ),
-    ({"none": "no"}, "none must be True or False; got 'no'."),
-    ({"versions": 0}, "versions must be a whole number of 1 or more; got 0."),
-    ({"prohibited": [{"zoom": ["no", "yes"]}]}, "prohibited leaves no product; allow some."),
+    ({"none": "no"}, ("none", "got 'no'")),
+    ({"versions": 0}, ("versions", "got 0")),
+    ({"prohibited": [{"zoom": ["no", "yes"]}]}, ("product; allow some",)),
     (
         {"prohibited": [{"brand": "A", "zoom": ["no", "yes"]}]},
-        "prohibited leaves no product with brand = A; allow one, or leave the level out.",
+        ("product with brand",),
     ),
     (
         {"prohibited": ["A"]},
-        "prohibited must list what no product may have together, such as [{'brand': 'A', 'price': [9, 12]}]; got 'A'.",
+        ("prohibited", "'brand'", "'A'", "'price'"),
     ),
-    ({"prohibited": {"brend": "A"}}, "prohibited names 'brend', which is no attribute. Did you mean 'brand'?"),
-    ({"prohibited": {"brand": "D"}}, "prohibited: 'brand' has no level 'D', only 'A', 'B', 'C'."),
+    ({"prohibited": {"brend": "A"}}, ("prohibited", "names 'brend'", "'brand'")),
+    ({"prohibited": {"brand": "D"}}, ("'brand'", "level 'D'", "'A'", "'B'")),
     (
         {"prohibited": [{"brand": ["A", "B"], "zoom": "yes"}, {"brand": "C", "zoom": "no"}], "tasks": 20},
-        "prohibited leaves products that cannot tell the effects of 'brand', 'zoom' apart; allow more, or leave an "
-        "attribute out.",
+        ("'brand'", "'zoom'"),
     ),
     (
         {"prior": 3},
-        "prior must map attributes to the utilities of their levels, or to that of one more of a number, such as "
-        "{'price': -0.2}, or be a logit that was fitted to a pilot; got 3.",
+        ("prior", "'price'", "-0.2", "got 3"),
     ),
-    ({"prior": {"none": 1}}, "prior names 'none', which is no attribute."),
-    ({"prior": {"zoom": [1]}}, "prior has 1 utilities of 'zoom', which has 2 levels."),
-    ({"prior": {"zoom": {"no": np.nan}}}, "prior of 'zoom' must be finite numbers; got nan."),
+    ({"prior": {"none": 1}}, ("prior", "names 'none'")),
+    ({"prior": {"zoom": [1]}}, ("prior", "1 utilities", "'zoom'", "2 levels")),
+    ({"prior": {"zoom": {"no": np.nan}}}, ("'zoom'", "got nan")),
     (
         {"prior": {"zoom": -1}},
-        "prior of 'zoom' must be one utility a level, since its levels are no numbers; got -1.",
+        ("'zoom'", "got -1"),
     ),
 ]
 
 
-@pytest.mark.parametrize(("how", "said"), MISTAKES)
-def test_mistakes(how, said):
+@pytest.mark.parametrize(("how", "facts"), MISTAKES)
+def test_mistakes(how, facts):
     arguments = {"attributes": THREE, "tasks": 9, "alternatives": 3} | how
-    with pytest.raises(ArgumentError) as error:
+    with refused(ArgumentError, *facts):
         designs.choice(**arguments, random_seed=1)
-    assert str(error.value) == said
 
 
 def test_mistakes_of_a_check():
     for wrong in ("design.csv", design().drop(columns="task")):
-        with pytest.raises(ArgumentError, match="design must be a table with the columns 'task' and 'alternative'"):
+        with refused(ArgumentError, "design", "'task'", "'alternative'"):
             designs.check(wrong)
     with pytest.raises(DataError):
         designs.check(pd.concat([design(), design()]))  # every alternative twice
-    with pytest.raises(ArgumentError, match="standard_error is the error and must be a finite number above 0"):
+    with refused(ArgumentError, "standard_error", "above 0"):
         designs.check(design(), standard_error=0)
 
 
@@ -315,7 +312,7 @@ def test_interactions_have_the_naive_information():
     np.testing.assert_allclose(checked.table["se"], np.sqrt(np.diag(np.linalg.inv(total))), rtol=1e-9)
     alone = designs.check(design(), interactions=[("brand", "price")], respondents=1)
     assert checked.d_error < alone.d_error  # of the design that did not look at them
-    with pytest.raises(ArgumentError, match="coefficients; ask for 5 tasks or more"):
+    with refused(ArgumentError, "5 tasks"):
         designs.choice(THREE, 4, 3, random_seed=1, interactions=[("brand", "price")])
 
 
@@ -345,14 +342,14 @@ def test_no_product_is_worse_than_another_of_its_task():
     assert [designs.check(each, directions=WAYS).dominated for each in (free, kept)] == counts
     assert "worse than another" in str(designs.check(kept, directions=WAYS))
     two = {"price": [1, 2], "zoom": ["no", "yes"]}
-    with pytest.raises(ArgumentError, match="directions leave no task of 3 products of which none is worse"):
+    with refused(ArgumentError, "directions", "3 products"):
         designs.choice(two, 4, 3, none=True, directions=WAYS, random_seed=1)
 
 
 @pytest.mark.fit  # for its time
 def test_every_version_shows_each_level_as_often_as_can_be():
     for how in ({}, {"prior": PRIOR}, {"directions": WAYS}):
-        found = designs.choice(THREE, 4, 3, versions=5, random_seed=1, **how)
+        found = designs.choice(THREE, 4, 3, versions=3, random_seed=1, **how)
         balance = designs.check(found).balance
         assert (balance["most"] - balance["least"] <= (1 if not how else 2)).all(), how
 
@@ -362,67 +359,67 @@ def test_tasks_held_out_stand_last_in_every_version():
     """With prices that no other task has; they tell nothing of errors."""
     fixed = [{"brand": "A", "price": 10, "zoom": "no"}, {"brand": "C", "price": "12", "zoom": "yes"}]
     how = {"versions": 2, "none": True, "random_seed": 1}
-    found = designs.choice(THREE, 9, 3, holdouts=[fixed, pd.DataFrame(fixed)], **how)
+    found = designs.choice(THREE, 4, 3, holdouts=[fixed, pd.DataFrame(fixed)], **how)
     held = found[found["held_out"] == 1]
     assert held.groupby(["version", "task"], observed=True).size().to_dict() == {
-        (version, task): 3 for version in (1, 2) for task in (10, 11)
+        (version, task): 3 for version in (1, 2) for task in (5, 6)
     }
     assert held["price"].dropna().unique().tolist() == [10, 12]
-    alone = designs.choice(THREE, 9, 3, **how)
+    alone = designs.choice(THREE, 4, 3, **how)
     rest = found[found["held_out"] == 0].drop(columns="held_out").reset_index(drop=True)
     assert rest.astype(str).equals(alone.astype(str))
     pd.testing.assert_frame_equal(designs.check(found).table, designs.check(alone).table)
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "facts"),
     [
-        ({"overlap": "some"}, "overlap must be one of"),
-        ({"interactions": [("brand", "size")]}, "interactions names 'size', which is no attribute"),
-        ({"interactions": ["brand"]}, "interactions must list pairs of attributes"),
-        ({"interactions": [("brand", "brand")]}, "interactions must list pairs of attributes"),
-        ({"directions": {"price": "down"}}, "directions of 'price' must be 'increasing' or 'decreasing'; got 'down'"),
-        ({"directions": {"size": "increasing"}}, "directions names 'size', which is no attribute"),
-        ({"directions": "price"}, "directions must map attributes"),
-        ({"directions": WAYS, "prior": {"price": 0.1}}, "prior prefers price 12 to 9, and directions say that 'price'"),
-        ({"holdouts": [[{"brand": "A"}, {"brand": "B"}]]}, "a product of task 1 has no 'price', 'zoom'"),
-        ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}]]}, "task 1 must be a table of two products or more"),
-        ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no", "size": 1}] * 2]}, "'size' of task 1 is no attribute"),
-        ({"holdouts": [[{"brand": "Z", "price": 9, "zoom": "no"}] * 2]}, "'brand' of a product of task 1 is 'Z'"),
+        ({"overlap": "some"}, ("overlap",)),
+        ({"interactions": [("brand", "size")]}, ("interactions", "names 'size'")),
+        ({"interactions": ["brand"]}, ("interactions",)),
+        ({"interactions": [("brand", "brand")]}, ("interactions",)),
+        ({"directions": {"price": "down"}}, ("'price'", "'increasing'", "'decreasing'", "got 'down'")),
+        ({"directions": {"size": "increasing"}}, ("directions", "names 'size'")),
+        ({"directions": "price"}, ("directions must map attributes",)),
+        ({"directions": WAYS, "prior": {"price": 0.1}}, ("12", "'price'")),
+        ({"holdouts": [[{"brand": "A"}, {"brand": "B"}]]}, ("task 1", "'price'", "'zoom'")),
+        ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}]]}, ("task 1",)),
+        ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no", "size": 1}] * 2]}, ("'size'", "task 1")),
+        ({"holdouts": [[{"brand": "Z", "price": 9, "zoom": "no"}] * 2]}, ("'brand'", "task 1", "'Z'")),
         (
             {"prohibited": {"brand": "A", "zoom": "no"}, "holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}] * 2]},
-            "task 1 has the product brand A, price 9, zoom no, which is prohibited; change it, or allow it",
+            ("task 1", "9, zoom"),
         ),
     ],
 )
-def test_mistakes_of_what_is_asked_besides(how, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_mistakes_of_what_is_asked_besides(how, facts):
+    with refused(ArgumentError, *facts):
         made(**how)
 
 
 @pytest.mark.parametrize(
-    ("attributes", "how", "said"),
+    ("attributes", "how", "facts"),
     [
         (
             THREE,
             {"prohibited": {"brand": "A", "zoom": "yes"}, "interactions": [("price", "zoom"), ("brand", "zoom")]},
-            "prohibited leaves products that cannot tell the interaction of 'brand' and 'zoom' from other effects",
+            ("'brand'", "'zoom'"),
         ),
         (
             TWO,
             {"directions": WAYS, "interactions": [("price", "zoom")]},
-            "directions leave tasks that cannot tell the interaction of 'price' and 'zoom' from other effects; leave a",
+            ("directions", "'price'", "'zoom'"),
         ),
         (
             TWO,
             {"directions": WAYS, "prohibited": {"price": [10, 11], "zoom": "no"}},
-            "directions and what is prohibited leave tasks that cannot tell the effects of 'price', 'zoom' apart",
+            ("'price'", "'zoom'"),
         ),
     ],
 )
-def test_what_no_design_could_tell_is_said_before_one_is_searched(attributes, how, said, monkeypatch):
+def test_what_no_design_could_tell_is_said_before_one_is_searched(attributes, how, facts, monkeypatch):
     monkeypatch.delattr(choosing, "random_design")
-    with pytest.raises(ArgumentError, match=said):
+    with refused(ArgumentError, *facts):
         designs.choice(attributes, 20, 2, **how)
 
 
@@ -487,5 +484,5 @@ def test_power_is_that_of_a_normal_estimate():
     table = designs.power(designs.choice(three, 8, 3, random_seed=1), {"price": -0.2}, 200, 1.5, 100, random_seed=1)
     brands = table.loc[["brand[B]", "brand[C]"]]
     assert (abs(brands["estimate"]) < 5 * brands["sd"] / 10).all() and (brands["power"] < 0.16).all()
-    with pytest.raises(ArgumentError, match="spread, the standard deviation between people, must be 0 or more"):
+    with refused(ArgumentError, "standard deviation between"):
         designs.power(found, prior, spread=-1)

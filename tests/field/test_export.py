@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, said
 
 import thali as th
 from thali._reading.recognise import read
@@ -67,8 +68,9 @@ def of_psychopy(rows, kind, rng):
 
 @pytest.mark.parametrize("kind", READ)
 def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
-    said = th.field.export(design_of(kind), tmp_path, "psychopy", kind, study=STUDY)
-    assert "what answers is called " in said and said.endswith("to be written there: consent and questions.")
+    message = th.field.export(design_of(kind), tmp_path, "psychopy", kind, study=STUDY)
+    assert "what answers is called " in message
+    said(message, "written there: consent")
     rows = rows_of(tmp_path / "trials.csv")
     assert all(name.isidentifier() for name in rows[0])  # or a loop refuses them
     of_psychopy(rows, kind, np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
@@ -99,7 +101,8 @@ def test_numbers_of_answers_mean_the_options_of_the_design(tmp_path, best, worst
     (tmp_path / "design.csv").write_text("task,option1,option2,option3\n1,tea,milk,coffee\n")
     (tmp_path / "data.csv").write_text(f"ResponseId,{best},{worst}\nR_1,3,1\nR_2,,\n")
     data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
-    assert data.example().startswith("'coffee' best and 'tea' worst") and len(data.respondents) == 1
+    assert len(data.respondents) == 1
+    said(data.example(), "'coffee'", "'tea'")
 
 
 def test_a_number_more_than_two_options_is_no_preference(tmp_path):
@@ -122,10 +125,10 @@ def test_versions(tmp_path):
     place = {label: k for k, label in enumerate(data.labels)}
     assert data.counts.sum() == 3 and data.counts[place[str(own["option1"])], place[str(own["option2"])]] >= 1
     (tmp_path / "data.csv").write_text(table.replace("version", "v"))
-    with pytest.raises(DataError, match="has 2 versions, and no column of the answers says which of them a person had"):
+    with refused(DataError, "2 versions"):
         read(tmp_path / "data.csv", design=tmp_path / "design.csv")
     (tmp_path / "data.csv").write_text("session,version,q\nx,1,2\n")
-    with pytest.raises(DataError, match="The design has 5 sets, and no columns of the answers are called like"):
+    with refused(DataError, "5 sets"):
         read(tmp_path / "data.csv", design=tmp_path / "design.csv")
 
 
@@ -171,7 +174,7 @@ def test_a_third_option_called_3_is_no_tie(tmp_path):
 def test_columns_of_people_called_like_those_of_the_sets_are_refused(tmp_path):
     (tmp_path / "design.csv").write_text("task,left,right\n1,a,b\n2,b,c\n")
     (tmp_path / "data.csv").write_text("session,left,chosen_1,chosen_2\nx,yes,a,c\n")
-    with pytest.raises(DataError, match="Both the answers and the design have a column 'left'"):
+    with refused(DataError, "column 'left'"):
         read(tmp_path / "data.csv", design=tmp_path / "design.csv")
 
 
@@ -183,27 +186,27 @@ def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tool", "design", "settings", "sentence"),
+    ("tool", "design", "settings", "facts"),
     [
-        ("word", DRINKS, {}, "to must be one of jspsych, psychopy; got 'word'."),
-        ("psychopy", DRINKS, {"kind": "ranking"}, "Rankings go to jspsych alone; for psychopy ask best-worst"),
-        ("psychopy", design_of("choice"), {"study": {"dual": True}}, "dual goes to jspsych alone"),
-        ("psychopy", DRINKS, {"study": {"no_preference": True}}, "no key says no preference"),
-        ("psychopy", ["[__import__('os').system('id')]", "tea"], {}, 'psychopy would run a part of "[__import__('),
-        ("psychopy", ["=1+1", "tea"], {}, "psychopy would run a part of '=1+1'"),
-        ("psychopy", ["$tea", "tea"], {}, "psychopy would run a part of '$tea'"),
-        ("psychopy", ["7", "2", "9"], {"kind": "best"}, "psychopy writes the place of what was chosen, such as '2'"),
-        ("psychopy", ["N/A", "tea"], {}, "PsychoPy reads 'N/A' as no value; call it otherwise."),
-        ("psychopy", ["1,5", "2,5"], {}, "PsychoPy would show '1,5' as another number beside texts"),
-        ("psychopy", ["8", "9.5"], {}, "PsychoPy would show '8' as '8.0'; word it otherwise."),
-        ("psychopy", ["TRUE", "FALSE"], {}, "PsychoPy would show 'TRUE' as 'True'"),
-        ("psychopy", PRODUCTS.assign(price=["1.50", "2.50"] * 2), {}, "PsychoPy would show '1.50' as '1.5'"),
-        ("psychopy", PRODUCTS.assign(price=["007", "8"] * 2), {}, "PsychoPy would show '007' as '7'"),
-        ("psychopy", PRODUCTS.assign(price=["1e3", "8"] * 2), {}, "PsychoPy would show '1e3' as '1000.0'"),
-        ("psychopy", ["tea", "12"], {}, "PsychoPy would show '12' as another number beside texts"),
+        ("word", DRINKS, {}, ("got 'word'",)),
+        ("psychopy", DRINKS, {"kind": "ranking"}, ("psychopy ask best-worst",)),
+        ("psychopy", design_of("choice"), {"study": {"dual": True}}, ("goes to jspsych",)),
+        ("psychopy", DRINKS, {"study": {"no_preference": True}}, ("says no preference",)),
+        ("psychopy", ["[__import__('os').system('id')]", "tea"], {}, ('part of "[__import__(',)),
+        ("psychopy", ["=1+1", "tea"], {}, ("'=1+1'",)),
+        ("psychopy", ["$tea", "tea"], {}, ("'$tea'",)),
+        ("psychopy", ["7", "2", "9"], {"kind": "best"}, ("'2'", "writes the place")),
+        ("psychopy", ["N/A", "tea"], {}, ("PsychoPy", "'N/A'")),
+        ("psychopy", ["1,5", "2,5"], {}, ("PsychoPy", "'1,5'")),
+        ("psychopy", ["8", "9.5"], {}, ("PsychoPy", "'8'", "'8.0'")),
+        ("psychopy", ["TRUE", "FALSE"], {}, ("PsychoPy", "'TRUE'", "'True'")),
+        ("psychopy", PRODUCTS.assign(price=["1.50", "2.50"] * 2), {}, ("PsychoPy would show '1.50' as '1.5'",)),
+        ("psychopy", PRODUCTS.assign(price=["007", "8"] * 2), {}, ("PsychoPy would show '007' as '7'",)),
+        ("psychopy", PRODUCTS.assign(price=["1e3", "8"] * 2), {}, ("PsychoPy would show '1e3' as '1000.0'",)),
+        ("psychopy", ["tea", "12"], {}, ("PsychoPy", "'12'")),
     ],
 )
-def test_what_another_tool_cannot_ask_or_would_run(tmp_path, tool, design, settings, sentence):
-    with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
+def test_what_another_tool_cannot_ask_or_would_run(tmp_path, tool, design, settings, facts):
+    with refused((DataError, ArgumentError), *facts):
         th.field.export(design, tmp_path / "out", tool, **settings)
     assert not (tmp_path / "out").exists()

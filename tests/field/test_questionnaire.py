@@ -8,10 +8,12 @@ from importlib.resources import files
 
 import pandas as pd
 import pytest
+from helpers import limits
+from helpers.handed_in import KINDS
 from helpers.places import PROJECT
+from helpers.sentences import refused, said
 
 import thali as th
-from thali._field.asked import KINDS
 from thali._field.study import LANGUAGES, Study, words_in
 from thali.errors import ArgumentError, DataError
 
@@ -35,7 +37,8 @@ def test_a_page_of_every_kind_is_small_and_may_load_nothing(kind, tmp_path):
     page = th.field.questionnaire(design, tmp_path / "study.html", kind=kind)
     assert (tmp_path / "study.html").read_text("utf-8") == page and len(page.encode()) < 200_000
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
-    assert policy.startswith("default-src 'none'; img-src data:;") and "connect" not in policy
+    assert "connect" not in policy
+    said(policy, "'none'")
     assert "http:" not in page and "https:" not in page  # nothing is named that could be loaded
     assert page == th.field.questionnaire(design, kind=kind)
 
@@ -43,7 +46,7 @@ def test_a_page_of_every_kind_is_small_and_may_load_nothing(kind, tmp_path):
 def test_only_the_address_of_the_study_is_allowed():
     page = th.field.questionnaire(DRINKS, study={"post": "https://example.org/answers?key=1"})
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
-    assert " connect-src https://example.org/answers;" in policy and page.count("https:") == 2
+    assert "connect-src https://example.org/answers;" in policy and page.count("https:") == 2
 
 
 def test_labels_and_words_that_attack_are_text():
@@ -131,14 +134,14 @@ def test_a_design_in_a_workbook_is_asked_and_one_that_is_set_for_a_text_is_refus
     (tmp_path / "tables.xlsx").unlink()
     (tmp_path / "design.md").write_text("| a |")
     for path in (tmp_path, tmp_path / "design.md"):
-        with pytest.raises(DataError, match="design.md is a table for a text; write the design as CSV or Excel"):
+        with refused(DataError, "write the design"):
             th.field.questionnaire(path)
 
 
 def test_products_of_further_trials_have_the_attributes_of_the_design():
     shown = [{"brand": "A", "price": 1}, {"brand": "B", "price": 2, "colour": "red"}]
     for name, more in (("practice", {}), ("catch", {"answer": 1})):
-        with pytest.raises(DataError, match=f"A product of a {name} trial has 'colour', which is no attribute of"):
+        with refused(DataError, "'colour'", name):
             th.field.questionnaire(products(), study={name: [{"products": shown, **more}]})
 
 
@@ -168,86 +171,86 @@ def test_a_study_in_german_with_words_of_its_own(tmp_path):
 
 QUESTION = {"name": "age", "ask": "How old are you?"}
 REFUSED = [
-    ({"titel": "x"}, "A study has no 'titel'; it may have title,"),
-    ({"language": "fr"}, "'language' must be 'en' or 'de'; got 'fr'."),
-    ({"breaks": 0}, "'breaks' must be a whole number of 1 or more; got 0."),
-    ({"no_preference": "yes"}, "'no_preference' must be true or false; got 'yes'."),
-    ({"post": "javascript:alert(1)"}, "'post' must be an address such as 'https://example.org/answers'; got"),
-    ({"post": "data:text/html,<script>alert(1)</script>"}, "'post' must be an address"),
-    ({"pictures": {"tea": "javascript:alert(1)"}}, "There is no picture 'javascript:alert(1)'"),
-    ({"post": "http://example.org"}, "http sends answers that everybody on the way can read"),
-    ({"post": "https://example.org/a; script-src *"}, "'post' must be an address"),
-    ({"post": "https://me:word@example.org/"}, "'post' must be an address"),
-    ({"post": "//example.org"}, "'post' must be an address"),
-    ({"words": {"strat": "Go"}}, "There is no word 'strat' to replace. Did you mean 'start'?"),
-    ({"words": {"progress": "{donne} of {all}"}}, "The word 'progress' may name {all}, {done} in braces; got {donne}."),
-    ({"words": {"start": "{"}}, "has a brace that is alone"),
-    ({"words": "x"}, "'words' must be a table, [words] with a line for each name"),
-    ({"questions": [QUESTION | {"name": "my age"}]}, "one word of letters and digits; got 'my age'."),
-    ({"questions": [QUESTION | {"name": "rank"}]}, "The question 'rank' would be read as the column of the rank"),
-    ({"questions": [QUESTION, QUESTION]}, "Two questions are called 'age'; the names must differ."),
-    ({"questions": [QUESTION | {"kind": "choice"}]}, "The question 'age' needs choices"),
-    ({"questions": [QUESTION | {"least": 1}]}, "The question 'age' is of kind text, which has no 'least'."),
-    ({"questions": [{"name": "age"}]}, "The question 'age' needs a text"),
-    ({"practice": [{"options": ["cat"]}]}, "A practice trial shows two or more; got ['cat']."),
-    ({"practice": [{"options": ["a", "b", "c"]}]}, "A practice trial of pairs shows 2, as all trials do; got 3."),
-    ({"catch": [{"options": ["a", "b"]}]}, "A catch trial needs its right answer, one of 'a', 'b'; got ''."),
-    ({"catch": [{"options": ["a", "1e2"], "answer": "a"}]}, "The option '1e2' would come back as the number '100'"),
-    ({"catch": [{"products": [{"brand": "A"}, {}], "answer": 1}]}, "A catch trial of pairs needs options ="),
-    ({"pictures": {"wine": "wine.png"}}, "There is a picture of 'wine', which is no option."),
-    ({"pictures": {"tea": "nothing.png"}}, "There is no picture 'nothing.png'"),
-    ({"scale": {"steps": 12}}, "A scale has 2 to 11 steps; got 12."),
-    ({"dual": True}, "dual asks whether a product would really be chosen; pairs shows none."),
-    ({"size": 3}, "size is of sets; pairs shows 2 options at a time."),
-    ({"per_person": 7}, "per_person must be 6 at most, all sets that there are; got 7."),
+    ({"titel": "x"}, ("'titel'",)),
+    ({"language": "fr"}, ("'language'", "'en'", "'de'", "got 'fr'")),
+    ({"breaks": 0}, ("'breaks'", "got 0")),
+    ({"no_preference": "yes"}, ("'no_preference'", "got 'yes'")),
+    ({"post": "javascript:alert(1)"}, ("'post'", "'https://example.org/answers'")),
+    ({"post": "data:text/html,<script>alert(1)</script>"}, ("'post'",)),
+    ({"pictures": {"tea": "javascript:alert(1)"}}, ("'javascript:alert(1)'",)),
+    ({"post": "http://example.org"}, ("answers that everybody",)),
+    ({"post": "https://example.org/a; script-src *"}, ("'post'",)),
+    ({"post": "https://me:word@example.org/"}, ("'post'",)),
+    ({"post": "//example.org"}, ("'post'",)),
+    ({"words": {"strat": "Go"}}, ("'strat'", "'start'")),
+    ({"words": {"progress": "{donne} of {all}"}}, ("'progress'",)),
+    ({"words": {"start": "{"}}, ("has a brace",)),
+    ({"words": "x"}, ("'words'",)),
+    ({"questions": [QUESTION | {"name": "my age"}]}, ("got 'my age'",)),
+    ({"questions": [QUESTION | {"name": "rank"}]}, ("'rank'",)),
+    ({"questions": [QUESTION, QUESTION]}, ("'age'",)),
+    ({"questions": [QUESTION | {"kind": "choice"}]}, ("'age'",)),
+    ({"questions": [QUESTION | {"least": 1}]}, ("'age'", "'least'")),
+    ({"questions": [{"name": "age"}]}, ("'age'",)),
+    ({"practice": [{"options": ["cat"]}]}, ("'cat'",)),
+    ({"practice": [{"options": ["a", "b", "c"]}]}, ("got 3",)),
+    ({"catch": [{"options": ["a", "b"]}]}, ("'a'", "'b'")),
+    ({"catch": [{"options": ["a", "1e2"], "answer": "a"}]}, ("option '1e2'", "'100'")),
+    ({"catch": [{"products": [{"brand": "A"}, {}], "answer": 1}]}, ("pairs needs options",)),
+    ({"pictures": {"wine": "wine.png"}}, ("'wine'",)),
+    ({"pictures": {"tea": "nothing.png"}}, ("'nothing.png'",)),
+    ({"scale": {"steps": 12}}, ("11 steps", "got 12")),
+    ({"dual": True}, ("product would really",)),
+    ({"size": 3}, ("size", "2 options")),
+    ({"per_person": 7}, ("per_person", "got 7")),
 ]
 
 
-@pytest.mark.parametrize(("study", "sentence"), REFUSED)
-def test_what_a_study_cannot_say(study, sentence):
-    with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
+@pytest.mark.parametrize(("study", "facts"), REFUSED)
+def test_what_a_study_cannot_say(study, facts):
+    with refused((DataError, ArgumentError), *facts):
         th.field.questionnaire(DRINKS, study=study)
 
 
 @pytest.mark.parametrize(
-    ("design", "kind", "sentence"),
+    ("design", "kind", "facts"),
     [
         (
             pd.DataFrame([["a", "b", "c"], ["a", "b", None]], columns=["option1", "option2", "option3"]),
             "odd-one-out",
-            "odd-one-out shows 3 options at a time; set 2 of the design has an empty cell.",
+            ("3 options", "set 2"),
         ),
-        (pd.concat([products(), products()]), None, "Task 1 of the design has alternative 1 twice; where several"),
+        (pd.concat([products(), products()]), None, ("Task 1", "1 twice")),
         (
             products().assign(held_out=[0, 1] * 4),
             None,
-            "Task 1 of the design is held out in some rows and not in others",
+            ("Task 1",),
         ),
-        (products().assign(task=[1, 1, None, None, 3, 3, 4, 4]), None, "Column 'task' of the design is empty in row 3"),
+        (products().assign(task=[1, 1, None, None, 3, 3, 4, 4]), None, ("Column 'task'", "row 3")),
         (
             pd.DataFrame([[1, "a", "b"], [None, "b", "c"]], columns=["version", "option1", "option2"]),
             None,
-            "Column 'version' of the design is empty in row 2; fill it in.",
+            ("Column 'version'", "row 2"),
         ),
-        (["1", "1.0"], None, "The option '1.0' would come back as the number '1'; call it otherwise."),
-        (["tea", "1e2"], None, "The option '1e2' would come back as the number '100'; call it otherwise."),
-        (products().assign(held_out="perhaps"), None, "Column 'held_out' must hold 1 (yes) or 0 (no); row 0 holds"),
-        (list("123"), "best", "The options '1', '2', '3' read as ranks in a table of sets; call them otherwise"),
-        (["tea"], None, "Such a questionnaire needs 2 options or more; got 1 option."),
-        (["tea", "tea"], None, "The options must all differ"),
-        (pd.DataFrame({"option1": list("abc"), "option2": list("bca")}), "best", "Sets of best have 3 options or more"),
-        (["tea", "coffee"], "best", "needs 3 options or more; got 2 options."),
-        (DRINKS, "odd", "kind must be one of pairs, best,"),
-        (DRINKS, "choice", "kind='choice' asks about products; give it a design of thali.designs.choice"),
-        (th.designs.triplets(4), None, "The design has sets of 3; say what is asked of them by kind: best,"),
-        (th.designs.triplets(4), "pairs", "pairs shows 2 options at a time; the design has sets of 3."),
-        (products(), "pairs", "kind='pairs' asks about options; the design has products, for choice."),
-        ("nothing.txt", None, "There is no file and no folder 'nothing.txt'"),
-        (7, None, "design must be options, a mapping of options to pictures, a table or a path; got 7."),
+        (["1", "1.0"], None, ("option '1.0'", "'1'")),
+        (["tea", "1e2"], None, ("option '1e2'", "'100'")),
+        (products().assign(held_out="perhaps"), None, ("Column 'held_out'", "row 0")),
+        (list("123"), "best", ("'1'", "'2'", "'3'")),
+        (["tea"], None, ("2 options", "got 1")),
+        (["tea", "tea"], None, ("options must all",)),
+        (pd.DataFrame({"option1": list("abc"), "option2": list("bca")}), "best", ("3 options",)),
+        (["tea", "coffee"], "best", ("3 options", "got 2")),
+        (DRINKS, "odd", ("kind",)),
+        (DRINKS, "choice", ("kind='choice'",)),
+        (th.designs.triplets(4), None, ("design has sets",)),
+        (th.designs.triplets(4), "pairs", ("2 options",)),
+        (products(), "pairs", ("kind='pairs'",)),
+        ("nothing.txt", None, ("'nothing.txt'",)),
+        (7, None, ("design", "got 7")),
     ],
 )
-def test_what_cannot_be_asked(design, kind, sentence):
-    with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
+def test_what_cannot_be_asked(design, kind, facts):
+    with refused((DataError, ArgumentError), *facts):
         th.field.questionnaire(design, kind=kind)
 
 
@@ -256,13 +259,13 @@ def test_only_names_of_columns_that_no_other_has_may_be_in_capitals():
     design = products().rename(columns={"brand": "Version"})
     assert "2 versions" not in (page := th.field.questionnaire(design)) and "Version" in data_of(page)["attributes"]
     assert len(data_of(page)["versions"]) == 1
-    with pytest.raises(DataError, match="The attribute 'Task' is called like a column of the answers"):
+    with refused(DataError, "attribute 'Task'"):
         th.field.questionnaire(products().rename(columns={"brand": "Task"}))
     assert len(data_of(th.field.questionnaire(list("12345"), kind="best"))["versions"][0]) == 4
 
 
 def test_an_option_that_says_no_preference_is_refused():
-    with pytest.raises(DataError, match="The option 'both' reads as 'no preference'"):
+    with refused(DataError, "option 'both'", "'no preference'"):
         th.field.questionnaire(["both", "tea"], study={"no_preference": True})
 
 
@@ -276,10 +279,10 @@ def test_the_study_of_the_guide_is_one():
 
 def test_a_file_that_is_no_study(tmp_path):
     (tmp_path / "study.toml").write_text("title: Drinks")
-    with pytest.raises(DataError, match="is no TOML"):
+    with refused(DataError, "is no TOML"):
         th.field.questionnaire(DRINKS, study=tmp_path / "study.toml")
     (tmp_path / "study.toml").write_text('titel = "Drinks"')
-    with pytest.raises(DataError, match=r"study\.toml: A study has no 'titel'"):
+    with refused(DataError, "study.toml", "'titel'"):
         th.field.questionnaire(DRINKS, study=tmp_path / "study.toml")
 
 
@@ -324,7 +327,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/19
 )
 def test_an_svg_that_runs_or_loads_something_is_refused(tmp_path, inside):
     (tmp_path / "tea.svg").write_text(SVG.format(inside))
-    with pytest.raises(DataError, match=r"tea\.svg' holds .*; save it as a plain drawing, or as PNG\."):
+    with refused(DataError, "tea.svg"):
         th.field.questionnaire({"tea": tmp_path / "tea.svg", "milk": None})
 
 
@@ -337,27 +340,27 @@ def test_an_svg_that_only_draws_is_taken(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "sentence"),
+    ("name", "content", "facts"),
     [
-        ("tea.png", b"no picture", "is no picture; save it as PNG"),
-        ("tea.svg", b"no picture", "is no SVG that can be read"),
-        ("tea.svg", b'<!DOCTYPE a [<!ENTITY b "c">]><svg/>', "entities of its own"),
-        ("tea.svg", b"<html/>", "is no SVG; its first element is 'html'"),
-        ("tea.svg", b"<?xml-stylesheet href='https://example.org/x.css'?><svg/>", "a style sheet from elsewhere"),
-        ("tea.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", "is no picture|is damaged"),
+        ("tea.png", b"no picture", ("picture; save",)),
+        ("tea.svg", b"no picture", ("SVG that can",)),
+        ("tea.svg", b'<!DOCTYPE a [<!ENTITY b "c">]><svg/>', ("entities of its own",)),
+        ("tea.svg", b"<html/>", ("'html'",)),
+        ("tea.svg", b"<?xml-stylesheet href='https://example.org/x.css'?><svg/>", ("a style sheet from elsewhere",)),
+        ("tea.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", ("tea.jpg",)),
     ],
 )
-def test_files_that_are_no_pictures(tmp_path, name, content, sentence):
+def test_files_that_are_no_pictures(tmp_path, name, content, facts):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=sentence):
+    with refused(DataError, *facts):
         th.field.questionnaire({"tea": tmp_path / name, "milk": None})
 
 
 def test_a_picture_of_too_many_pixels(tmp_path, monkeypatch):
     image = pytest.importorskip("PIL.Image")
-    monkeypatch.setattr("thali._field.pictures.MAX_PIXELS", 99)
+    limits.lower(monkeypatch, pixels_of_a_picture=99)
     image.new("RGB", (10, 10)).save(tmp_path / "tea.png")
-    with pytest.raises(DataError, match=r"has 10 by 10 pixels; scale it down to 99 at most\."):
+    with refused(DataError, "10", "10 pixels", "99"):
         th.field.questionnaire({"tea": tmp_path / "tea.png", "milk": None})
 
 
@@ -374,42 +377,41 @@ def test_a_list_names_pictures_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("design", "kind", "study", "sentence"),
+    ("design", "kind", "study", "facts"),
     [
-        (["A", "B"], "pairs", {}, "The options 'A', 'B' read as the sides of a pair, of which either was chosen; call"),
+        (["A", "B"], "pairs", {}, ("'A', 'B'", "sides of a pair")),
         (
             ["a", "b", "c"],
             "ranking",
             {"questions": [{"name": "rank1", "ask": "?"}]},
-            "The question 'rank1' is called like a",
+            ("question 'rank1'",),
         ),
         (
             ["a", "b", "c"],
             "best",
             {"questions": [{"name": "age", "ask": "?", "kind": "number", "least": 50, "most": 10}]},
-            "The question 'age' has no answer: least is above most.",
+            ("question 'age'", "least is above most"),
         ),
         *(
             (
                 ["tea", "milk"],
                 "pairs",
                 {name: [{"options": ["tea", "1e2"], **more}]},
-                "The option '1e2' would come back",
+                ("option '1e2'",),
             )
             for name, more in (("catch", {"answer": "tea"}), ("practice", {}))
         ),
-        (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, "'post' must be an address such as"),
+        (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, ("'post'", "an address such as")),
     ],
 )
-def test_what_would_come_back_unreadable_is_not_asked(design, kind, study, sentence, tmp_path):
-    with pytest.raises(DataError) as caught:
+def test_what_would_come_back_unreadable_is_not_asked(design, kind, study, facts, tmp_path):
+    with refused(DataError, *facts):
         th.field.questionnaire(design, tmp_path / "study.html", kind=kind, study=study)
-    assert str(caught.value).startswith(sentence)
 
 
 def test_attributes_called_like_columns_of_answers_are_refused(tmp_path):
     design = th.designs.choice({"choice": ["x", "y"], "price": [1, 2, 3]}, 4, 2, random_seed=1)
-    with pytest.raises(DataError, match="The attribute 'choice' is called like a column of the answers"):
+    with refused(DataError, "attribute 'choice'"):
         th.field.questionnaire(design, tmp_path / "study.html")
 
 

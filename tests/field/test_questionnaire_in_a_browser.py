@@ -8,6 +8,7 @@ import pytest
 from helpers.chromium import faults, watched
 from helpers.hostile import HOSTILE
 from helpers.robot import Interrupted, Robot
+from helpers.sentences import said
 
 import thali as th
 from thali._reading.recognise import read
@@ -84,13 +85,13 @@ def test_options_alone_are_asked_and_read(browser, tmp_path):
     """The thinnest path, in real time: options, page, person, folder, table."""
     th.field.questionnaire(DRINKS[:3], tmp_path / "study.html")
     page = browser.new_page()
-    said, asked = watched(page)
+    sentence, asked = watched(page)
     robot = Robot(page, WORTHS, hurried=False).open((tmp_path / "study.html").as_uri())
     robot.press("#main button.main")
     assert page.evaluate("localStorage.length") == 1  # nothing before the start, all of it after
     (folder := tmp_path / "answers").mkdir()
     file = robot.take().hand_in(folder)
-    assert (said, asked) == ([], [(tmp_path / "study.html").as_uri()])
+    assert (sentence, asked) == ([], [(tmp_path / "study.html").as_uri()])
     rows = handed_in(file)
     assert answers_in("pairs", rows) == robot.given and len(rows) == 3
     assert all(int(row["rt"]) >= 250 for row in rows) and [row["trial"] for row in rows] == ["1", "2", "3"]
@@ -107,7 +108,7 @@ def test_a_robot_takes_a_study(browser, tmp_path, kind, device):
     phone = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"}
     context = browser.new_context(**(phone if device == "phone" else {"viewport": {"width": 1280, "height": 800}}))
     page = context.new_page()
-    said, asked = watched(page)
+    sentence, asked = watched(page)
     how = {"phone": "click", "desk": "double", "keyboard": "keyboard"}[device]
     robot = Robot(page, worths(kind), 3, how, FACTS).open(made(kind, tmp_path / "study.html"))
     seen = set()
@@ -126,7 +127,7 @@ def test_a_robot_takes_a_study(browser, tmp_path, kind, device):
     (folder := tmp_path / "answers").mkdir()
     rows = handed_in(robot.take(between=look).hand_in(folder))
     look(None)
-    assert len(seen) >= 5 and said == [] and len(asked) == 1
+    assert len(seen) >= 5 and sentence == [] and len(asked) == 1
     assert answers_in(kind, rows) == robot.given
     assert {(row["age"], row["sex"], row["remark"]) for row in rows} == {("33", "f", "'=1+1")}
     collected = th.field.collect(folder)
@@ -282,12 +283,12 @@ def test_hostile_words_run_nothing(browser, tmp_path):
     }
     th.field.questionnaire(HOSTILE, tmp_path / "study.html", title=HOSTILE[0], study=study)
     page = browser.new_page()
-    said, asked = watched(page)
+    sentence, asked = watched(page)
     robot = Robot(page, dict.fromkeys(HOSTILE, 1.0), facts=("", HOSTILE[0]))
     robot.fill = partial(fill_first, robot)
     robot.open((tmp_path / "study.html").as_uri() + "?person=<img src=x onerror=alert(1)>").take()
     rows = handed_in(robot.hand_in(tmp_path))
-    assert said == [] and len(asked) == 1 and len(rows) == 12
+    assert sentence == [] and len(asked) == 1 and len(rows) == 12
     assert {row["chosen"] for row in rows} <= {label.strip() for label in HOSTILE}
     assert page.locator("img, iframe, a").count() == 0 and page.evaluate("window.ran") is None
     page.close()
@@ -348,7 +349,7 @@ def test_questions_about_the_person_are_checked(browser, tmp_path):
     page.fill("#question-0", "Ann")
     page.locator("input[value=m]").check()
     robot.press("#main button.main")
-    assert page.locator(".fault:not(:empty)").inner_text() == "Please give a number from 16 to 99."
+    said(page.locator(".fault:not(:empty)").inner_text(), "16", "99")
     page.fill("#question-1", "33,5")
     robot.press("#main button.main")
     rows = handed_in(robot.take().hand_in(tmp_path))

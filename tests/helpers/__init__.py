@@ -29,13 +29,15 @@ Surfaces:
 - `remembering`: models that remember what the command line asks of them
 - `pages`, `chromium`, `robot`, `handed_in`: pages, a browser, and questionnaires filled in by a robot
 - `sentences`: the facts that a sentence holds, and the golden file that keeps its words
-- `terminals`, `typed_tables`, `hostile`: tables as shown and as typed; words that attack
+- `option_words`: messages as a terminal spells them
+- `terminals`, `notebooks`, `typed_tables`, `hostile`: tables as shown and as typed; words that attack
 - `drawn_pictures`, `sketches`: what is written in a picture; pictures that are not rendered
 - `arviz_functions`: ArviZ's own functions on every model
 
 The run and the machine:
 - `interrupted_fits`, `stopped_jobs`, `ctrl_c`: fits that are stopped, killed and resumed
 - `budgets`, `leftovers`: plugins of pytest: kernels and seconds of the suite; what a test leaves behind
+- `limits`: sizes that small files reach
 - `cpu_time`, `patience`, `places`, `rights`, `rolling`: clocks, waiting, folders, rights, a kernel to compile
 - `common_arguments`: the arguments of `fit`, described once for all docstrings
 """

@@ -66,7 +66,7 @@ class Classes:
         order = np.argsort(draw, kind="stable")
         self.draw, founder = draw[order], founder[order]
         self.rows = len(self.draw)
-        self._sets(rng)
+        self.draw_sets(rng)
         self.owns = np.zeros((people, self.rows), bool)
         self.sign = np.zeros((people, self.rows))
         owners, dislike = np.zeros(self.rows), np.zeros(self.rows)
@@ -77,7 +77,7 @@ class Classes:
             self.owns[n], self.sign[n] = joins, np.where(disliked, -1.0, 1.0)
             owners, dislike = owners + joins, dislike + (joins & disliked)
 
-    def _sets(self, rng) -> None:
+    def draw_sets(self, rng) -> None:
         attributes = len(LEVELS)
         number = rng.integers(1, attributes + 1, self.rows)
         rank = np.argsort(np.argsort(rng.random((self.rows, attributes)), axis=1), axis=1)

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from helpers.naive.product_classes import random_particles
 
 import thali
+from helpers.naive.product_classes import random_particles
 from thali._choice.product_classes.particles import Particles
 from thali._choice.product_classes.posterior import to_datatree
 from thali._data.experiments.design import design_of
@@ -60,6 +60,12 @@ def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
         messages=["One sentence.", "Another."],
         interrupted=False,
     )
+
+
+def drawn(data=None, monotone=None, **settings):
+    """The draws and the design that `fitted` holds."""
+    data = experiment() if data is None else data
+    return engine_result(data, monotone, **settings).particles, design_of(data)
 
 
 def fitted(data=None, monotone=None, *, model=None, **settings):

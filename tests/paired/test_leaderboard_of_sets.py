@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.worths.density import Spreads
@@ -94,7 +95,7 @@ def test_judges_of_rankings(frame):
     assert judges["comparisons"].sum() == board.data.n_answers
     gain = judges["log_score"] - judges["log_score_chance"]
     assert gain["j4"] > 0.2 > gain["j0"]
-    assert "that a judge of discrimination 1 sees" in board.note
+    assert "judge of discrimination" in board.note and "1 sees" in board.note
     assert [each.key for each in th.findings(board)][:4] == ["leaderboard", "groups", "votes", "judges"]
 
 
@@ -142,39 +143,37 @@ def test_boards_of_parts_of_rankings():
     frame = wide().assign(language=np.where(np.arange(len(ROWS)) % 2, "de", "en"))
     board = th.leaderboard(frame, by="language", **QUIET)
     assert {name: part.data.n_answers for name, part in board.boards.items()} == {"de": 225, "en": 225}
-    with pytest.raises(DataError, match="pool is for boards of comparisons of two, and these are choices out of sets"):
+    with refused(DataError, "pool"):
         th.leaderboard(frame, by="language", pool=True, **QUIET)
 
 
 @pytest.mark.parametrize(
-    ("frame", "how", "error", "expected"),
+    ("frame", "how", "error", "facts"),
     [
-        (wide(), {"period": "week"}, DataError, "period is about comparisons with dates, and these have none"),
-        (wide(), {"date": "respondent", "period": "week"}, ArgumentError, "date says nothing of this table"),
-        (wide(), {"judges": True, "judge_bias": True}, DataError, "is about covariates of comparisons"),
-        (wide(), {"ranks": "x"}, ArgumentError, "There is no argument 'ranks'"),
+        (wide(), {"period": "week"}, DataError, ("period",)),
+        (wide(), {"date": "respondent", "period": "week"}, ArgumentError, ("date says nothing",)),
+        (wide(), {"judges": True, "judge_bias": True}, DataError, ("covariates of comparisons",)),
+        (wide(), {"ranks": "x"}, ArgumentError, ("'ranks'",)),
         (
             best_worst(ranked(2, 8, 7)),
             {},
             DataError,
-            "The best and the worst of 7 options were chosen, and a leaderboard",
+            ("7 options",),
         ),
     ],
 )
-def test_what_is_refused(frame, how, error, expected):
-    with pytest.raises(error, match=expected):
+def test_what_is_refused(frame, how, error, facts):
+    with refused(error, *facts):
         th.leaderboard(frame, **how, **QUIET)
 
 
 def test_choices_that_do_not_say_who_judged():
     frame = pd.DataFrame({"set": [1, 1, 1, 2, 2], "option": list("abcab"), "chosen": [1, 0, 0, 0, 1]})
     anonymous = th.Choices.from_frame(frame, choice_id="set", alternative="option", chosen="chosen")
-    with pytest.raises(
-        DataError, match="These choices do not say who judged; name the column of judges by `respondent`"
-    ):
+    with refused(DataError, "`respondent`"):
         th.leaderboard(anonymous, judges=True, **QUIET)
     winners = th.Choices.from_rankings([["a", "b", "c"], ["a", "c", "b"]])
-    with pytest.raises(DataError, match="set method='laplace', whose prior keeps it finite"):
+    with refused(DataError, "method='laplace'"):
         th.leaderboard(winners, method="maximum-likelihood", **QUIET)
 
 
@@ -195,14 +194,12 @@ def test_ties_of_pairs_count_as_asked_beside_rankings(ties, answers, pairs_first
 
 
 def test_what_choices_out_of_sets_do_not_have_is_said():
-    with pytest.raises(
-        DataError, match="5 of the 14 comparisons are ties, and .*make the leaderboard with ties='half'"
-    ):
+    with refused(DataError, "14 comparisons", "ties='half'"):
         th.leaderboard(wide(ROWS[:20]), **QUIET).update(TIED, **QUIET)
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
     for how, what in (({"covariates": ["longer"]}, "the covariates 'longer'"), ({"date": "day"}, "dates")):
         pairs = th.PairedComparisons.from_trials(described, **how)
-        with pytest.raises(DataError, match=f"Comparisons of two with {what} are not put together with choices"):
+        with refused(DataError, "together with choices", what):
             th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)
 
 
@@ -211,7 +208,7 @@ def identified(rows, begin=0):
     return long(rows).assign(task=lambda t: t["task"] + begin, vote=lambda t: "v" + t["task"].astype(str))
 
 
-@pytest.mark.parametrize("kind", ["rankings", "choices", "best and worst"])
+@pytest.mark.parametrize("kind", ["rankings", "choices", pytest.param("best and worst", marks=pytest.mark.long)])
 def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     def table(rows, begin=0):
         frame = identified(rows, begin)
@@ -225,13 +222,13 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     whole, old = (th.leaderboard(table(rows), id="vote", **QUIET) for rows in (ROWS, ROWS[:100]))
     assert whole.data.n_answers == (3 if kind == "rankings" else 1) * len(ROWS) and "left out" not in whole.note
     new = old.update(table(ROWS[90:], 90), **QUIET)
-    assert "10 answers whose identifier was there already were left out." in new.note
+    assert "answers whose identifier" in new.note and "10 answers" in new.note
     np.testing.assert_allclose(new.table.sort_index()["rating"], whole.table.sort_index()["rating"], atol=3.0)
     twice = th.leaderboard(pd.concat([table(ROWS[:100]), table(ROWS[90:], 90)]), id="vote", **QUIET)
     assert twice.data.n_answers == whole.data.n_answers and "10 answers whose identifier" in twice.note
-    with pytest.raises(DataError, match="All 10 answers were counted before, by 'vote'"):
+    with refused(DataError, "10 answers", "'vote'"):
         new.update(table(ROWS[:10]))
-    with pytest.raises(DataError, match="The table has no rows"):
+    with refused(DataError, "The table has"):
         new.update(table(ROWS[:10])[:0])
 
 
@@ -239,12 +236,12 @@ def test_an_answer_is_known_or_not():
     frame = identified(ROWS).assign(row=range(4 * len(ROWS)))
     board = th.leaderboard(frame[:402], id="row", **QUIET)
     assert "2 answers whose" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
-    with pytest.raises(DataError, match="Rows 0 and 2 belong to one answer, and by 'row' row 0 was counted before and"):
+    with refused(DataError, "Rows 0", "2 belong", "'row'", "row 0"):
         board.update(frame[400:].reset_index(drop=True), **QUIET)
 
 
 def test_votes_of_the_same_person_are_told_apart():
     frame = identified(ROWS).drop(columns="task")
     assert th.leaderboard(frame, id="vote", **QUIET).data.n_answers == 3 * len(ROWS)
-    with pytest.raises(DataError, match="call the column that tells rankings of the same person apart 'task'"):
+    with refused(DataError, "'task'"):
         th.leaderboard(frame.drop(columns="vote"), **QUIET)

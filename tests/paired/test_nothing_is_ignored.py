@@ -5,6 +5,7 @@ from inspect import getmembers, isfunction
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali import paired
@@ -60,19 +61,19 @@ def test_every_function_stands_in_the_table():
 
 @pytest.mark.parametrize("name", sorted(set(CALLS) - {"leaderboard"}))  # which controls for them
 def test_covariates_are_refused(name):
-    with pytest.raises(DataError, match=r"does not control for covariates.*'longer'.*with_covariates\(\[\]\)"):
+    with refused(DataError, "'longer'", "with_covariates"):
         CALLS[name](read(["longer"]))
 
 
 def test_the_order_of_presentation_is_what_its_test_uses():
     assert str(paired.order_effect(read(["order"]))) == str(paired.order_effect(read()))
-    with pytest.raises(DataError, match="covariates.*'longer'"):
+    with refused(DataError, "'longer'"):
         paired.order_effect(read(["order", "longer"]))
 
 
 @pytest.mark.parametrize("name", sorted(WITHOUT_TIES))
 def test_ties_are_refused(name):
-    with pytest.raises(DataError, match="tie"):
+    with refused(DataError, "tie"):
         CALLS[name](read(ties=True))
 
 
@@ -91,11 +92,11 @@ def test_ties_change_the_answer(name):
 @pytest.mark.fit
 def test_a_leaderboard_takes_no_argument_that_says_nothing():
     for source in (table(), read(), read().counts):
-        with pytest.raises(ArgumentError, match="no argument 'nonsense'; what may be said of a table is"):
+        with refused(ArgumentError, "'nonsense'"):
             th.leaderboard(source, nonsense=3)
-    with pytest.raises(ArgumentError, match="no argument 'chosen' for PairedComparisons"):
+    with refused(ArgumentError, "'chosen'", "PairedComparisons"):
         th.leaderboard(read(), chosen="chosen")
     for source, covariates in ((table(), ["longer"]), (read(["longer"]), None)):
         assert "longer" in th.leaderboard(source, covariates=covariates, progressbar=False).covariate_effects().index
-    with pytest.raises(ArgumentError, match="coding says nothing of this table"):
+    with refused(ArgumentError, "coding says nothing"):
         th.leaderboard(read().to_frame(), coding="12")

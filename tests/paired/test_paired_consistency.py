@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.paired_cases import DRUGS, HEAVINESS, PORK, TREE, everything, rng, shared, total, triples
+from helpers.sentences import refused
 from scipy.stats import binom, chi2
 
 import thali as th
@@ -67,7 +68,7 @@ def random_data(seed):
 
 
 def test_transitivity_needs_triples():
-    with pytest.raises(DataError, match="no triple of options"):
+    with refused(DataError, "no triple of options"):
         th.paired.transitivity(th.PairedComparisons.from_pairs([("a", "b"), ("b", "c")]))
     # Triples with a pair that was never compared are left out.
     counts = random_data(1).counts.copy()
@@ -150,7 +151,7 @@ def test_circular_triads_refuse():
     ]:
         with pytest.raises(kind, match=sentence):
             th.paired.circular_triads(data, **arguments)
-    with pytest.raises(DataError, match="judges must have the same options"):
+    with refused(DataError, "judges"):
         th.paired.circular_triads([shared(PORK[0]), shared(HEAVINESS[0])])
 
 
@@ -243,7 +244,7 @@ def test_trinary_inequality(name, aspects):
 
 
 def test_trinary_inequality_needs_shared_aspects(celebrities):
-    with pytest.raises(DataError, match="shares with it an aspect that a third option lacks"):
+    with refused(DataError, "third option lacks"):
         th.paired.trinary_inequality(celebrities, "unique")
 
 
@@ -267,7 +268,7 @@ def test_designs_take_labels_and_refuse():
     for options, sentence in [(2, "three options or more; got 2"), ("tea", "number of options or their labels")]:
         with pytest.raises(ArgumentError, match=sentence):
             th.paired.pair_design(options)
-    with pytest.raises(DataError, match="must all differ"):
+    with refused(DataError, "must all differ"):
         th.paired.pair_design(["tea", "tea", "milk"])
 
 

@@ -18,6 +18,7 @@ from helpers.paired_cases import (
     shared,
     total,
 )
+from helpers.sentences import refused, warned
 from scipy.optimize import minimize
 from scipy.stats import binom, chi2, multinomial, norm, poisson
 
@@ -147,12 +148,12 @@ def test_group_test_of_one_group_and_of_pork():
     weights = dict(zip(("C", "Cp", "CP"), np.exp([0.0, *common]), strict=True))
     together = sum(log_likelihood(data.counts, sets, weights) for data in judges.values())
     assert pork.statistic == pytest.approx(2 * (separate - together), abs=1e-5)
-    with pytest.raises(DataError, match="groups must have the same options"):
+    with refused(DataError, "groups"):
         th.paired.group_test([shared(PORK[0]), shared(HEAVINESS[0])])
-    with pytest.raises(DataError, match="In group 2: The options fall into 2 groups"):
+    with refused(DataError, "2 groups"):
         alone = th.PairedComparisons([[0, 1, 0], [1, 0, 0], [0, 0, 0]], judges["judge 1"].labels)
         th.paired.group_test([judges["judge 1"], alone])
-    with pytest.warns(EstimateWarning, match="shrink"):
+    with warned(EstimateWarning, "shrink"):
         th.paired.group_test([judges["judge 1"], shared(PORK[0])])
 
 
@@ -194,7 +195,7 @@ def test_order_effect_of_heaviness():
     assert found.order == pytest.approx(np.exp(log_order), rel=1e-4)
     assert found.std_error == pytest.approx(np.exp(log_order) * error, rel=1e-4)
     assert found.order > 1  # the bottle lifted second feels heavier
-    assert f"p = {found.p_value:.4g}): what is shown second is favoured; " in found.note
+    assert "second is favoured" in found.note and str(f"{found.p_value:.4g}") in found.note
     assert found.table.loc["model", "df"] == 15 and found.table.loc["order", "df"] == 1
     together = maximised(data=th.PairedComparisons(forward.counts + backward.counts, forward.labels))
     sets = sets_of("unique", forward.labels)
@@ -218,10 +219,10 @@ def test_order_effect_turns_with_the_orders_and_refuses():
     found, turned = th.paired.order_effect(forward, backward), th.paired.order_effect(backward, forward)
     assert turned.order == pytest.approx(1 / found.order, rel=1e-9)
     np.testing.assert_allclose(turned.weights["weight"], found.weights["weight"], atol=1e-9)
-    with pytest.raises(DataError, match="shown second was never chosen"):
+    with refused(DataError, "second was never"):
         always = np.triu(np.full((3, 3), 4), 1)
         th.paired.order_effect(always, always.T)
-    with pytest.raises(DataError, match="two orders of presentation must have the same options"):
+    with refused(DataError, "orders of presentation"):
         th.paired.order_effect(forward, backward.subset(forward.labels[:4]))
 
 
@@ -229,7 +230,7 @@ def test_a_direction_of_the_order_is_told_by_its_p_value_alone():
     forward = np.array([[0, 9, 12], [6, 0, 10], [5, 7, 0]])
     near = th.paired.order_effect(forward, forward + np.triu(np.full((3, 3), 1), 1))
     assert near.p_value > 0.05 and near.order != 1.0
-    assert "at the level of 0.05 the effect is not told from none; " in near.note and "favoured" not in near.note
+    assert "0.05 the effect" in near.note and "favoured" not in near.note
 
 
 def test_order_effect_with_shared_aspects():
@@ -300,10 +301,10 @@ def test_wald_test():
     ]:
         with pytest.raises(ArgumentError, match=sentence):
             th.paired.wald_test(model, contrasts)
-    with pytest.raises(ArgumentError, match="scale must be one of"):
+    with refused(ArgumentError, "scale"):
         th.paired.wald_test(model, contrast, scale="raw")
     zero = maximised(data=th.PairedComparisons([[0, 5, 9], [4, 0, 9], [0, 0, 0]], ["a", "b", "c"]))
-    with pytest.raises(ArgumentError, match="'c' has no standard error"):
+    with refused(ArgumentError, "'c' has no standard error"):
         th.paired.wald_test(zero, {"a": 1, "c": -1}, scale="weights")
 
 
@@ -386,16 +387,16 @@ def test_davidson_with_home_advantage_against_a_search():
 
 def test_home_advantage_is_refused_where_there_is_none_to_find():
     frame = league(4)
-    with pytest.raises(DataError, match="There is no tie; use order_effect instead"):
+    with refused(DataError, "order_effect"):
         th.paired.davidson(frame[frame["FTR"] != "D"], order=True)
-    with pytest.raises(DataError, match="do not say which option was shown first, or played at home"):
+    with refused(DataError, "say which option"):
         th.paired.davidson(th.PairedComparisons([[0, 2], [1, 0]], ties=[[0, 1], [1, 0]]), order=True)
-    with pytest.raises(DataError, match=r"of the 240 comparisons are ties.*davidson\(data, order=True\)"):
+    with refused(DataError, "240 comparisons", "order=True)"):
         th.paired.order_effect(frame)
-    with pytest.raises(ArgumentError, match="leave `ties` out"):
+    with refused(ArgumentError, "leave `ties` out"):
         th.paired.davidson(frame, [[0, 1], [1, 0]], order=True)
     two = frame[(frame["HomeTeam"] == "t0") & (frame["AwayTeam"] == "t1")]
-    with pytest.raises(DataError, match="cannot tell the effect of 'order' from the weights"):
+    with refused(DataError, "'order'"):
         th.paired.davidson(two, order=True)
 
 
@@ -422,7 +423,7 @@ def test_half_wins():
     ]:
         with pytest.raises(DataError, match=sentence):
             th.paired.half_wins(wins, ties)
-    with pytest.raises(DataError, match="There is no tie"):
+    with refused(DataError, "There is no tie"):
         th.paired.davidson(wins, np.zeros((2, 2)))
 
 
@@ -442,13 +443,13 @@ def test_bootstrap_over_respondents():
         np.testing.assert_allclose(found.weights.iloc[row], with_zeros, atol=1e-7)
     np.testing.assert_allclose(found.table["std_error"], found.weights.std(), atol=1e-12)
     np.testing.assert_allclose(found.table["lower"], np.quantile(found.weights, 0.055, axis=0))
-    assert "lower and upper hold 89 % of them" in str(found)
+    assert "89 % of them" in str(found)
     wide = th.paired.bootstrap(respondents, samples=40, random_seed=3, ci=0.95)
     np.testing.assert_allclose(wide.table["upper"], np.quantile(found.weights, 0.975, axis=0))
-    assert "lower and upper hold 95 % of them" in str(wide)
-    with pytest.raises(DataError, match="two respondents or more"):
+    assert "95 % of them" in str(wide)
+    with refused(DataError, "two respondents or more"):
         th.paired.bootstrap(respondents[:1])
-    with pytest.raises(ArgumentError, match="samples must be a whole number of 2 or more; got 1"):
+    with refused(ArgumentError, "samples", "got 1"):
         th.paired.bootstrap(respondents, samples=1)
 
 
@@ -478,11 +479,11 @@ def test_simulation():
         with pytest.raises(kind, match=sentence):
             th.paired.simulate(source, **arguments)
     halves = maximised(data=th.PairedComparisons([[0, 1.5], [1, 0]], weights=True))
-    with pytest.raises(DataError, match="fractional counts"):
+    with refused(DataError, "fractional counts"):
         th.paired.simulate(halves)
-    with pytest.raises(DataError, match="whole counts"):
+    with refused(DataError, "whole counts"):
         th.paired.parametric_bootstrap(halves)
-    with pytest.raises(ArgumentError, match="needs EliminationByAspects fitted"):
+    with refused(ArgumentError, "needs EliminationByAspects fitted"):
         th.paired.parametric_bootstrap(table)
 
 
@@ -491,14 +492,14 @@ ALWAYS = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins
 
 @pytest.mark.fit
 def test_weights_without_a_maximum_are_warned_of_in_orders():
-    with pytest.warns(EstimateWarning, match="no maximum"):
+    with warned(EstimateWarning, "no maximum"):
         th.paired.order_effect(ALWAYS, [[0, 8, 9], [0, 0, 2], [0, 3, 0]])
 
 
 @pytest.mark.long
 @pytest.mark.fit
 def test_weights_without_a_maximum_are_warned_of_in_groups():
-    with pytest.warns(EstimateWarning, match="no maximum"):
+    with warned(EstimateWarning, "no maximum"):
         th.paired.group_test([ALWAYS, ALWAYS])
 
 

@@ -4,8 +4,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers import limits
+from helpers.sentences import refused
 
-from thali._people import reach as module
+import thali._people.reach as module
 from thali._people.reach import draws_held, exchanged, greedy, packed, reach_table, searched
 from thali._posterior.interval import TAILS
 from thali.errors import ArgumentError
@@ -78,7 +80,7 @@ def test_sets_that_are_as_good_are_told_from_those_that_are_best_by_draws():
 def test_no_set_exceeds_the_bound_and_the_search_stays_near(seed, monkeypatch):
     reaches = truths(draws=3, people=40, options=9, seed=seed)
     best = max(by_hand(reaches, each)[0] for each in combinations(range(9), 4))
-    monkeypatch.setattr(module, "MAX_SETS", 1)
+    limits.lower_in(module, monkeypatch, MAX_SETS=1)
     found = searched(reaches, 4, 5)
     assert not found.is_exact and best <= found.bound + 1e-12 and found.bound <= 1.0
     first = by_hand(reaches, found.sets[0])[0]
@@ -110,20 +112,20 @@ def test_exchanges_go_on_until_none_reaches_more(monkeypatch):
     reaches = truths(draws=1, people=24, options=9, seed=9, share=0.25)
     assert greedy(packed(reaches), 4)[0] == [0, 3, 6, 7]
     best = max(by_hand(reaches, each)[0] for each in combinations(range(9), 4))
-    monkeypatch.setattr(module, "MAX_SETS", 1)
+    limits.lower_in(module, monkeypatch, MAX_SETS=1)
     assert by_hand(reaches, searched(reaches, 4, 1).sets[0])[0] == best
 
 
 def test_draws_are_left_out_where_there_is_no_room(monkeypatch):
-    monkeypatch.setattr(module, "MAX_TRUTHS", 60)
+    limits.lower_in(module, monkeypatch, MAX_TRUTHS=60)
     assert draws_held(100, 3, 2).tolist() == [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]
     assert len(draws_held(4, 3, 2)) == 4 and len(draws_held(100, 1000, 2)) == 2
 
 
 @pytest.mark.parametrize(
-    ("size", "top", "said"),
-    [(7, 1, "size must be below 7, as many as there are; got 7"), (0, 1, "size must be"), (2, 0, "top must be")],
+    ("size", "top", "facts"),
+    [(7, 1, ("size", "below 7", "got 7")), (0, 1, ("size must be",)), (2, 0, ("top must be",))],
 )
-def test_refused(size, top, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_refused(size, top, facts):
+    with refused(ArgumentError, *facts):
         reach_table(truths(), OPTIONS, size, top, 0)

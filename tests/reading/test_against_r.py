@@ -12,7 +12,7 @@ import pytest
 from helpers.real_data import needs_data, real_data
 
 import thali as th
-from thali._data import kinds
+import thali._data.kinds as kinds
 from thali._reading.recognise import read
 from thali._source import Source
 from thali.errors import DataWarning

@@ -4,6 +4,7 @@ import warnings
 
 import pandas as pd
 import pytest
+from helpers.sentences import said, warned
 
 import thali as th
 from thali._data.kinds import PAIRS
@@ -36,15 +37,11 @@ def test_words_that_do_not(word):
 
 def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
     path = file_of(tmp_path, block=2 * ["Practice"] + 4 * ["main"], kind=["catch", "demo"] + 4 * [None])
-    with pytest.warns(DataWarning) as said:
+    with warned(DataWarning, "2 rows", "`block` = Practice", "block != 'Practice'") as messages:
         data, _ = read(path, PAIRS)
-    assert data.n_comparisons == 6
-    assert [str(each.message) for each in said] == [
-        "2 rows say `block` = Practice and were counted; leave them out by where=\"block != 'Practice'\".",
-        "2 rows say `kind` = catch or demo and were counted; leave them out by "
-        "where=\"kind != 'catch' and kind != 'demo'\".",
-    ]
-    with pytest.warns(DataWarning, match="1 row says `block` = demo and was counted"):
+    assert data.n_comparisons == 6 and len(messages) == 2
+    said(messages[1].message, "2 rows", "`kind` = catch or demo", "kind != 'demo'")
+    with warned(DataWarning, "1 row", "`block`"):
         path = file_of(tmp_path, block=["demo", *5 * ["main"]])
         th.leaderboard(path, method="maximum-likelihood", progressbar=False)
 

@@ -2,15 +2,19 @@
 
 import os
 import pickle
+import sys
 import threading
 import zipfile
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
+from helpers.sentences import refused, said
 
-import thali
-from thali._data import kinds
+import thali as th
+import thali._data.kinds as kinds
 from thali._reading.recognise import read
 from thali._reading.table import load, read_table
 from thali._source import Source, read_source
@@ -41,43 +45,53 @@ def pipe(tmp_path):
 
 def test_a_pipe_is_read_once_by_all_who_look_at_it(pipe, run):
     found = run("fit", pipe, *ML)
-    assert found.code == 0 and "long table, 'winner' chosen over 'loser'" in found.err
+    assert found.code == 0
+    said(found.err, "'winner'", "'loser'")
 
 
-def test_standard_input_by_its_short_name(run, monkeypatch, tmp_path):
-    with open(in_file(tmp_path, LONG)) as stream:
-        monkeypatch.setattr("sys.stdin", stream)
+@contextmanager
+def standard_input(path):
+    """Let a file be what is typed."""
+    with open(path) as stream:
+        usual, sys.stdin = sys.stdin, stream
+        try:
+            yield
+        finally:
+            sys.stdin = usual
+
+
+def test_standard_input_by_its_short_name(run, tmp_path):
+    with standard_input(in_file(tmp_path, LONG)):
         found = run("fit", "-", *ML)
     assert found.code == 0 and "thali: -: long table" in found.err
-    with open(os.devnull) as stream:
-        monkeypatch.setattr("sys.stdin", stream)
+    with standard_input(os.devnull):
         found = run("fit", "-", *ML)
-    assert (found.code, found.err) == (2, "thali: error: standard input: The file is empty.\n")
+    assert found.code == 2
+    said(found.err, "standard input", "is empty")
 
 
 def test_what_is_no_file_is_refused(tmp_path):
     (tmp_path / "dang").symlink_to("nowhere")
     (tmp_path / "loop").symlink_to("loop")
     in_file(tmp_path, LONG, "title.csv")
-    for path, sentence in (
-        ("/dev/zero", "'/dev/zero' is a device, not a file; name a file or a pipe."),
-        (tmp_path, f"{str(tmp_path)!r} is a folder; name a file in it."),
-        (tmp_path / "dang", f"{str(tmp_path / 'dang')!r} is a link to 'nowhere', which cannot be reached."),
-        (tmp_path / "loop", f"{str(tmp_path / 'loop')!r} is a link to 'loop', which cannot be reached."),
-        (tmp_path / "my file.csv", f"There is no file {str(tmp_path / 'my file.csv')!r}."),
-        (tmp_path / "titel.csv", f"There is no file {str(tmp_path / 'titel.csv')!r}. Did you mean 'title.csv'?"),
-        (tmp_path / "a\0b.csv", f"There is no file {str(tmp_path / ('a' + chr(0) + 'b.csv'))!r}."),
+    for path, *facts in (
+        ("/dev/zero", "is a device"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "dang", "a link to 'nowhere'"),
+        (tmp_path / "loop", "a link to 'loop'"),
+        (tmp_path / "my file.csv", "There is no file"),
+        (tmp_path / "titel.csv", "There is no file", "'title.csv'?"),
+        (tmp_path / "a\0b.csv", "There is no file"),
     ):
-        with pytest.raises(DataError) as caught:
+        with refused(DataError, repr(str(path)), *facts):
             read_source(path)
-        assert str(caught.value) == sentence
-    with pytest.raises(DataError, match="cannot be read: File name too long"):
+    with refused(DataError, "read: File name"):
         read_source(tmp_path / ("x" * 300))
 
 
 def test_a_pipe_without_an_end_is_given_up(pipe, monkeypatch):
-    monkeypatch.setattr("thali._source.MAX_PIPED", 10)
-    with pytest.raises(DataError, match="may never end"):
+    limits.lower(monkeypatch, bytes_of_a_pipe=10)
+    with refused(DataError, "may never end"):
         read_source(pipe)
 
 
@@ -105,33 +119,33 @@ def rewritten(path, change):
 
 
 def test_a_workbook_that_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("thali._reading.table.HARMLESS_WORKBOOK", 1 << 20)
-    path = rewritten(workbook(tmp_path, ["a", "b"], ["c", "d"]), lambda part: part + b" " * (1 << 22))
+    limits.lower(monkeypatch, bytes_of_a_workbook=1 << 20)
+    damaged = b"<" + b" " * (1 << 22)  # what unpacks it says so
+    path = rewritten(workbook(tmp_path, ["a", "b"], ["c", "d"]), lambda part: part + damaged)
     assert path.stat().st_size < 1 << 14
-    monkeypatch.setattr("openpyxl.load_workbook", lambda *_, **__: pytest.fail("unpacked"))
-    with pytest.raises(DataError, match="would unpack to 4,2"):
+    with refused(DataError, "would unpack to 4,2"):
         read_table(path)
 
 
 def test_a_cell_in_the_corner_of_a_sheet_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("thali._reading.table.MAX_CELLS", 1 << 16)
+    limits.lower(monkeypatch, cells_of_a_sheet=1 << 16)
     rows = b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (k, k) for k in range(1, 9))
     path = rewritten(
         workbook(tmp_path, ["a", "b"], ["c", "d"]),
         lambda part: part[: part.index(b"<sheetData>")] + b"<sheetData>" + rows + b"</sheetData></worksheet>",
     )
-    with pytest.raises(DataError, match="has more than 65,536 cells"):
+    with refused(DataError, "has more than 65,536 cells"):
         read_table(path)
 
 
 def test_tables_of_too_many_columns_are_refused_at_once(tmp_path):
     wide, order = tmp_path / "wide.csv", tmp_path / "order.soc"
     wide.write_text(",".join(f"a{k}" for k in range(10_001)) + "\n" + ",".join("1" * 10_001) + "\n")
-    with pytest.raises(DataError, match="The table has 10,001 columns, and at most 10,000 are read; leave out those"):
+    with refused(DataError, "10,001 columns", "most 10,000"):
         read_table(wide)
     names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(1, 20_001))
     order.write_text(names + "1: " + ",".join(str(k) for k in range(1, 20_001)) + "\n")
-    with pytest.raises(DataError, match="The longest of 1 orders names 20,000 alternatives"):
+    with refused(DataError, "1 orders", "20,000 alternatives"):
         read_table(order)
 
 
@@ -152,37 +166,41 @@ def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, mon
     import pyarrow as pa
     import pyarrow.parquet
 
-    said, columns, how = list(packed_tables())[number]
+    fact, columns, how = list(packed_tables())[number]
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "x.parquet", **how)
     assert (tmp_path / "x.parquet").stat().st_size < 15_000
-    monkeypatch.setattr("thali._reading.table.HARMLESS", 1 << 16)
-    monkeypatch.setattr("thali._reading.table.MAX_BYTES", 1 << 21)
-    monkeypatch.setattr("thali._reading.table.MAX_TIMES", 50)
-    monkeypatch.setattr("pandas.read_parquet", lambda *_, **__: pytest.fail("unpacked"))
-    with pytest.raises(DataError, match=said):
-        read_table(tmp_path / "x.parquet")
+    limits.lower(monkeypatch, cells_of_Parquet=1 << 16, cells_of_a_byte_of_Parquet=50, bytes_of_Parquet=1 << 21)
+    usual = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(pool)
+    try:
+        with refused(DataError, fact):
+            read_table(tmp_path / "x.parquet")
+    finally:
+        pa.set_memory_pool(usual)
+    assert pool.max_memory() < 1 << 21, "it was unpacked"
 
 
 def test_gaps_do_not_fill_the_memory(tmp_path, monkeypatch):
     """The gaps of a lower triangle may be many, but not of rows that are nearly empty."""
-    monkeypatch.setattr("thali._reading.cells.MAX_CELLS", 1000)
+    limits.lower(monkeypatch, cells_of_a_text=1000)
     (tmp_path / "x.csv").write_text(",".join(f"c{k}" for k in range(300)) + "\n" + "a\n" * 300)
-    with pytest.raises(DataError, match="Line 5 holds 1 cell, but the header names 300 columns"):
+    with refused(DataError, "Line 5", "1 cell", "300 columns"):
         read_table(tmp_path / "x.csv")
 
 
 def test_formulas_that_were_never_calculated(tmp_path):
     path = workbook(tmp_path, ["", "tea", "milk"], ["tea", None, 12], ["milk", "=20-C2", None])
-    with pytest.raises(DataError, match=r"Cell B3 of sheet 'Sheet' holds a formula \(=20-C2\) that was never"):
+    with refused(DataError, "sheet 'Sheet'", "20"):
         read(path, kinds.PAIRS)
     calculated = rewritten(path, lambda part: part.replace(b"</f><v />", b"</f><v>8</v>").replace(b"<v/>", b"<v>8</v>"))
     assert read(calculated, kinds.PAIRS)[0].counts.tolist() == [[0, 12], [8, 0]]
 
 
 def test_names_that_promise_another_kind_of_file(tmp_path):
-    with pytest.raises(DataError, match="This is no Excel workbook, whatever its name says, and no table as text"):
+    with refused(DataError, "Excel workbook, whatever"):
         read_table(in_file(tmp_path, "see below\n", "bad.xlsx"))
-    with pytest.raises(DataError, match="not a readable Excel workbook"):
+    with refused(DataError, "not a readable Excel workbook"):
         read_table(Source("x.xlsx", b"PK\x03\x04 and no more"))
 
 
@@ -191,28 +209,24 @@ def test_nested_cells(cell, tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
     frame = pd.DataFrame({"winner": ["a", "b"], "loser": [cell, cell]})
     frame.to_parquet(tmp_path / "nested.parquet")
-    with pytest.raises(DataError, match="Column 'loser' holds a cell of type"):
+    with refused(DataError, "Column 'loser'"):
         load(tmp_path / "nested.parquet")
-    with pytest.raises(DataError, match="Column 'loser' holds a cell of type"):
-        thali.PairedComparisons.from_frame(frame, "winner", "loser")
-    with pytest.raises(DataError, match="Column 'loser' holds a cell of type"):
-        thali.Choices(frame, choice_id="winner", alternative="loser", chosen="winner")
+    with refused(DataError, "Column 'loser'"):
+        th.PairedComparisons.from_frame(frame, "winner", "loser")
+    with refused(DataError, "Column 'loser'"):
+        th.Choices(frame, choice_id="winner", alternative="loser", chosen="winner")
 
 
-def test_damaged_parquet_files(tmp_path, monkeypatch):
+def test_damaged_parquet_files(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
     pd.DataFrame({"winner": ["a", "b"], "loser": ["b", "a"]}).to_parquet(tmp_path / "x.parquet")
     content = (tmp_path / "x.parquet").read_bytes()
     for damaged in (content[:-9], content[:-4] + b"PARX", b"PAR1"):
         with pytest.raises(DataError, match="not a readable Parquet file"):
             load(Source("x.parquet", damaged))
-
-    def broken(*_, **__):
-        raise KeyError("pandas_type")  # as pandas does when a bit of its notes is flipped
-
-    monkeypatch.setattr(pd, "read_parquet", broken)
+    flipped = content[:8] + bytes(~byte & 255 for byte in content[8:24]) + content[24:]  # of a page, not of the notes
     with pytest.raises(DataError, match="not a readable Parquet file"):
-        load(Source("x.parquet", content))
+        load(Source("x.parquet", flipped))
 
 
 # messages --------------------------------------------------------------------------------------------------
@@ -224,9 +238,7 @@ def test_messages_are_one_line_of_bounded_length():
     for kind in (DataError, ArgumentError, DataWarning):
         messages = str(kind(message))
         assert len(messages) < 2 * MAX_NAME_LENGTH + 100 and "\n" not in messages
-        assert messages.startswith("The count in column 'it") and messages.endswith(
-            "', which is not a number; write a number."
-        )
+        said(messages, "count in column", "write a number")
         assert one_line(messages) == messages and str(pickle.loads(pickle.dumps(kind(message)))) == messages
     assert len(str(DataError("a " * 10**6))) <= LONGEST
 
@@ -244,47 +256,47 @@ TOTALS = [[0, 12, 15, 27], [8, 0, 11, 19], [5, 9, 0, 14], [13, 21, 26, 0]]
 
 def test_a_tie_is_no_option():
     frame = pd.DataFrame({"chosen": ["a", "draw", "b"], "rejected": ["b", "a", "a"]})
-    with pytest.raises(DataError, match="'draw' says that neither option was chosen; name both options"):
-        thali.PairedComparisons.from_frame(frame)
-    with pytest.raises(DataError, match="It stands in both columns in row 0"):
-        thali.PairedComparisons.from_frame(pd.DataFrame({"chosen": ["Tie"], "rejected": ["Tie"]}))
-    with pytest.raises(DataError, match="'tie' says that neither"):
-        thali.PairedComparisons.from_pairs([("a", "b"), ("a", "tie")])
+    with refused(DataError, "'draw'"):
+        th.PairedComparisons.from_frame(frame)
+    with refused(DataError, "row 0"):
+        th.PairedComparisons.from_frame(pd.DataFrame({"chosen": ["Tie"], "rejected": ["Tie"]}))
+    with refused(DataError, "'tie' says that neither"):
+        th.PairedComparisons.from_pairs([("a", "b"), ("a", "tie")])
     drawing = pd.DataFrame({"chosen": ["paint", "draw"], "rejected": ["draw", "paint"]})
-    assert thali.PairedComparisons.from_frame(drawing).labels == ("paint", "draw")
-    assert thali.PairedComparisons.from_frame(frame, labels=["a", "b", "draw"]).n_options == 3
+    assert th.PairedComparisons.from_frame(drawing).labels == ("paint", "draw")
+    assert th.PairedComparisons.from_frame(frame, labels=["a", "b", "draw"]).n_options == 3
 
 
 def test_totals_are_no_option():
     for corner in (0, 60):
         counts = np.array(TOTALS)
         counts[3, 3] = corner
-        with pytest.raises(DataError, match="Row and column 'Summe' hold the sums of the other rows and columns"):
-            thali.PairedComparisons(counts, ["Kaffee", "Tee", "Milch", "Summe"])
-    with pytest.raises(DataError, match="'all' hold the sums"):
-        thali.PairedComparisons([[0, 3, 3], [2, 0, 2], [2, 3, 5]], ["a", "b", "all"])
-    assert thali.PairedComparisons(5 - 5 * np.eye(3)).n_options == 3  # the sums of equal counts may be chance
+        with refused(DataError, "column 'Summe'"):
+            th.PairedComparisons(counts, ["Kaffee", "Tee", "Milch", "Summe"])
+    with refused(DataError, "'all' hold the sums"):
+        th.PairedComparisons([[0, 3, 3], [2, 0, 2], [2, 3, 5]], ["a", "b", "all"])
+    assert th.PairedComparisons(5 - 5 * np.eye(3)).n_options == 3  # the sums of equal counts may be chance
     changed = np.array(TOTALS)
     changed[3, 0] += 1
-    assert thali.PairedComparisons(changed).n_options == 4
+    assert th.PairedComparisons(changed).n_options == 4
 
 
 def test_totals_on_one_side_of_a_file(tmp_path):
     table = ",a,b\na,0,3\nb,2,0\n"
     for text in (table + "Total,2,3\n", ",a,b,Total\na,0,3,3\nb,2,0,2\n", ",a,b,N\na,0,3,3\nb,2,0,2\nTotal,2,3,\n"):
-        with pytest.raises(DataError, match="these are the sums of the options"):
+        with refused(DataError, "these are the"):
             read(in_file(tmp_path, text), kinds.PAIRS)
-    with pytest.raises(DataError, match="only rows have 'c'"):
+    with refused(DataError, "only rows have 'c'"):
         read(in_file(tmp_path, table + "c,2,4\n"), kinds.PAIRS)
 
 
 def test_percentages_are_said(tmp_path, recwarn):
     table = ",a,b,c\na,0,60,75\nb,40,0,55\nc,25,45,0\n"
     read(in_file(tmp_path, table), kinds.PAIRS)
-    thali.PairedComparisons(pd.DataFrame([[0, 60, 75], [40, 0, 55], [25, 45, 0]]))
-    assert [str(each.message)[:44] for each in recwarn] == ["The two numbers of every pair sum to 100; if"] * 2
+    th.PairedComparisons(pd.DataFrame([[0, 60, 75], [40, 0, 55], [25, 45, 0]]))
+    assert len(recwarn) == 2 and all("sum to 100" in str(each.message) for each in recwarn)
     recwarn.clear()
-    with pytest.raises(DataError, match="sum to 1; if they are proportions, give the counts"):
+    with refused(DataError, "they are proportions"):
         read(
             in_file(
                 tmp_path,
@@ -297,52 +309,48 @@ def test_percentages_are_said(tmp_path, recwarn):
             ),
             kinds.PAIRS,
         )
-    thali.PairedComparisons([[0, 60, 75], [40, 0, 55], [25, 45, 0]])  # the array of a program
+    th.PairedComparisons([[0, 60, 75], [40, 0, 55], [25, 45, 0]])  # the array of a program
     read(in_file(tmp_path, table.replace("45", "44")), kinds.PAIRS)
     assert not len(recwarn)
 
 
 @pytest.mark.parametrize(
-    ("cell", "hint"),
+    ("cell", "facts"),
     [
-        ("1,700", "; write it without separators of thousands, 1700."),
-        ("1'700'000", "; write it without separators of thousands, 1700000."),
-        ("60 %", "; give counts, not percentages."),
-        ("17,00", "number."),
+        ("1,700", ("separators of thousands", "1700")),
+        ("1'700'000", ("separators of thousands", "1700000")),
+        ("60 %", ("not percentages",)),
+        ("17,00", ("'17,00'", "number")),
     ],
 )
-def test_numbers_that_only_people_read(cell, hint, tmp_path):
-    with pytest.raises(DataError) as caught:
+def test_numbers_that_only_people_read(cell, facts, tmp_path):
+    with refused(DataError, *facts):
         read(in_file(tmp_path, LONG.replace(",3", f',"{cell}"')), kinds.PAIRS)
-    assert str(caught.value).endswith(hint)
 
 
 def test_labels_that_are_nearly_the_same(recwarn):
     for labels in (["tea", "Tea"], ["green tea", "green  tea"], ["th\u00e9", "th\uff45\u0301"]):
-        thali.PairedComparisons([[0, 3], [2, 0]], labels)
+        th.PairedComparisons([[0, 3], [2, 0]], labels)
         assert str(recwarn.pop(DataWarning).message).startswith("The labels '")
     frame = pd.DataFrame({"task": [1, 1], "alternative": ["tea", "TEA"], "chosen": [1, 0]})
-    thali.Choices(frame)
-    assert "differ only in capitals or blanks" in str(recwarn.pop(DataWarning).message)
-    thali.PairedComparisons([[0, 3], [2, 0]], ["tea", "tee"])
+    th.Choices(frame)
+    said(recwarn.pop(DataWarning).message, "capitals or blanks")
+    th.PairedComparisons([[0, 3], [2, 0]], ["tea", "tee"])
     assert not len(recwarn)
 
 
 def test_columns_of_losses_and_ties_are_not_dropped_in_silence(recwarn):
     frame = pd.DataFrame({"row": ["a"], "col": ["b"], "win": [3], "loss": [2], "tie": [1], "year": [2020]})
-    thali.PairedComparisons.from_frame(frame, "row", "col", "win")
-    assert "hold losses or ties: 'loss', 'tie'; give losses rows" in str(recwarn.pop(DataWarning).message)
-    thali.PairedComparisons.from_frame(frame.assign(loss=0, tie=0), "row", "col", "win")
+    th.PairedComparisons.from_frame(frame, "row", "col", "win")
+    said(recwarn.pop(DataWarning).message, "'loss'", "'tie'")
+    th.PairedComparisons.from_frame(frame.assign(loss=0, tie=0), "row", "col", "win")
     assert not len(recwarn)
 
 
 def test_one_comparison_is_told_in_words(run, tmp_path):
-    assert (
-        thali.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example()
-        == "'milk' chosen over 'tea' 12 times of 20"
-    )
-    assert thali.PairedComparisons([[0, 1], [0, 0]]).example() == "'0' chosen over '1' 1 time of 1"
-    assert "; e.g. 'tea' chosen over 'milk' 3 times of 4\n" in run("fit", in_file(tmp_path, LONG), *ML).err
+    said(th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(), "'milk'", "'tea'", "12 times", "20")
+    assert th.PairedComparisons([[0, 1], [0, 0]]).example() == "'0' chosen over '1' 1 time of 1"
+    said(run("fit", in_file(tmp_path, LONG), *ML).err, "'tea'", "'milk'", "3 times")
 
 
 # numbers at the edge --------------------------------------------------------------------------------------
@@ -350,34 +358,34 @@ def test_one_comparison_is_told_in_words(run, tmp_path):
 
 def test_similarities_whose_squares_are_no_numbers():
     for factor in (1e300, 1e-300):
-        with pytest.raises(DataError, match="by a constant, so that they are about 0 to 1"):
-            thali.Similarities([[1, factor], [factor, 1]])
-    assert thali.Similarities([[1, 0.0], [0.0, 1]]).n_pairs == 1
+        with refused(DataError, "they are about"):
+            th.Similarities([[1, factor], [factor, 1]])
+    assert th.Similarities([[1, 0.0], [0.0, 1]]).n_pairs == 1
 
 
 @pytest.mark.parametrize(
     "budget", [{"tune": 10**19}, {"draws": 10**12}, {"thin": 10**9}, {"draws": 10**9}, {"tune": 10**5000}]
 )
 def test_runs_without_an_end_are_refused(budget):
-    data = thali.PairedComparisons([[0, 3], [2, 0]])
-    with pytest.raises(ArgumentError, match="at most|fewer draws"):
-        thali.EliminationByAspects("unique").fit(data, **budget)
+    data = th.PairedComparisons([[0, 3], [2, 0]])
+    with refused(ArgumentError):
+        th.EliminationByAspects("unique").fit(data, **budget)
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
-    for model in (thali.PlackettLuceRegression(**budget), thali.SparseMultinomialLogit(**budget)):
-        with pytest.raises(ArgumentError, match="at most|fewer draws"):
+    for model in (th.PlackettLuceRegression(**budget), th.SparseMultinomialLogit(**budget)):
+        with refused(ArgumentError):
             model.fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_one_weight_that_is_left_has_no_standard_error():
-    model = thali.EliminationByAspects("unique", method="maximum-likelihood", lapse=0.0)
-    model.fit(thali.PairedComparisons([[0, 5, 5], [0, 0, 5], [0, 0, 0]], ["tea", "coffee", "milk"]))
-    table = model._maximum().table()
+def test_one_weight_that_is_left_has_no_standard_error(few_replicates):
+    model = th.EliminationByAspects("unique", method="maximum-likelihood", lapse=0.0)
+    model.fit(th.PairedComparisons([[0, 5, 5], [0, 0, 5], [0, 0, 0]], ["tea", "coffee", "milk"]))
+    table = model.summary()
     assert table.loc["tea", "weight"] == 1.0 and table[["std_error", "z", "p_value"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("name", ["Schüler", "Schülerin", "pupil", "VP", "participant"])
 def test_who_answered_is_recognised_by_the_name_of_the_column(tmp_path, name):
     rows = "p1,a,b,a\np1,b,c,c\np2,a,b,b\np2,b,c,c\n"
-    data, said = read(in_file(tmp_path, f"{name},first,second,chosen\n{rows}"), kinds.PAIRS)
-    assert data.respondents == ("p1", "p2") and f"respondents {name!r}" in said
+    data, sentence = read(in_file(tmp_path, f"{name},first,second,chosen\n{rows}"), kinds.PAIRS)
+    assert data.respondents == ("p1", "p2") and f"respondents {name!r}" in sentence

@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from helpers.sentences import refused, said
 
 from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
@@ -30,12 +31,12 @@ def test_one_more_shape(skeleton):
     assert (reading.kind, reading.shape) == (PAIRS, "table of verdicts")
     data, sentence = reading.build()
     assert data == PairedComparisons([[0, 1, 0], [1, 0, 0], [1, 0, 0]], ["tea", "milk", "coffee"])
-    assert sentence == "table of pairs with a verdict: 3 options, 2 pairs, 3 comparisons"
+    said(sentence, "3 options", "2 pairs", "3 comparisons")
 
 
 def test_without_it_the_table_is_unknown_and_with_it_the_error_names_it(skeleton):
-    with pytest.raises(RecognitionError, match="cups.csv: The columns 'one', 'other', 'verdict' are not paired compar"):
+    with refused(RecognitionError, "'one'", "'other'", "'verdict'"):
         recognise(TABLE, PAIRS)
     unlike = load(Source("x.csv", b"x,y\n1,2\n3,4\n5,6\n"))
-    with pytest.raises(RecognitionError, match=r"or the columns 'one', 'other' and 'verdict' \(one or other\)\.$"):
+    with refused(RecognitionError, "'one'", "'other'", "'verdict'"):
         recognise(unlike, PAIRS, shapes=(*SHAPES, skeleton.SHAPE))

@@ -1,11 +1,11 @@
 """Conditions on the rows of a table: what they keep, how they are refused, how they print."""
 
 import operator
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali._data.kinds import CLASSES, PAIRS
@@ -77,32 +77,30 @@ def test_several_conditions_hold_together(file):
 
 
 @pytest.mark.parametrize(
-    ("condition", "said"),
+    ("condition", "facts"),
     [
-        ("block = main", "'=' stands at character 7 where '==' is expected"),
-        ("block", "it ends where ==, !=, <, <=, >, >=, in, is missing or is not missing is expected"),
-        ("", "it ends where the name of a column is expected"),
-        ("== main", "'==' stands at character 1 where the name of a column is expected"),
-        ("block ==", "it ends where a number or a text is expected"),
-        ("block == practice block", "'block' stands at character 19 where 'and' or the end (a text with blanks stands"),
-        ("Trial type == a", "'type' stands at character 7 where ==, .* (a name with blanks stands between quotes)"),
-        ("n == 1 or n == 2", "'or' stands at character 8 where 'and' or the end"),
-        ("1 < n < 3", "'<' stands at character 7 where 'and' or the end"),
-        ("n == 1 and", "it ends where the name of a column is expected"),
-        ("block == 'main", "the quote at character 10 is not closed"),
-        ("block == ''", "where a number or a text (is missing and is not missing ask for empty cells) is expected"),
-        ("n in 1", "'1' stands at character 6 where '(' before the values of 'in' is expected"),
-        ("n in ()", "')' stands at character 7 where a number or a text is expected"),
-        ("n in (1, 2", "it ends where ',' or ')' is expected"),
-        ("block is empty", "'empty' stands at character 10 where 'missing' or 'not missing' is expected"),
-        ("block is not", "it ends where 'missing' is expected"),
+        ("block = main", ("'='", "character 7", "'=='")),
+        ("block", ("it ends", "==, !=, <, <=")),
+        ("", ("it ends", "name of a column")),
+        ("== main", ("'=='", "character 1", "name of a column")),
+        ("block ==", ("it ends", "number or a text")),
+        ("block == practice block", ("'block'", "character 19", "'and'", "text with blanks")),
+        ("Trial type == a", ("'type'", "character 7", "name with blanks")),
+        ("n == 1 or n == 2", ("'or'", "character 8", "'and'")),
+        ("1 < n < 3", ("'<'", "character 7", "'and'")),
+        ("n == 1 and", ("it ends", "name of a column")),
+        ("block == 'main", ("quote at character 10",)),
+        ("block == ''", ("number or a text", "is missing")),
+        ("n in 1", ("'1'", "character 6", "'('")),
+        ("n in ()", ("')'", "character 7", "number or a text")),
+        ("n in (1, 2", ("it ends", "',' or ')'")),
+        ("block is empty", ("'empty'", "character 10", "'not missing'")),
+        ("block is not", ("it ends", "'missing'")),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_place_and_an_example(file, condition, said):
-    with pytest.raises(ArgumentError, match="where cannot be read in ") as caught:
+def test_what_cannot_be_read_is_said_with_its_place_and_an_example(file, condition, facts):
+    with refused(ArgumentError, "cannot be read", "block == 'main'", "rt > 0.2", *facts):
         read_table(file.with_name("absent.csv"), where=condition)  # before any file is looked for
-    assert re.search(".*".join(map(re.escape, said.split(".*"))), str(caught.value)), str(caught.value)
-    assert str(caught.value).endswith("; an example is block == 'main' and rt > 0.2.")
 
 
 def test_errors_name_the_argument_that_gave_the_conditions():
@@ -110,43 +108,40 @@ def test_errors_name_the_argument_that_gave_the_conditions():
     for condition in ("m == 1", "n == x", "block > 3"):
         with pytest.raises(DataError, match=f"^holdouts {condition[:3]}"):
             Where.of(condition, "holdouts").holds(frame)
-    with pytest.raises(DataError, match="^holdouts n == 3 leaves no row"):
+    with refused(DataError, "holdouts n == 3 leaves no row"):
         Where.of("n == 3", "holdouts").refuse_none_left(frame)
     for given in ("n = 1", 5):
-        with pytest.raises(ArgumentError, match="^holdouts "):
+        with refused(ArgumentError, "holdouts"):
             Where.of(given, "holdouts")
     assert Where.of("n == 1", "holdouts") == Where.of("n == 1")
 
 
 @pytest.mark.parametrize("given", [5, [], [1], {"block": "main"}, pd.Series([True])])
 def test_what_is_no_condition_is_refused(given):
-    with pytest.raises(ArgumentError, match='where must be a condition such as "block == '):
+    with refused(ArgumentError, "where"):
         Where.of(given)
 
 
 @pytest.mark.parametrize(
-    ("condition", "said"),
+    ("condition", "facts"),
     [
-        ("blok == main", "where blok == 'main': There is no column 'blok'; .*Did you mean 'block'\\?"),
-        ("rt > fast", "where rt > 'fast': column 'rt' holds numbers, and 'fast' is none; write one such as"),
-        ("rt == fast", "column 'rt' holds numbers, and 'fast' is none"),
-        ("rt in (1, fast)", "column 'rt' holds numbers, and 'fast' is none"),
-        ("block > 3", "column 'block' holds texts such as 'main', which are neither above nor below the number 3"),
-        ("code == 1", "where code == 1 leaves no row of 5; column 'code' holds '001', '002', '010', '011', '100'"),
-        (
-            "block == mian",
-            "where block == 'mian' leaves no row of 5; column 'block' holds 'main', 'practice', 'warm-up'",
-        ),
-        ("rt > 1 and n < 2", "leaves no row of 5, though each of its conditions leaves some\\."),
+        ("blok == main", ("blok == 'main'", "no column 'blok'", "'block'?")),
+        ("rt > fast", ("rt > 'fast'", "column 'rt'", "'fast' is none", "0.5")),
+        ("rt == fast", ("column 'rt'", "'fast' is none")),
+        ("rt in (1, fast)", ("column 'rt'", "'fast' is none")),
+        ("block > 3", ("column 'block'", "'main'", "the number 3")),
+        ("code == 1", ("code == 1", "no row of 5", "'001', '002', '010'")),
+        ("block == mian", ("block == 'mian'", "no row of 5", "'main', 'practice'")),
+        ("rt > 1 and n < 2", ("no row of 5", "leaves some")),
     ],
 )
-def test_what_does_not_fit_the_table_is_said_in_one_sentence(file, condition, said):
-    with pytest.raises(DataError, match=f"^table.csv: {said}" if said.startswith("where") else said):
+def test_what_does_not_fit_the_table_is_said_in_one_sentence(file, condition, facts):
+    with refused(DataError, "table.csv: ", *facts):
         read_table(file, where=condition)
 
 
 def test_a_value_that_is_nearly_there_is_a_warning(file):
-    with pytest.warns(DataWarning, match="No row holds 'practise' in column 'block'. Did you mean 'practice'?"):
+    with warned(DataWarning, "'practise'", "column 'block'"):
         assert len(read_table(file, where="block != practise")) == 5
 
 
@@ -156,7 +151,7 @@ def test_a_workbook_of_squares_has_no_rows_to_leave_out(tmp_path):
     with pd.ExcelWriter(tmp_path / "two.xlsx") as book:
         square.to_excel(book, sheet_name="one")
         square.to_excel(book, sheet_name="two")
-    with pytest.raises(DataError, match="where is for rows, but this workbook holds squares"):
+    with refused(DataError, "where"):
         read(tmp_path / "two.xlsx", PAIRS, where="a > 1")
     square.reset_index().to_excel(tmp_path / "one.xlsx", index=False)
     assert len(read_table(tmp_path / "one.xlsx", where="a > 0")) == 2
@@ -260,7 +255,7 @@ def test_columns_of_data_frames(column, condition, rows):
 
 def test_what_is_no_date_is_refused():
     frame = pd.DataFrame({"x": pd.to_datetime(["2026-05-01"])})
-    with pytest.raises(DataError, match="column 'x' holds dates, and 'May' is none; write one such as 2026-05-31"):
+    with refused(DataError, "column 'x'", "'May'", "2026", "-05"):
         Where.of("x < May").holds(frame)
 
 
@@ -287,7 +282,7 @@ def test_a_table_is_that_of_a_file_without_these_rows(tmp_path, separator):
 
 def test_lines_keep_their_numbers(tmp_path):
     (tmp_path / "won.csv").write_text("block,winner,loser\npractice,a,a\nmain,a,b\nmain,b,b\n")
-    with pytest.raises(DataError, match="'b' is compared with itself in row 4"):
+    with refused(DataError, "'b'", "row 4"):
         read(tmp_path / "won.csv", PAIRS, where="block == main")
 
 
@@ -296,7 +291,7 @@ def test_the_sentence_says_how_many_rows_were_left_out(tmp_path):
     path.write_text("block,winner,loser\npractice,a,b\nmain,a,b\nmain,b,a\n")
     data, sentence = read(path, PAIRS, where=["block == main", "winner != c"])
     assert data.n_comparisons == 2
-    assert sentence.endswith("; 1 of 3 rows left out by block == 'main' and winner != 'c'")
+    said(sentence, "3 rows", "'main'", "'c'")
     assert recognise(load(path), PAIRS, where="block == main").build()[0] == data
 
 
@@ -314,10 +309,10 @@ def test_a_leaderboard_of_a_file_or_of_a_frame(tmp_path):
     for source in (frame, tmp_path / "won.csv"):
         board = th.leaderboard(source, where="block == 'main'", progressbar=False, method="maximum-likelihood")
         assert sorted(board.table.index) == ["a", "b"]
-    with pytest.raises(ArgumentError, match="leaderboard has no argument 'where' for PairedComparisons"):
+    with refused(ArgumentError, "leaderboard", "'where'", "PairedComparisons"):
         th.leaderboard(board.data, where="block == 'main'")
     square = pd.DataFrame([[0, 3], [1, 0]], index=list("ab"), columns=list("ab"))
-    with pytest.raises(DataError, match="where c > 1: There is no column 'c'"):
+    with refused(DataError, "column 'c'"):
         th.leaderboard(square, where="c > 1")
 
 

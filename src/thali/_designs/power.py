@@ -129,7 +129,7 @@ def power(
     _refuse_few(number, len(beta), spread)
     rngs = streams(random_seed, studies)
     each, mixed = np.tile(beta, (studies, 1)), _levels_alike(coding)
-    estimates, covariances = _simulated(tasks, coding, crossed, each, number, spread, rngs, mixed)
+    estimates, covariances = simulated(tasks, coding, crossed, each, number, spread, rngs, mixed)
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     has_errors = np.all(np.isfinite(variances) & (variances > 0.0), axis=1)
     errors = np.sqrt(np.where(has_errors[:, None], variances, np.inf))
@@ -183,7 +183,7 @@ def _levels_alike(coding: "Coding") -> np.ndarray:
     return np.linalg.cholesky(np.where(np.eye(len(own), dtype=bool), 1.0, 0.5 * together))
 
 
-def _simulated(
+def simulated(
     tasks: "ChoiceExperiment",
     coding: "Coding",
     crossed: Any,
@@ -245,14 +245,14 @@ def _of_sets(
 
     def told(people: int) -> np.ndarray:
         again = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)  # the same studies, larger
-        drawn = _simulated(tasks, coding, crossed, beta, people, spread, streams(again, studies), mixed)
+        drawn = simulated(tasks, coding, crossed, beta, people, spread, streams(again, studies), mixed)
         return np.array(
-            [_told_apart(*study, _critical(people, spread)) for study in zip(log_worths, *drawn, strict=True)]
+            [told_apart(*study, _critical(people, spread)) for study in zip(log_worths, *drawn, strict=True)]
         ).mean(axis=0)
 
     most = max(8, _MAX_ANSWERS * tasks.n_respondents // tasks.n_tasks)
     least = _least(beta.shape[1], spread)
-    found = _searched(told, least, most) if number is None else {number: told(number)}
+    found = searched(told, least, most) if number is None else {number: told(number)}
     columns = ["first", *(f"first {k}" for k in range(2, min(_FIRST, len(labels) - 1) + 1))]
     table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis("people")
     table.attrs.update(simulations=studies)
@@ -270,7 +270,7 @@ def _refuse_parted(sets: "pandas.DataFrame", labels: list[str]) -> None:
         raise ArgumentError(Argument("design"), f" cannot tell all options apart: {found[0].lower()}{found[1:]}")
 
 
-def _searched(told: Callable[[int], np.ndarray], least: int, most: int) -> dict[int, np.ndarray]:
+def searched(told: Callable[[int], np.ndarray], least: int, most: int) -> dict[int, np.ndarray]:
     """Numbers of people, doubled until the first options are told apart often enough, then the least such number."""
     found: dict[int, np.ndarray] = {}
     low, high = least - 1, max(8, least)
@@ -288,7 +288,7 @@ def _searched(told: Callable[[int], np.ndarray], least: int, most: int) -> dict[
     return found
 
 
-def _told_apart(log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray, critical: float) -> list[bool]:
+def told_apart(log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray, critical: float) -> list[bool]:
     """Whether the first option, the first two, the first three stand above each that is worse, as intervals say."""
     order = np.argsort(-log_worths, kind="stable")
     mean = np.append(0.0, estimate)[order]

@@ -52,7 +52,7 @@ def text_cells(content: bytes, joined: bool = False) -> Cells:
         text = "\n" + text[hint.end() :]
     else:
         separator = _separator(text)
-    cells = _even_cells(text, separator)
+    cells = even_cells(text, separator)
     if cells is None:
         cells = assembled(_rows(text, separator), decimal_comma=separator != ",")
     if not joined:
@@ -135,7 +135,7 @@ def _rows(text: str, separator: str) -> Rows:
         raise DataError(f"Line {reader.line_num} cannot be read as separated values ({error}).") from None
 
 
-def _even_cells(text: str, separator: str) -> Cells | None:
+def even_cells(text: str, separator: str) -> Cells | None:
     """The cells that `assembled` gives, at once, of a text without quotes whose lines are alike; None of another."""
     # Lines are alike that hold equally many cells, all with text: most large files. Others are read line by line.
     text = text.replace("\r\n", "\n")

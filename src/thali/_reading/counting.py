@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 LARGE = 1 << 24  # bytes of a file above which it is read in batches
-_BATCH = 1 << 20  # rows of a batch
-_BLOCK = 1 << 24  # bytes of a batch of text
-_HEAD = 10_000  # rows by which the shape of the table is recognised
-_HEAD_BYTES = 1 << 20
+BATCH = 1 << 20  # rows of a batch
+BLOCK = 1 << 24  # bytes of a batch of text
+HEAD = 10_000  # rows by which the shape of the table is recognised
+HEAD_BYTES = 1 << 20
 MAX_PARTS = 100  # values of a column that divides the rows
 _TIMES = "rows alike"
 _ROW, _HOW_OFTEN = "\x00row", "\x00times"  # no header holds these
@@ -84,9 +84,9 @@ class _Chosen(NamedTuple):
             return self.batches.head
         found, lines, end = [], [], 0
         for table, numbers, end in self.parts(self.batches.head.names):  # noqa: B007
-            found.append(table.slice(0, _HEAD - len(lines)))
-            lines += [int(number) + 1 for number in numbers[: _HEAD - len(lines)]]
-            if len(lines) == _HEAD:
+            found.append(table.slice(0, HEAD - len(lines)))
+            lines += [int(number) + 1 for number in numbers[: HEAD - len(lines)]]
+            if len(lines) == HEAD:
                 break
         if not lines:
             raise self.where.none_left(end)
@@ -271,7 +271,7 @@ def _counted(
     import pyarrow as pa
 
     names, batches, file = list(columns), kept.batches, kept.batches.head.file
-    found, held, taken, seen, most = [], 0, 0, 0, 2 * _BATCH
+    found, held, taken, seen, most = [], 0, 0, 0, 2 * BATCH
     codes: dict[str, _Codes] = {name: _Codes() for name in names}
     with Progress(progressbar, f"reading {file}", batches.rows, "rows") as progress, in_file(file):
         for part, numbers, seen in kept.parts(names):
@@ -286,7 +286,7 @@ def _counted(
             if held > most:
                 found = [_grouped(pa.concat_tables(found), names, _HOW_OFTEN)]
                 held = len(found[0])
-                most = 2 * max(_BATCH, held)  # where nearly all rows differ, all would be grouped with every batch
+                most = 2 * max(BATCH, held)  # where nearly all rows differ, all would be grouped with every batch
     whole = _grouped(pa.concat_tables(found, promote_options="permissive"), names, _HOW_OFTEN).sort_by(_ROW)
     lines = (whole[_ROW].to_numpy() + 1).tolist()
     times = whole[_HOW_OFTEN].to_numpy()
@@ -414,7 +414,7 @@ def _batches_of(path: Path) -> _Batches | None:
         import pyarrow.parquet  # noqa: F401
 
         with open(path, "rb") as file:
-            head = file.read(_HEAD_BYTES)
+            head = file.read(HEAD_BYTES)
     except (OSError, ImportError):  # which the other way of reading words, or does without
         return None
     if head.startswith(b"PAR1"):
@@ -431,7 +431,7 @@ def _of_parquet(path: Path) -> _Batches | None:
         file = parquet.ParquetFile(path)
         names, flat = file.schema_arrow.names, [pa.types.is_nested(field.type) for field in file.schema_arrow]
         simple = [name for name, nested in zip(names, flat, strict=True) if not nested]
-        first = next(file.iter_batches(_HEAD, columns=simple), None)
+        first = next(file.iter_batches(HEAD, columns=simple), None)
     except (pa.ArrowException, OSError):
         return None
     if first is None or len(set(names)) < len(names):
@@ -445,7 +445,7 @@ def _of_parquet(path: Path) -> _Batches | None:
     return _Batches(
         Table(head, path.name),
         file.metadata.num_rows,
-        lambda columns: file.iter_batches(_BATCH, columns=columns),
+        lambda columns: file.iter_batches(BATCH, columns=columns),
         as_frame,
         None,
     )
@@ -467,7 +467,7 @@ def _of_text(path: Path, head: bytes) -> _Batches | None:
     names, decimal_comma = first.names, separator != ","
 
     def batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
-        read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=_BLOCK)
+        read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK)
         parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
         types = dict.fromkeys(columns, pa.string())
         convert = csv.ConvertOptions(include_columns=columns, column_types=types, strings_can_be_null=False)

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import of_segments
+from helpers.sentences import warned
 
 import thali as th
-from thali._choice.answers.methods import ChoiceAnswers
 from thali.errors import DataWarning, ThaliError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")]
@@ -96,9 +96,11 @@ ARGUMENTS = {
 # As small as they may be; kernels run as Python.
 FITS = {
     "multinomial": lambda data: th.MultinomialLogit("price").fit(data),
-    "classes": lambda data: th.LatentClassLogit(2, linear="price").fit(data, random_seed=1, progressbar=False),
+    "classes": lambda data: th.LatentClassLogit(2, linear="price", starts=2).fit(
+        data, random_seed=1, progressbar=False
+    ),
     "hierarchical": lambda data: th.HierarchicalLogit("price").fit(
-        data, draws=8, tune=4, chains=2, thin=1, random_seed=1, progressbar=False
+        data, draws=4, tune=2, chains=2, thin=1, random_seed=1, progressbar=False
     ),
     "product classes": lambda data: th.ProductClasses().fit(
         data, draws=10, tune=2, thin=1, chains=2, random_seed=1, progressbar=False
@@ -135,11 +137,15 @@ def answer(call, *arguments, **how):
             return f"refused: {refused}"
 
 
+def methods_of(model):
+    return {name for name, _ in inspect.getmembers(model, inspect.isfunction) if not name.startswith("_")}
+
+
 def test_every_answer_and_each_of_its_arguments_stands_in_the_tables():
-    answers = {name: method for name, method in vars(ChoiceAnswers).items() if inspect.isfunction(method)}
-    assert {name for name in answers if not name.startswith("_")} == set(CALLS)
+    answers = methods_of(th.MultinomialLogit) & methods_of(th.ProductClasses) - methods_of(th.SparseMultinomialLogit)
+    assert answers == set(CALLS)
     for name in CALLS:
-        known = {NAMES.get(each, each) for each in inspect.signature(answers[name]).parameters}
+        known = {NAMES.get(each, each) for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters}
         assert known <= {*ARGUMENTS, *NO_DATA, "products"}, name
 
 
@@ -151,11 +157,11 @@ def test_every_argument_changes_the_answer_or_is_refused_or_warned_of(fitted, mo
     assert before.startswith("refused") == ((name, model) in REFUSED), before
     if (name, model) in REFUSED:
         return
-    takes = {NAMES.get(each, each) for each in inspect.signature(getattr(ChoiceAnswers, name)).parameters}
+    takes = {NAMES.get(each, each) for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters}
     for argument in takes.intersection(ARGUMENTS):
         if model in SAME_TASTES and argument in ("people", "respondent_weights"):
             for value in ARGUMENTS[argument]:
-                with pytest.warns(DataWarning, match=f"{argument} changes nothing, because everybody has the same"):
+                with warned(DataWarning, "nothing, because everybody", argument):
                     assert CALLS[name](fitted[model], **{argument: value}).to_string() == before
             continue
         asked = (answer(CALLS[name], fitted[model], **{argument: value}) for value in ARGUMENTS[argument])
@@ -181,7 +187,7 @@ def test_what_a_table_of_products_says_is_used_refused_or_warned_of(fitted, mode
     for said, products in TABLES.items():
         assert answer(CALLS[name], fitted[model], products) != before, said
     for said, products in IDLE.items():
-        with pytest.warns(DataWarning, match=r"'(colour|available)' is no attribute of the data"):
+        with warned(DataWarning, "' is no"):
             assert CALLS[name](fitted[model], products).to_string() == before, said
 
 

@@ -9,6 +9,7 @@ import pytest
 from helpers.experiment_data import simulated
 from helpers.product_class_fits import experiment, fitted, single
 from helpers.real_data import needs_data, real_data
+from helpers.sentences import refused, warned
 from scipy.optimize import brentq
 
 import thali as th
@@ -86,7 +87,7 @@ def test_a_number_is_paid_for_by_the_unit(data):
 def test_between_tested_prices_utility_is_interpolated(data):
     model = th.MultinomialLogit().fit(data)
     utility = np.array([0.0, *model.coef_.filter(like="price")])
-    with pytest.warns(EstimateWarning, match="leaves the range of tested prices, 20, and has no end there"):
+    with warned(EstimateWarning, "tested prices, 20"):
         table = model.willingness_to_pay("price")
     for row, gain in [
         (("zoom", "yes", "no"), model.coef_["zoom[yes]"]),
@@ -109,7 +110,7 @@ def test_knots_change_the_slope(data):
         dearer, cheaper = (np.interp(15 + s * difference / 2, [5, 12, 15, 25], utility) for s in (1, -1))
         return model.coef_["zoom[yes]"] + dearer - cheaper
 
-    with pytest.warns(EstimateWarning, match="leaves the range"):
+    with warned(EstimateWarning, "leaves the range"):
         row = of(model.willingness_to_pay("price"), "zoom", "yes", "no")
     assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
 
@@ -228,17 +229,17 @@ SENTENCES = [
 def test_what_the_data_cannot_tell_is_said(slope, linear, sentence):
     model = th.MultinomialLogit(linear=linear).fit(choices(slope))
     z = model.summary().loc["price", "z"] if linear else 0.0
-    with warnings.catch_warnings(record=True) as warned:
+    with warnings.catch_warnings(record=True) as is_warned:
         warnings.simplefilter("always", EstimateWarning)
         table = model.willingness_to_pay("price")
-    assert [str(each.message) for each in warned] == list(table.attrs["notes"])
+    assert [str(each.message) for each in is_warned] == list(table.attrs["notes"])
     assert any(re.match(sentence.format(z=z), note) for note in table.attrs["notes"])
     if slope >= -0.01:
         assert np.isposinf(table["wtp_high"]).all() and (linear == () or np.isneginf(table["wtp_low"]).all())
     found = model.findings(price="price")["willingness_to_pay"]
     in_report = found.sentence
     assert set(table.attrs["notes"]) <= set(found.notes) and not set("inf nan".split()) & set(in_report.split())
-    assert in_report.startswith("No amount is told from 0" if slope >= -0.01 and linear else "Everybody would pay ")
+    assert in_report.startswith("No amount is told" if slope >= -0.01 and linear else "Everybody would pay ")
     with warnings.catch_warnings(record=True) as each:
         warnings.simplefilter("always")
         model.willingness_to_pay("price", each_person=True)
@@ -282,7 +283,7 @@ def test_of_product_classes():
 
 
 def test_monotone_classes_pay_for_what_is_better():
-    with pytest.warns(EstimateWarning, match="range of tested prices, 150, may be larger"):
+    with warned(EstimateWarning, "150, may"):
         table = fitted(experiment(people=12, none=True), draws=20, alpha=5.0).willingness_to_pay("price")
     assert set(table["attribute"]) == {"brand", "zoom", "battery"}
     assert (table.loc[table["attribute"] != "brand", "wtp"] >= 0).all()
@@ -291,21 +292,21 @@ def test_monotone_classes_pay_for_what_is_better():
 
 def test_a_price_alone_pays_for_nothing(data):
     model = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(simulated(people=4), attributes=["price"]))
-    with pytest.raises(ArgumentError, match="no attribute but 'price'"):
+    with refused(ArgumentError, "no attribute but 'price'"):
         model.willingness_to_pay("price")
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("asked", "facts"),
     [
-        ({"price": "prize"}, "no attribute 'prize'. Did you mean 'price'"),
-        ({"price": "brand"}, "level 'A' of 'brand' is no number"),
-        ({"price": "price", "people": "new"}, "no willingness to pay of their own"),
-        ({"price": "price", "ci": 0}, "between 0 and 1"),
+        ({"price": "prize"}, ("attribute 'prize'", "'price'")),
+        ({"price": "brand"}, ("level 'A'", "'brand'")),
+        ({"price": "price", "people": "new"}, ("willingness to pay",)),
+        ({"price": "price", "ci": 0}, ("between 0 and 1",)),
     ],
 )
-def test_bad_questions(hierarchical, asked, sentence):
-    with pytest.raises(ArgumentError, match=sentence):
+def test_bad_questions(hierarchical, asked, facts):
+    with refused(ArgumentError, *facts):
         hierarchical.willingness_to_pay(**asked)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import of_segments, simulated
 from helpers.naive.choice_models import choice_probability, latent_class_log_likelihood
+from helpers.sentences import refused, said, warned
 from scipy.optimize import minimize
 
 import thali as th
@@ -65,9 +66,9 @@ def test_columns_that_tell_the_class_leave_its_odds_open():
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "zoom"])
     with pytest.warns(EstimateWarning) as caught:
         model = th.LatentClassLogit(2, "price", by=["side"]).fit(data, random_seed=1, progressbar=False)
-    said = [str(each.message) for each in caught if "open" in str(each.message)]
-    assert set(model.unbounded_) == {"log odds of class 2", "log odds of class 2: side[b]"} and len(said) == 1
-    assert said[0].startswith("The columns of people leave 'log odds of class 2'") and said[0].endswith("by.")
+    notes = [each.message for each in caught if "open" in str(each.message)]
+    assert len(model.unbounded_) == 2 and len(notes) == 1
+    said(notes[0], "'log odds of class", "side[b]")
 
 
 def test_the_likelihood_is_the_naive_one():
@@ -185,9 +186,7 @@ def test_new_people_are_predicted_by_their_columns():
     np.testing.assert_allclose(model.predict_proba(both.fillna({"age": 1, "sex": "m"})), [*known, *old], atol=1e-12)
     experiment = th.ChoiceExperiment.from_frame(somebody.assign(age=70, sex="w"), attributes=["price", "brand", "zoom"])
     np.testing.assert_allclose(model.predict_proba(experiment), old, atol=1e-12)
-    with pytest.warns(
-        DataWarning, match="Column 'sex' of new people holds 'x', and the respondents have 'm', 'w'; who"
-    ):
+    with warned(DataWarning, "Column 'sex'", "'x'", "'m'", "'w'"):
         nobody = model.predict_proba(
             pd.concat([somebody.assign(age=70, sex="x"), somebody.assign(id="w", age=70, sex="w")])
         )
@@ -211,9 +210,9 @@ def test_files_hold_the_columns(tmp_path):
 
 
 def test_columns_that_say_nothing():
-    with pytest.raises(ArgumentError, match="by names 'aeg', which is no column of people"):
+    with refused(ArgumentError, "names 'aeg'"):
         th.LatentClassLogit(2, by=["aeg"]).fit(small())
-    with pytest.raises(ArgumentError, match="The model has no columns of people"):
+    with refused(ArgumentError, "columns of people"):
         th.LatentClassLogit(1).fit(small(), progressbar=False).class_odds()
     one = th.LatentClassLogit(1, by="age").fit(small(), progressbar=False)  # nothing depends on them
     assert len(one.class_odds()) == 0 and one.log_likelihood_ == pytest.approx(

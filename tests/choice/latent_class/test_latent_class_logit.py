@@ -8,10 +8,11 @@ import pytest
 from helpers.experiment_data import SEGMENTS, camera, of_segments, simulated
 from helpers.naive.choice_models import latent_class_log_likelihood
 from helpers.real_data import needs_data
+from helpers.sentences import refused, warned
 
 import thali as th
+import thali._choice.latent_class.fit as fit
 from thali._choice.coding import coding_of
-from thali._choice.latent_class import fit
 from thali._choice.latent_class.fit import (
     DRAWS,
     climb,
@@ -159,7 +160,6 @@ def test_market_shares_are_mean_predictions():
     some = model.market_shares(market, people=list(data.respondents[:7]))
     np.testing.assert_allclose(some["share"], wanted, atol=1e-12)
     assert (shares["share_low"] < new).all() and (shares["share_high"] > new).all()
-    assert model._market_draws().lapse == 0.0
 
 
 def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
@@ -182,14 +182,16 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
 
 
 def _matrix(model, tasks):
-    return model._coding_.matrix(tasks.products)[tasks.row_product]
+    return coding_of(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
 
 
 def test_the_same_seed_gives_the_same_model():
     data = segments()[0]
     first, second = (th.LatentClassLogit(2, starts=4).fit(data, random_seed=5, progressbar=False) for _ in range(2))
     assert first.coef_.equals(second.coef_) and first.run_settings() == {"random_seed": 5}
-    np.testing.assert_array_equal(first._draws_.of_people, second._draws_.of_people)
+    products = pd.DataFrame({"price": [5, 25], "brand": ["A", "C"], "zoom": ["no", "yes"]})
+    shares = [model.market_shares(products, people="respondents") for model in (first, second)]
+    pd.testing.assert_frame_equal(*shares, check_exact=True)
 
 
 def test_draws_spread_as_the_standard_errors_say():
@@ -210,10 +212,13 @@ def test_choices_of_a_class_without_bound_are_said():
             product = {"id": person, "task": task}
             rows += [{**product, "price": 1, "choice": int(not dear)}, {**product, "price": 2, "choice": int(dear)}]
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
-    with pytest.warns(EstimateWarning, match=r"leave 'class 2: price\[2\]' open"):
+    with warned(EstimateWarning, "leave 'class 2: price[2]' open"):
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     assert model.unbounded_ == ("class 2: price[2]",)
-    assert not model.verdict().agrees and np.isfinite(model._draws_.tastes).all()
+    assert (
+        not model.verdict().agrees
+        and np.isfinite(model.market_shares(pd.DataFrame({"price": [1, 2]}))["share_high"]).all()
+    )
 
 
 def test_rounding_does_not_choose_the_draws():
@@ -247,33 +252,32 @@ def test_classes_that_coincide_are_said():
     """Four tasks of eight people, who take the cheap product thrice or once: one class is likelier than two."""
     rows = {"id": [n // 8 for n in range(64)], "task": [n // 2 for n in range(64)], "price": [90, 150] * 32}
     rows["choice"] = [1, 0, 1, 0, 1, 0, 0, 1] * 4 + [0, 1, 0, 1, 0, 1, 1, 0] * 4
-    with pytest.warns(EstimateWarning, match="do not show 2 classes: some have the same tastes, or hold nobody"):
+    with warned(EstimateWarning, "2 classes"):
         model = th.LatentClassLogit(2).fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)), random_seed=1)
     assert model.log_likelihood_ == pytest.approx(32 * np.log(0.5), abs=1e-6)
 
 
 MISTAKES = [
-    ({"classes": 0}, ArgumentError, "classes must be a whole number of 1 or more; got 0."),
-    ({"classes": [2, 1.5]}, ArgumentError, "classes must be a whole number of 1 or more; got 1.5."),
-    ({"classes": "three"}, ArgumentError, "classes must be a whole number of 1 or more; got 'three'."),
-    ({"classes": []}, ArgumentError, "classes must be a whole number of 1 or more, or several; got none."),
-    ({"classes": 10}, DataError, "10 classes are more than the 9 respondents; ask for fewer by classes."),
+    ({"classes": 0}, ArgumentError, ("classes", "got 0")),
+    ({"classes": [2, 1.5]}, ArgumentError, ("classes", "got 1.5")),
+    ({"classes": "three"}, ArgumentError, ("classes", "got 'three'")),
+    ({"classes": []}, ArgumentError, ("classes", "got none")),
+    ({"classes": 10}, DataError, ("10 classes", "9 respondents")),
     (
         {"classes": 8, "choose": "held-out"},
         DataError,
-        "9 respondents are too few to be left out in 5 parts and fitted by 8 classes; set choose='bic'.",
+        ("9 respondents", "5 parts", "8 classes", "choose='bic'"),
     ),
-    ({"choose": "aic"}, ArgumentError, "choose must be one of 'bic', 'held-out'; got 'aic'."),
-    ({"starts": 0}, ArgumentError, "starts must be a whole number of 1 or more; got 0."),
-    ({"linear": "prize"}, ArgumentError, "linear names 'prize', which is no attribute. Did you mean 'price'?"),
+    ({"choose": "aic"}, ArgumentError, ("choose", "'bic'", "'held-out'", "got 'aic'")),
+    ({"starts": 0}, ArgumentError, ("starts", "got 0")),
+    ({"linear": "prize"}, ArgumentError, ("linear", "names 'prize'", "'price'")),
 ]
 
 
-@pytest.mark.parametrize(("how", "kind", "said"), MISTAKES)
-def test_mistakes(how, kind, said):
-    with pytest.raises(kind) as error:
+@pytest.mark.parametrize(("how", "kind", "facts"), MISTAKES)
+def test_mistakes(how, kind, facts):
+    with refused(kind, *facts):
         th.LatentClassLogit(**how).fit(small())
-    assert str(error.value) == said
 
 
 @needs_data

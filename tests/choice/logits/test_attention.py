@@ -12,6 +12,7 @@ from arviz_stats.base.array import array_stats
 from helpers.experiment_data import simulated
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.places import PROJECT
+from helpers.sentences import refused, said
 from helpers.tiny_models import fitted
 
 import thali as th
@@ -241,44 +242,42 @@ def one_zoom():
     return th.ChoiceExperiment.from_frame(frame.replace({"zoom": {"no": "-"}}), missing="-", levels=levels)
 
 
-ALL = "attention must be True, for all attributes, or a list of those that people may ignore; got "
 MISTAKES = [
-    (one_attribute, {"attention": True}, "attention needs two attributes or more that differ among products; the data"),
-    (one_attribute, {"attention": ["price"]}, "attention needs two attributes or more"),
+    (one_attribute, {"attention": True}, ("attention",)),
+    (one_attribute, {"attention": ["price"]}, ("attention",)),
     (
         three_attributes,
         {"attention": ["prise"]},
-        "attention names 'prise', which is no attribute. Did you mean 'price'",
+        ("attention", "names 'prise'", "'price'"),
     ),
-    (one_zoom, {"attention": ["zoom"]}, "attention names 'zoom', which is the same wherever it is shown; leave it out"),
+    (one_zoom, {"attention": ["zoom"]}, ("attention", "names 'zoom'")),
     (
         three_attributes,
         {"attention": ["alt"], "constants": True},
-        "attention names 'alt', which is a constant, to which",
+        ("attention", "names 'alt'"),
     ),
-    (three_attributes, {"attention": False}, f"{ALL}False"),
-    (three_attributes, {"attention": []}, f"{ALL}[]"),
-    (three_attributes, {"attention": 3}, f"{ALL}3"),
-    (three_attributes, {"attention": True, "by": ["age"]}, "by: 'age' is '30' for everybody"),
+    (three_attributes, {"attention": False}, ("attention", "got False")),
+    (three_attributes, {"attention": []}, ("attention",)),
+    (three_attributes, {"attention": 3}, ("attention", "got 3")),
+    (three_attributes, {"attention": True, "by": ["age"]}, ("'age'", "'30'")),
     (
         three_attributes,
         {"attention": True, "scale": 0},
-        "scale is the prior size of a variance among people and must be",
+        ("scale",),
     ),
 ]
 
 
-@pytest.mark.parametrize(("data", "arguments", "sentence"), MISTAKES)
-def test_mistakes(data, arguments, sentence):
-    with pytest.raises((ArgumentError, DataError)) as caught:
+@pytest.mark.parametrize(("data", "arguments", "facts"), MISTAKES)
+def test_mistakes(data, arguments, facts):
+    with refused((ArgumentError, DataError), *facts):
         th.HierarchicalLogit(**arguments).fit(data(), draws=1)
-    assert str(caught.value).startswith(sentence)
 
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_without_attention_there_is_nothing_to_tell():
-    with pytest.raises(ArgumentError, match="everybody attend to every attribute; make the model with attention=True"):
+    with refused(ArgumentError, "attention=True"):
         fitted("hierarchical-logit").attention()
 
 
@@ -366,7 +365,8 @@ def test_willingness_to_pay_is_that_of_those_who_attend_to_the_price(study):
     one = int(np.flatnonzero(~ignores)[0])
     assert people["wtp"].iloc[one] == pytest.approx(np.median(amounts[attends[:, one], one]))
     finding = model.findings(price="price")["willingness_to_pay"]
-    assert "those who attend to the price" in finding.sentence and "those who attend to the price" in finding.title
+    assert "those who attend" in finding.sentence
+    said(finding.title, "those who attend")
 
 
 def test_new_people_ignore_as_often_as_the_population_does():
@@ -401,8 +401,7 @@ def test_markets_and_segments_integrate_over_who_attends(study):
     share = (1 / (1 + np.exp(-utility))).mean()
     assert model.market_shares(market, people="respondents")["share"]["dear"] == pytest.approx(share, rel=1e-9)
     assert model.market_shares(market, people="new")["share"]["dear"] == pytest.approx(share, abs=0.1)
-    draws = model._market_draws()
-    assert draws is not None and len(model.segments(2).sizes) == 2
+    assert "market" in model.findings().keys() and len(model.segments(2).sizes) == 2
 
 
 @pytest.mark.fit
@@ -451,7 +450,7 @@ def test_who_attends_at_another_prior_size_is_the_fit_with_that_size(study):
     note = str(model.findings(ci=0.5, attention_scale=3.0)["attention"].notes[-1])
     off = np.abs(found["attends_other"] - found["attends"])
     assert ("matters little" in note) == (off.max() <= 0.1) and "3 in place of 0.2" in note
-    with pytest.raises(ArgumentError, match="scale is the prior size of a variance"):
+    with refused(ArgumentError, "scale"):
         model.attention_by_scale(0)
 
 
@@ -493,7 +492,8 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     wide = posterior.assign(covariance=100 * posterior["covariance"])
     assert close_to_zero(wide, model._population()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
-    assert "Inattention and indifference are one to the data" in notes and "Set attention_scale=1" in notes
+    assert "Set attention_scale=1" in notes
+    said(notes, "Inattention and indifference")
     sentence = model.findings()["attention"].sentence
     assert sentence.startswith("Ignored: price by ") and "zoom by" in sentence
     methods = " ".join(map(str, [model.findings()["methods"].sentence, *model.findings()["methods"].notes]))

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 from helpers.experiment_data import simulated
 from helpers.naive.choice_models import hierarchical_log_joint
+from helpers.sentences import refused
 from scipy.special import expit, logit
 
 import thali as th
@@ -187,8 +188,8 @@ def test_who_looks_at_the_price_is_told_by_age(study):
     rows += ["attends[zoom] per age", "attends[zoom] per sex[w]"]
     assert set(rows) <= set(model.summary().index) & set(model.population().index)
     sentence = str(model.findings()["attention_odds"].sentence)
-    assert sentence.startswith("A unit more of age multiplies the odds of looking at price by 0.")
-    assert "age and sex[w] of the respondent" in str(model.findings()["methods"])
+    assert "multiplies the odds" in sentence
+    assert "age and sex[w]" in str(model.findings()["methods"])
 
 
 @pytest.mark.fit
@@ -250,23 +251,22 @@ def described(**columns):
 
 
 MISTAKES = [
-    ({"attention_by": ["age"]}, "attention_by is about who attends to what; set attention=True, too."),
-    ({"attention": True, "attention_by": ["agee"]}, "attention_by names 'agee', which is no column of people; they"),
-    ({"attention": True, "attention_by": ["home"]}, "attention_by: 'home' is 'Ulm' for everybody, which explains"),
-    ({"attention": True, "attention_by": ["age", "years"]}, "attention_by: 2 covariates of 4 respondents determine"),
-    ({"attention": True, "attention_by": 3}, "attention_by must be a list of columns of `data.people`; got 3."),
+    ({"attention_by": ["age"]}, ("attention_by", "attention=True")),
+    ({"attention": True, "attention_by": ["agee"]}, ("attention_by", "names 'agee'")),
+    ({"attention": True, "attention_by": ["home"]}, ("attention_by", "'home'", "'Ulm'")),
+    ({"attention": True, "attention_by": ["age", "years"]}, ("attention_by", "2 covariates", "4 respondents")),
+    ({"attention": True, "attention_by": 3}, ("attention_by", "`data.people`", "got 3")),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), MISTAKES)
-def test_mistakes(arguments, sentence):
+@pytest.mark.parametrize(("arguments", "facts"), MISTAKES)
+def test_mistakes(arguments, facts):
     age = np.repeat([20, 30, 40, 60], 6)
-    with pytest.raises((ArgumentError, DataError)) as caught:
+    with refused((ArgumentError, DataError), *facts):
         th.HierarchicalLogit(**arguments).fit(described(age=age, years=age + 1, home="Ulm"), draws=1)
-    assert str(caught.value).startswith(sentence)
 
 
 def test_data_that_say_nothing_of_people():
     data = th.ChoiceExperiment.from_frame(simulated(people=4, tasks=2))
-    with pytest.raises(DataError, match="The data say nothing of people, so that attention_by cannot name 'age'"):
+    with refused(DataError, "attention_by", "'age'"):
         th.HierarchicalLogit(attention=True, attention_by="age").fit(data, draws=1)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
+from helpers.sentences import refused, warned
 
 import thali as th
 from thali._choice.coding import coding_of
@@ -33,7 +34,6 @@ def test_pieces_of_a_number(data):
 
 def test_as_many_knots_as_levels_allow_fit_like_levels(data):
     pieces, levels = (th.MultinomialLogit(**asked).fit(data) for asked in ({"knots": {"price": 1}}, {}))
-    assert pieces._coding_.parts[0].knots == (15.0,)
     assert pieces.log_likelihood_ == pytest.approx(levels.log_likelihood_, rel=1e-10)
     assert 10 * pieces.coef_.iloc[0] == pytest.approx(levels.coef_["price[15]"], rel=1e-8)
     between = pd.DataFrame({"price": [10, 25], "brand": "A", "zoom": "no"})
@@ -51,7 +51,7 @@ def test_a_number_between_and_beyond_the_tested_ones(data):
             p = model.predict_proba(rows)
         assert p[1] == pytest.approx(1 / (1 + np.exp(-gap)), rel=1e-10)
         assert len(caught) == (prices == (3, 28))
-    with pytest.warns(DataWarning, match="'price' is 28, outside the tested range of 5 to 25") as messages:
+    with warned(DataWarning, "'price'", "28, outside", "25") as messages:
         model.predict_proba(rows)
     assert messages[0].filename == __file__
 
@@ -140,34 +140,34 @@ def test_the_no_choice_option_has_no_label():
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("asked", "facts"),
     [
-        ({"linear": "brand"}, "linear names 'brand', whose level 'A' is no number"),
-        ({"knots": {"brand": 1}}, "whose level 'A' is no number"),
-        ({"knots": {"prize": 1}}, "knots names 'prize', which is no attribute. Did you mean 'price'"),
-        ({"knots": {"price": [5]}}, "between its smallest and largest tested value, 5 and 25"),
-        ({"knots": {"price": [20, 10]}}, "increasing numbers"),
-        ({"knots": {"price": [12, 16]}}, "the tested values 5, 15, 25 do not show; give fewer"),
-        ({"knots": {"price": 2}}, "how many there are, 1 to 1; got 2"),
-        ({"knots": {"price": "many"}}, "got 'many'"),
-        ({"knots": [10]}, "knots must map attributes"),
-        ({"interactions": "price"}, "interactions must be pairs"),
-        ({"interactions": [("price",)]}, "interactions must be pairs"),
-        ({"interactions": [("price", "price")]}, "of two attributes"),
-        ({"interactions": [("price", "zoom"), ("zoom", "price")]}, "stands once"),
-        ({"interactions": [("price", "size")]}, "interactions names 'size'"),
-        ({"constants": "mode"}, "constants must be True, False or None"),
+        ({"linear": "brand"}, ("linear", "names 'brand'", "level 'A'")),
+        ({"knots": {"brand": 1}}, ("level 'A'",)),
+        ({"knots": {"prize": 1}}, ("knots", "names 'prize'", "'price'")),
+        ({"knots": {"price": [5]}}, ("25", "between its smallest")),
+        ({"knots": {"price": [20, 10]}}, ("increasing numbers",)),
+        ({"knots": {"price": [12, 16]}}, ("15", "25")),
+        ({"knots": {"price": 2}}, ("got 2",)),
+        ({"knots": {"price": "many"}}, ("got 'many'",)),
+        ({"knots": [10]}, ("knots must map attributes",)),
+        ({"interactions": "price"}, ("interactions must be pairs",)),
+        ({"interactions": [("price",)]}, ("interactions must be pairs",)),
+        ({"interactions": [("price", "price")]}, ("of two attributes",)),
+        ({"interactions": [("price", "zoom"), ("zoom", "price")]}, ("stands once",)),
+        ({"interactions": [("price", "size")]}, ("interactions names 'size'",)),
+        ({"constants": "mode"}, ("constants",)),
     ],
 )
-def test_bad_arguments(data, asked, sentence):
+def test_bad_arguments(data, asked, facts):
     for model in (th.MultinomialLogit, th.HierarchicalLogit):
-        with pytest.raises(ArgumentError, match=sentence):
+        with refused(ArgumentError, *facts):
             model(**asked).fit(data)
 
 
 def test_constants_need_labels():
     data = th.ChoiceExperiment.from_frame(simulated(people=3).drop(columns="alt"))
-    with pytest.raises(ArgumentError, match="the data have none; name their column by alternative"):
+    with refused(ArgumentError, "column by alternative"):
         th.MultinomialLogit(constants=True).fit(data)
 
 
@@ -207,13 +207,13 @@ def test_a_table_of_the_shape_of_swissmetro():
     market = pd.DataFrame({"alternative": ORDER, "TT": [120, 60, 90], "CO": [50, 60, 70], "HE": [30, 10, "(lacks it)"]})
     u = np.array([[120, 50, 30, 0, 1], [60, 60, 10, 1, 0], [90, 70, 0, 0, 0]]) @ found.beta
     np.testing.assert_allclose(model.market_shares(market)["share"], np.exp(u) / np.exp(u).sum(), rtol=1e-6)
-    with pytest.raises(DataError, match="lacks 'HE' as no product of the fit does, or has it as none does"):
+    with refused(DataError, "'HE'"):
         model.market_shares(market.assign(HE=30))
 
 
 def test_swissmetro_as_it_must_not_be_read():
-    with pytest.raises(DataError, match="'TRAIN', 'CAR', 'SM', and from 'TRAIN_TT' on 'TRAIN', 'SM', 'CAR'"):
+    with refused(DataError, "'TRAIN'", "'CAR'", "'SM'", "'TRAIN_TT'"):
         th.ChoiceExperiment.from_wide(swissmetro(), respondent="ID")
     absent = swissmetro(CAR_AV=0, CHOICE=3)
-    with pytest.raises(DataError, match="'CAR' was chosen in row 0, where it was not available; correct the row"):
+    with refused(DataError, "'CAR'", "row 0"):
         th.ChoiceExperiment.from_wide(absent, respondent="ID", alternatives=ORDER)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
+from helpers.sentences import said, warned
 
 import thali as th
 from thali._choice.logit import contradicted_sentence, direction_scores
@@ -47,11 +48,7 @@ def test_separated_choices_speak(data):
 def test_sentence(data):
     assert contradicted_sentence(data, RIGHT) == "" == contradicted_sentence(data, {})
     z = direction_scores(data, ("price", "zoom"))
-    assert contradicted_sentence(data, WRONG) == (
-        f"The data speak against increasing 'price' (z = {z['price']:.1f}), decreasing 'zoom' (z = {z['zoom']:.1f}) in "
-        "a multinomial logit; a model that allows only this direction finds no effect there. Check the order of the "
-        "levels, or declare the other direction or none."
-    )
+    said(contradicted_sentence(data, WRONG), "'price'", "'zoom'", f"{z['price']:.1f}", f"{z['zoom']:.1f}")
     assert contradicted_sentence(data, {"price": "decreasing", "zoom": "decreasing"}).count("z = ") == 1
 
 
@@ -69,7 +66,7 @@ def test_false_alarms_are_rare():
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
-    from thali._model import sampling
+    import thali._model.sampling as sampling
 
     class Begun(Exception):
         pass
@@ -83,6 +80,6 @@ def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
         with without_warnings(), pytest.raises(Begun):
             model.fit(data)
         return
-    with pytest.warns(DataWarning, match="speak against increasing 'price'") as messages, pytest.raises(Begun):
+    with warned(DataWarning, "speak against increasing 'price'") as messages, pytest.raises(Begun):
         model.fit(data)
     assert messages[0].filename == __file__

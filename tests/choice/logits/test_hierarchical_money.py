@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
 from helpers.naive.choice_models import hierarchical_log_joint
+from helpers.sentences import refused
 from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import qmc
@@ -163,39 +164,38 @@ def test_new_people_are_of_the_population(study):
 
 
 BAD = {
-    "a word": ({"space": "money"}, "space must be one of 'preference', 'willingness-to-pay'; got 'money'."),
-    "levels": ({"linear": ()}, "space='willingness-to-pay' needs one slope of 'price'; set linear='price'."),
-    "knots": ({"linear": (), "knots": {"price": [10]}}, "space='willingness-to-pay' needs one slope of 'price'; set"),
+    "a word": ({"space": "money"}, ("space", "'preference'", "'willingness-to-pay'", "got 'money'")),
+    "levels": ({"linear": ()}, ("space='willingness-to-pay'", "'price'", "linear='price'")),
+    "knots": ({"linear": (), "knots": {"price": [10]}}, ("space='willingness-to-pay'", "'price'")),
     "interaction": (
         {"interactions": [("price", "zoom")]},
-        "space='willingness-to-pay' needs one slope of 'price', and it has 'price:zoom[yes]'; leave out",
+        ("space='willingness-to-pay'", "'price'", "'price:zoom[yes]'"),
     ),
     "another direction": (
         {"signs": {"price": "increasing"}},
-        "space='willingness-to-pay' has utility decrease with 'price'; leave 'price' out of signs.",
+        ("space='willingness-to-pay'", "'price'"),
     ),
     "ignored": (
         {"attention": True},
-        "space='willingness-to-pay': who ignores 'price' would pay anything; name the other attributes that people may",
+        ("space='willingness-to-pay'", "'price'"),
     ),
 }
 
 
-@pytest.mark.parametrize("how, sentence", BAD.values(), ids=BAD)
-def test_bad_arguments(how, sentence):
+@pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
+def test_bad_arguments(how, facts):
     data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
-    with pytest.raises(ArgumentError) as caught:
+    with refused(ArgumentError, *facts):
         th.HierarchicalLogit(**{**MONEY, **how}).fit(data, draws=1)
-    assert str(caught.value).startswith(sentence)
 
 
 def test_data_without_amounts():
     rows = simulated(people=20)
-    with pytest.raises(ArgumentError, match="needs a price beside other attributes .*: call the column of amounts"):
+    with refused(ArgumentError, "beside other attributes"):
         th.HierarchicalLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"})), draws=1
         )
-    with pytest.raises(DataError, match=r"Demand does not fall with 'price' \(coefficient 0\.\d+, z = \d+\.\d\)"):
+    with refused(DataError, "'price'"):
         th.HierarchicalLogit(**MONEY).fit(
             th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"])), draws=1
         )

@@ -5,11 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.experiment_data import simulated
+from helpers.sentences import warned
 
 import thali as th
-from thali._choice.answers import logits as market
-from thali._choice.answers import market as asked_of
+import thali._choice.answers.logits as market
+import thali._choice.answers.market as asked_of
 from thali._choice.answers.logits import Columns, LogitChooser, logit_tastes
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.coding import coding_of
@@ -18,12 +20,11 @@ from thali._posterior.interval import TAILS
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 
 
-def rule_of(model, tastes):
-    """The rule by the columns of a fitted model."""
-    linear = [name in model._coding_.linear for name in model.scheme_.names]
-    return logit_tastes(
-        [Columns(part.table, is_number) for part, is_number in zip(model._coding_.parts, linear, strict=True)], tastes
-    )
+def rule_of(model, data):
+    """The rule by the columns of a fitted model, and its estimate."""
+    coding = coding_of(data, model.linear)
+    columns = [Columns(part.table, name in coding.linear) for name, part in zip(data.levels, coding.parts, strict=True)]
+    return logit_tastes(columns, model.coef_.to_numpy()[None, None])
 
 
 def table(data, market):
@@ -34,7 +35,7 @@ def table(data, market):
 def test_shares_are_the_probabilities_of_the_multinomial_logit():
     data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
     model = th.MultinomialLogit().fit(data)
-    rule = rule_of(model, model.coef_.to_numpy()[None, None])
+    rule = rule_of(model, data)
     wanted = model.predict_proba(table(data, MARKET))
     np.testing.assert_allclose(rule.shares([MARKET])[0][0], wanted, rtol=0, atol=1e-4)  # tastes are rounded
 
@@ -42,7 +43,7 @@ def test_shares_are_the_probabilities_of_the_multinomial_logit():
 def test_any_number_of_an_attribute_with_a_slope():
     data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
     model = th.MultinomialLogit(linear="price").fit(data)
-    rule = rule_of(model, model.coef_.to_numpy()[None, None])
+    rule = rule_of(model, data)
     place = list(data.levels).index("price")
     market = [tuple(7.5 if i == place else level for i, level in enumerate(p)) for p in MARKET[:1]]
     market += [tuple(12.25 if i == place else level for i, level in enumerate(p)) for p in MARKET[1:]]
@@ -159,14 +160,14 @@ def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
     coding = coding_of(data)
     tastes = np.random.default_rng(0).normal(size=(60, 30, 5))
     chooser = LogitChooser(coding, data, tastes, np.zeros(60, int))
-    monkeypatch.setattr(market, "MAX_TASTES", 40 * 10 * 5)
+    limits.lower_in(market, monkeypatch, MAX_TASTES=40 * 10 * 5)
     found = market.market_draws(chooser)
     assert found.rule.codes.shape == (40, 10, 5) and "10 of 30 respondents" in found.size
 
 
 def test_levels_that_no_task_shows_are_not_offered():
     data = th.ChoiceExperiment.from_frame(simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]})
-    with pytest.warns(th.errors.DataWarning, match="No task shows"):
+    with warned(th.errors.DataWarning, "No task shows"):
         model = th.MultinomialLogit().fit(data)
     draws = model._market_draws()
     assert draws.attributes[1].levels == ("A", "B", "C")

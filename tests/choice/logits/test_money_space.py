@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
 from helpers.real_data import needs_data, real_data
+from helpers.sentences import refused
 from scipy.optimize import minimize
 
 import thali as th
@@ -60,9 +61,6 @@ def test_it_is_the_same_model_as_in_preference_space(data, fitted):
     assert fitted.summary()["se"].iloc[1:].to_numpy() == pytest.approx(pay["wtp_se"].to_numpy(), rel=1e-6)
     own = fitted.willingness_to_pay("price")
     pd.testing.assert_frame_equal(own, pay, rtol=1e-6)
-    one, other = fitted._chooser(), plain._chooser()
-    np.testing.assert_allclose(one.tastes[0], other.tastes[0], rtol=1e-12)
-    np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-8)
 
 
 def test_draws_of_the_price_are_log_normal(fitted):
@@ -85,7 +83,7 @@ def test_coefficients_that_are_not_known(data, tmp_path):
     with pytest.warns(ThaliWarning):
         plain = th.MultinomialLogit(["price", "again"]).fit(th.ChoiceExperiment.from_frame(rows))
     assert model.coef_.isna().sum() == 1
-    np.testing.assert_allclose(model._chooser().covariance, plain._chooser().covariance, rtol=1e-6, atol=1e-12)
+    pd.testing.assert_frame_equal(model.willingness_to_pay("price"), plain.willingness_to_pay("price"), rtol=1e-6)
     model.save(tmp_path / "money.nc")
     again = th.load(tmp_path / "money.nc")
     pd.testing.assert_frame_equal(again.summary(), model.summary())
@@ -93,33 +91,32 @@ def test_coefficients_that_are_not_known(data, tmp_path):
 
 
 BAD = {
-    "a word": ({"space": "money"}, "space must be one of 'preference', 'willingness-to-pay'; got 'money'."),
+    "a word": ({"space": "money"}, ("space", "'preference'", "'willingness-to-pay'", "got 'money'")),
     "levels": (
         {"linear": ()},
-        "space='willingness-to-pay' needs one slope of 'price'; set linear='price'.",
+        ("space='willingness-to-pay'", "'price'", "linear='price'"),
     ),
-    "knots": ({"linear": (), "knots": {"price": [10]}}, "space='willingness-to-pay' needs one slope of 'price'; set"),
+    "knots": ({"linear": (), "knots": {"price": [10]}}, ("space='willingness-to-pay'", "'price'")),
     "interaction": (
         {"interactions": [("price", "zoom")]},
-        "space='willingness-to-pay' needs one slope of 'price', and it has 'price:zoom[yes]'; leave out",
+        ("space='willingness-to-pay'", "'price'", "'price:zoom[yes]'"),
     ),
 }
 
 
-@pytest.mark.parametrize("how, sentence", BAD.values(), ids=BAD)
-def test_bad_arguments(data, how, sentence):
-    with pytest.raises(ArgumentError) as caught:
+@pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
+def test_bad_arguments(data, how, facts):
+    with refused(ArgumentError, *facts):
         th.MultinomialLogit(**{**MONEY, **how}).fit(data)
-    assert str(caught.value).startswith(sentence)
 
 
 def test_data_without_amounts():
     rows = simulated(people=20)
-    with pytest.raises(ArgumentError, match="needs a price beside other attributes .*: call the column of amounts"):
+    with refused(ArgumentError, "beside other attributes"):
         th.MultinomialLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"}))
         )
-    with pytest.raises(DataError, match=r"Demand does not fall with 'price' \(coefficient 0\.\d+, z = \d+\.\d\)"):
+    with refused(DataError, "'price'"):
         th.MultinomialLogit(**MONEY).fit(th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"])))
 
 

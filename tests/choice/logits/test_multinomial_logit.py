@@ -9,6 +9,7 @@ import pytest
 from helpers.experiment_data import camera, simulated, table
 from helpers.naive.choice_models import choice_probability
 from helpers.real_data import needs_data
+from helpers.sentences import refused, warned
 
 import thali as th
 from thali._choice.coding import coding_of
@@ -96,7 +97,7 @@ def test_the_maximum_has_no_slope(data):
 
 def test_what_determines_each_other_is_told_and_costs_no_prediction(data):
     rows = simulated().assign(cents=lambda f: 100 * f["price"])
-    with pytest.warns(DataWarning, match="cannot tell 'cents' from other coefficients") as messages:
+    with warned(DataWarning, "'cents'") as messages:
         model = th.MultinomialLogit(["price", "cents"]).fit(th.ChoiceExperiment.from_frame(rows))
     assert messages[0].filename == __file__
     plain = th.MultinomialLogit("price").fit(data)
@@ -107,7 +108,7 @@ def test_what_determines_each_other_is_told_and_costs_no_prediction(data):
 
 @pytest.mark.parametrize("choices", [[0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]])
 def test_separated_choices_are_told(choices):
-    with pytest.warns(EstimateWarning, match=r"rises without end along 'price\[2\]'") as messages:
+    with warned(EstimateWarning, "'price[2]'") as messages:
         model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(two(choices)))
     assert messages[0].filename == __file__
     assert model.predict_proba(two([0]))[0] > 0.99
@@ -136,16 +137,16 @@ def test_predictions_follow_the_rows(data):
     assert np.log(p[rows["choice"] == 1]).sum() == pytest.approx(model.log_likelihood_)
     order = np.random.default_rng(0).permutation(len(rows))
     assert model.predict_proba(rows.iloc[order].drop(columns="choice")) == pytest.approx(p[order], rel=1e-12)
-    with pytest.raises(DataError, match="'D', which is not one of its levels"):
+    with refused(DataError, "'D', which is"):
         model.predict_proba(rows.assign(brand="D"))
 
 
 def test_bad_input(data):
-    with pytest.raises(NotFittedError, match="not been fitted yet"):
+    with refused(NotFittedError, "not been fitted yet"):
         th.MultinomialLogit().predict_proba(data)
-    with pytest.raises(NotFittedError, match="not been fitted yet"):
+    with refused(NotFittedError, "not been fitted yet"):
         th.MultinomialLogit().summary()
-    with pytest.raises(DataError, match="needs a ChoiceExperiment; got DataFrame"):
+    with refused(DataError, "needs a ChoiceExperiment; got DataFrame"):
         th.MultinomialLogit().fit(simulated())
     for linear, sentence in [
         ("prise", "linear names 'prise', which is no attribute. Did you mean 'price'?"),
@@ -156,7 +157,7 @@ def test_bad_input(data):
             th.MultinomialLogit(linear).fit(data)
         assert str(caught.value) == sentence
     same = pd.DataFrame({"id": [1] * 4, "task": [1, 1, 2, 2], "choice": [1, 0] * 2, "price": [1, 1, 2, 2]})
-    with pytest.raises(DataError, match="No attribute differs within a task"):
+    with refused(DataError, "attribute differs within"):
         th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(same, levels={"price": [1, 2]}))
     assert repr(th.MultinomialLogit("price")) == "MultinomialLogit(linear='price')"
 
@@ -176,7 +177,7 @@ def fit_quickly(model, data):
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_a_level_that_was_never_shown_is_refused(make, data):
     declared = th.ChoiceExperiment.from_frame(simulated(), levels=PRICES)
-    with pytest.warns(DataWarning, match="^No task shows 'price = 35', so that there is no coefficient") as messages:
+    with warned(DataWarning, "'price = 35'") as messages:
         model = fit_quickly(make(), declared)
     assert [w.category for w in messages] == [DataWarning]  # nothing of attributes that others determine
     plain = fit_quickly(make(), data)
@@ -184,21 +185,17 @@ def test_a_level_that_was_never_shown_is_refused(make, data):
     np.testing.assert_array_equal(model.coef_, plain.coef_)
     rows = simulated().head(6)
     np.testing.assert_array_equal(model.predict_proba(rows), plain.predict_proba(rows))
-    with pytest.raises(DataError) as caught:
+    with refused(DataError, "'price'", "'35'", "'5'", "'15'"):
         model.predict_proba(rows.assign(price=[5, 35, 5, 5, 5, 5]))
-    assert str(caught.value) == (
-        "The tasks of the fit never show 'price' as '35', so that nothing is known of its utility; ask about '5', '15',"
-        " '25', or fit with linear='price', which takes any number."
-    )
 
 
 def test_a_first_level_that_was_never_shown_is_no_reference(data):
-    with pytest.warns(DataWarning, match="No task shows 'price = 1', 'brand = Z'"):
+    with warned(DataWarning, "'price = 1'", "'brand = Z'"):
         model = th.MultinomialLogit().fit(
             th.ChoiceExperiment.from_frame(simulated(), levels={"price": [1, 5, 15, 25], "brand": list("ZABC")})
         )
     assert model.coef_.to_dict() == th.MultinomialLogit().fit(data).coef_.to_dict()
-    with pytest.raises(DataError, match="never show 'brand' as 'Z', .*; ask about 'A', 'B', 'C'\\.$"):
+    with refused(DataError, "'brand'", "'Z'", "'A'", "'B'"):
         model.predict_proba(simulated().head(3).assign(brand="Z"))
 
 
@@ -221,19 +218,19 @@ def test_a_number_takes_any_number(make, data):
         model.predict_proba(simulated(people=2, tasks=2))
     )
     for wrong in ("cheap", "inf", "nan"):
-        with pytest.raises(DataError, match="'price' .* which is not a finite number; the model takes it as a number"):
+        with refused(DataError, "'price'"):
             model.predict_proba(rows.astype({"price": object}).assign(price=[5, wrong]))
 
 
 def test_what_nothing_lacked_must_not_be_lacking():
     rows = simulated(people=20)
     plain = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(rows, missing="n/a"))
-    with pytest.raises(DataError, match="Some new product lacks 'zoom' as no product of the fit does"):
+    with refused(DataError, "'zoom'"):
         plain.predict_proba(rows.head(3).assign(zoom=["n/a", "yes", "no"]))
     none = rows.assign(brand=lambda f: f["brand"].where(f["alt"] != 3, "none"))
     model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(none, none={"brand": "none"}, missing="n/a"))
     assert model.predict_proba(none.head(3)).sum() == pytest.approx(1.0)
-    with pytest.raises(DataError, match="Some new product lacks 'zoom' as no product of the fit does"):
+    with refused(DataError, "'zoom'"):
         model.predict_proba(none.head(3).assign(zoom=["n/a", "yes", "no"]))
 
 

@@ -4,17 +4,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers import limits
 from helpers.product_class_fits import MONOTONE, experiment
 
 import thali
-from thali._choice.product_classes import model
+import thali._choice.product_classes.engines.smc as smc
+import thali._choice.product_classes.model as model
+import thali._model.bound as bound
 from thali._choice.product_classes.arguments import expected_steps, next_look, seconds_of_draw, seconds_of_sweep
-from thali._choice.product_classes.engines import smc
 from thali._choice.product_classes.particles import MAX_KEPT, spacing
 from thali._choice.product_classes.state import problem_of
 from thali._inference.chains import Run, checked_run
 from thali._inference.threads import Silent
-from thali._model import bound
 
 
 def bounded(data, chains=4, max_time=None, **asked):
@@ -28,8 +29,8 @@ def test_looks_count_in_the_budget_and_max_time_takes_its_place(monkeypatch):
     free = bounded(data)
     assert (free.allowed(), free.least_draws, free.run.tune, free.run.thin) == (8_000, 125, 250, 16)
     sweeps, looks = 4 * 16 * 1_500.5 * seconds_of_sweep(data), 4 * 1_000 * seconds_of_draw(data)
-    monkeypatch.setattr(bound, "BUDGET", 2.0 * sweeps)
-    monkeypatch.setattr(model, "BUDGET", 2.0 * looks)  # half is for looks
+    limits.lower_in(bound, monkeypatch, BUDGET=2.0 * sweeps)
+    limits.lower_in(model, monkeypatch, BUDGET=2.0 * looks)  # half is for looks
     half = bounded(data)
     assert (half.allowed(), half.least_draws, half.run.tune, half.run.thin) == (1_250, 125, 250, 16)
     assert half.forecast is not None and half.forecast.most == pytest.approx(4 * 16 * 1_500 * seconds_of_sweep(data))
@@ -42,11 +43,11 @@ def test_sweeps_of_a_study_with_many_people_are_fewer(monkeypatch):
     """First those between two draws, then draws and tuning."""
     data = experiment()
     for module in (bound, model):  # half is for looks
-        monkeypatch.setattr(module, "BUDGET", 2.0 * 4 * 4 * 375.5 * seconds_of_sweep(data))
+        limits.lower_in(module, monkeypatch, BUDGET=2.0 * 4 * 4 * 375.5 * seconds_of_sweep(data))
     short = bounded(data)
     assert (short.allowed(), short.least_draws, short.run.tune, short.run.thin) == (125, 125, 250, 4)
     assert bounded(data, thin=16).run.thin == 16
-    monkeypatch.setattr(bound, "BUDGET", 1e-9)
+    limits.lower_in(bound, monkeypatch, BUDGET=1e-9)
     least = bounded(data)
     assert (least.allowed(), least.least_draws, least.run.tune, least.run.thin) == (100, 100, 100, 1)
 
@@ -65,13 +66,13 @@ def test_the_next_look_is_where_the_check_says(draws, longer):
 @pytest.mark.fit
 def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
     """Nothing is simulated twice of a draw, and the draws are those of one run."""
-    from thali._choice.product_classes.reports import effects
+    import thali._choice.product_classes.reports.effects as effects
 
     simulated, add = [], effects.add_known
     monkeypatch.setattr(
         effects, "add_known", lambda rng, draws, d, *rest: simulated.append(d) or add(rng, draws, d, *rest)
     )
-    monkeypatch.setattr(model, "LONGEST", 600)
+    limits.lower_in(model, monkeypatch, LONGEST=600)
     data, run = experiment(), {"tune": 4, "thin": 1, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}
     with pytest.warns(thali.errors.ConvergenceWarning):
         whole = thali.ProductClasses(MONOTONE).fit(data, **run)
@@ -88,12 +89,13 @@ def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
 def test_a_bounded_fit_says_what_does_not_agree_and_goes_on(monkeypatch, tmp_path):
     data = experiment()
     usual = {"random_seed": 1, "progressbar": False, "chains": 2}
-    monkeypatch.setattr(bound, "BUDGET", 1e-9)
+    limits.lower_in(bound, monkeypatch, BUDGET=1e-9)
     with pytest.warns(thali.errors.ConvergenceWarning, match="do not agree"):
         short = thali.ProductClasses(MONOTONE).fit(data, job=tmp_path / "job", **usual)
     assert short.posterior_.attrs["draws"] == 100 and "R-hat of" in str(short.verdict())
     again = thali.ProductClasses(MONOTONE).fit(data, job=tmp_path / "job", **usual)
-    np.testing.assert_array_equal(again._draws_.log_likelihood, short._draws_.log_likelihood)
+    one, other = (fit.posterior_["posterior"]["log_likelihood"] for fit in (again, short))
+    np.testing.assert_array_equal(one, other)
     longer = again.continue_fit(20, progressbar=False)
     assert longer.posterior_.attrs["draws"] == 120
     np.testing.assert_array_equal(

@@ -54,13 +54,13 @@ def test_the_last_lapse_stays_where_choices_are_not_satisfied():
     problem = problem_of(data, {"x0": "increasing"}, 2.0, 1.0)
     (chain,) = chains_of(problem, 0.0, Plan("mcmc", groups=1, tune=2, thin=400).run, 1, np.random.SeedSequence(4))
     chain.target.delta[:] = 1e-5
-    chain._harden()
-    satisfied = (chain._hits.reshape(12, 2) > 0.0).all(axis=1)
+    chain.harden()
+    satisfied = (chain.hits.reshape(12, 2) > 0.0).all(axis=1)
     assert 0 < satisfied.sum() < 12
     np.testing.assert_array_equal(chain.target.delta.reshape(12, 2) == 0.0, np.tile(satisfied[:, None], 2))
     np.testing.assert_array_equal(chain.respondents_with_lapse(), np.flatnonzero(~satisfied))
     chain.run_to(chain.total)
-    assert not chain.target.delta.any() and np.isfinite(chain._draw().log_likelihood).all()
+    assert not chain.target.delta.any() and np.isfinite(chain.draw().log_likelihood).all()
     assert "respondents number 3, 5; a lapse of 1e-05" in lapse_messages([2, 4])[0]
 
 

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from helpers import limits
 from helpers.experiment_data import simulated
 
 import thali as th
-from thali._choice.product_classes.engines import smc
+import thali._choice.product_classes.engines.smc as smc
 from thali._inference.chains import Watch
 from thali.errors import ConvergenceWarning, InterruptedWarning
 
@@ -86,10 +87,10 @@ def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path)
 
 def test_progress_tells_the_lapse_and_the_time(data, monkeypatch, capsys):
     """The minute line says how far the run is."""
-    from thali._inference import progress
+    import thali._inference.progress as progress
 
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    monkeypatch.setattr(progress, "_SILENCE", 0.0)
+    limits.lower_in(progress, monkeypatch, _PATIENCE=0.0)
+    limits.lower_in(progress, monkeypatch, _SILENCE=0.0)
     for method in SHORT:
         with pytest.warns(ConvergenceWarning):
             th.ProductClasses(monotone=MONOTONE, method=method, lapse=0.05).fit(data[0], random_seed=1, **SHORT[method])

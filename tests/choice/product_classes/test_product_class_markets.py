@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.naive import product_classes as naive
-from helpers.product_class_fits import experiment, fitted
+from helpers.product_class_fits import drawn, experiment
+from helpers.sentences import said
 
+import thali._choice.product_classes.reports.market as market
 from thali._choice.answers.simulator import hash_exponentials
-from thali._choice.product_classes.reports import market
-from thali._choice.product_classes.reports import market as best
 from thali._choice.product_classes.reports.predict import share_draws
 
 MARKETS = [
@@ -24,9 +25,15 @@ def as_codes(products):
     return np.array([[-1 if level is None else level for level in product] for product in products])
 
 
-def plain_shares(model, rule, products):
+def market_of(data, **settings):
+    """The draws of a market of these people, and the draws of the posterior that they are of."""
+    draws, design = drawn(data, **settings)
+    return market.market_draws(draws, design, data.people), draws
+
+
+def plain_shares(draws, rule, products):
     """The shares by the slow copy of the choice rule, person by person and occasion by occasion."""
-    draws, codes = model._draws_, as_codes(products)
+    codes = as_codes(products)
     table, entry, found = rule.values.astype(float), 0, np.zeros((len(rule.counts), len(products)))
     weights = hash_exponentials(*rule.counts.shape)
     for d, counts in enumerate(rule.counts):
@@ -36,7 +43,7 @@ def plain_shares(model, rule, products):
             classes = [(draws.active[c], draws.member[c]) for c in first + (rule.owned[list(own)] >> 1)]
             owned = [(*each, int(rule.owned[o] & 1)) for each, o in zip(classes, own, strict=True)]
             for occasion in range(rule.occasions):
-                places = best.spread(np.array([o * rule.occasions + occasion for o in own], np.uint32)) >> 25
+                places = market.spread(np.array([o * rule.occasions + occasion for o in own], np.uint32)) >> 25
                 values = [
                     np.log(table[rule.lasting[o]] + table[rule.passing[d, k]]) for o, k in zip(own, places, strict=True)
                 ]
@@ -47,25 +54,23 @@ def plain_shares(model, rule, products):
 
 @pytest.mark.parametrize("none", [False, True])
 def test_shares_are_those_of_the_naive_copy(none):
-    model = fitted(experiment(none=none), draws=2, alpha=3.0)
-    found = model._market_draws()
-    rule = found.rule._replace(occasions=5)
+    found, draws = market_of(experiment(people=4, none=none), draws=1, alpha=3.0)
+    rule = found.rule._replace(occasions=3)
     inside = (1,) if none else ()
     for products in MARKETS:
         products = [(*inside, *product) for product in products] + ([found.none] if none else [])
-        wanted = plain_shares(model, rule, products)
+        wanted = plain_shares(draws, rule, products)
         np.testing.assert_allclose(rule.shares([products])[0], wanted, rtol=0, atol=1e-12)
         lapsed = found._replace(rule=rule).shares([products])[0]
         np.testing.assert_allclose(lapsed, 0.98 * wanted + 0.02 / len(products), rtol=0, atol=1e-12)
 
 
 def test_shares_are_those_of_market_shares():
-    model = fitted(experiment(people=12), draws=50, alpha=3.0)
-    found = model._market_draws()
+    found, draws = market_of(experiment(people=12), draws=50, alpha=3.0)
     assert len(found.rule.counts) == 100
     ours, theirs = (
         found.shares(MARKETS),
-        share_draws(model._draws_, list(map(as_codes, MARKETS)), hash_exponentials(100, 12)),
+        share_draws(draws, list(map(as_codes, MARKETS)), hash_exponentials(100, 12)),
     )
     # Noise of 2,000 occasions against 4,000 at each of 100 draws, five standard errors; rounded values cost .002.
     tolerance = 5 * 0.5 * np.sqrt((1 / 2_000 + 1 / 4_000) / 100) + 0.002
@@ -78,52 +83,51 @@ def test_shares_of_some_people_with_weights_are_those_of_market_shares():
     place = frame["id"].astype(str).str[1:].astype(int)
     frame = frame.assign(sex=np.where(place < 5, "m", "w"), weight=place / 4)
     data = type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"])
-    found = fitted(data, draws=50, alpha=3.0)._market_draws()
+    found, draws = market_of(data, draws=50, alpha=3.0)
     assert [column.name for column in found.people.columns] == ["sex", "weight"]
-    model = fitted(data, draws=50, alpha=3.0)
     weights = np.where(np.arange(12) < 5, np.arange(12) / 4, 0.0)
     ours = found.shares(MARKETS, weights)
-    theirs = share_draws(model._draws_, list(map(as_codes, MARKETS)), weights * hash_exponentials(100, 12))
+    theirs = share_draws(draws, list(map(as_codes, MARKETS)), weights * hash_exponentials(100, 12))
     tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002  # as below, with fewer people
     for mine, other in zip(ours, theirs, strict=True):
         assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
 
 
 def test_each_draw_has_its_own_weights():
-    model = fitted(experiment(people=12), draws=5, alpha=3.0)
-    draws, market = model._draws_, as_codes(MARKETS[0])
+    draws, _ = drawn(experiment(people=12), draws=5, alpha=3.0)
+    asked = as_codes(MARKETS[0])
     weights = np.random.default_rng(0).standard_exponential((draws.n_draws, 12))
-    (found,) = share_draws(draws, [market], weights)
+    (found,) = share_draws(draws, [asked], weights)
     for d in range(draws.n_draws):
-        np.testing.assert_allclose(found[d], share_draws(draws, [market], weights[d])[0][d], rtol=1e-12)
+        np.testing.assert_allclose(found[d], share_draws(draws, [asked], weights[d])[0][d], rtol=1e-12)
 
 
 def test_levels_the_no_choice_option_and_the_first_task():
     data = experiment(none=True)
-    found = fitted(data)._market_draws()
+    found, _ = market_of(data)
     assert [attribute.name for attribute in found.attributes] == ["inside", "price", "brand", "zoom", "battery"]
     assert [attribute.fixed for attribute in found.attributes] == [1, None, None, None, None]
     assert found.attributes[1].numbers == (100.0, 150.0, 200.0, 250.0) and found.attributes[2].numbers is None
     assert found.none == (0, None, None, None, None) and not any(part.may_lack for part in found.attributes)
     first = data.products[data.row_product[: data.first_row[1]]]
     assert found.first_task == tuple(tuple(row) for row in first.tolist() if row[0] == 1)
-    assert fitted()._market_draws().none is None
+    assert market_of(experiment())[0].none is None
 
 
 def test_what_a_product_may_lack():
     frame = experiment().to_frame().astype({"brand": object})
     frame.loc[frame.index[0], "brand"] = "without"
     data = type(experiment()).from_frame(pd.DataFrame(frame), missing={"brand": "without"})
-    lacking = {part.name: part.may_lack for part in fitted(data)._market_draws().attributes}
+    lacking = {part.name: part.may_lack for part in market_of(data)[0].attributes}
     assert lacking == {"price": False, "brand": True, "zoom": False, "battery": False}
 
 
 def test_of_many_people_each_is_taken_equally_often(monkeypatch):
-    model = fitted(experiment(people=30), draws=40, alpha=3.0)
-    everybody = model._market_draws()
-    assert everybody.size == "80 draws of the posterior, with each respondent in each"
-    monkeypatch.setattr(market, "MAX_OWNED", len(everybody.rule.owned) // 4)
-    some = model._market_draws()
+    data = experiment(people=30)
+    everybody, _ = market_of(data, draws=40, alpha=3.0)
+    said(everybody.size, "80 draws")
+    limits.lower_in(market, monkeypatch, MAX_OWNED=len(everybody.rule.owned) // 4)
+    some, _ = market_of(data, draws=40, alpha=3.0)
     draws, people = some.rule.counts.shape
     assert (draws, people < 30) == (40, True) and f"{people} of 30 respondents" in some.size
     assert abs(len(some.rule.owned) - market.MAX_OWNED) < 0.2 * market.MAX_OWNED
@@ -132,11 +136,11 @@ def test_of_many_people_each_is_taken_equally_often(monkeypatch):
 
 
 def test_numbers_are_spread_as_murmur_does():
-    found = best.spread(np.array([0, 1, 2, 0xFFFFFFFF], np.uint32))
+    found = market.spread(np.array([0, 1, 2, 0xFFFFFFFF], np.uint32))
     assert found.tolist() == [0, 0x514E28B7, 0x30F4C306, 0x81F16F39]
 
 
 def test_nobody_owns_a_class():
-    found = fitted(experiment(), draws=2, alpha=1e-9)._market_draws()
+    found = market_of(experiment(), draws=2, alpha=1e-9)[0]
     np.testing.assert_allclose(found.shares(MARKETS)[0], 1 / 3)
     assert json.loads(json.dumps(found.rule.packed()))["people"] == 8

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from helpers import limits
 from helpers.product_class_answers import Plan, binary, run_plan
 from helpers.product_class_cases import TP1
 
-from thali._choice.product_classes.engines import smc
+import thali._choice.product_classes.engines.smc as smc
 from thali._choice.product_classes.engines.path import (
     LapsePath,
     end_of,
@@ -66,10 +67,10 @@ def test_log_mean():
 
 def test_a_group_that_nobody_survives(monkeypatch):
     """The step is refused and tried again after more moves; in the end respondents are satisfied one by one."""
-    monkeypatch.setattr(smc, "PATIENCE", 2)
+    limits.lower_in(smc, monkeypatch, PATIENCE=2)
     tries = []
-    temper = smc.Ascent._temper
-    monkeypatch.setattr(smc.Ascent, "_temper", lambda self: tries.append(self.retries) or temper(self))
+    temper = smc.Ascent.temper
+    monkeypatch.setattr(smc.Ascent, "temper", lambda self: tries.append(self.retries) or temper(self))
     monkeypatch.setattr(smc, "next_point", lambda weights, u, end, groups: end)
     problem = problem_of(binary(25, 4, 4, worse=(1, 2)), {"x0": "increasing"}, 3.0, 1.0)
     fit = run_plan(problem, Plan(groups=2, particles=2, sweeps_per_step=1), random_seed=2)

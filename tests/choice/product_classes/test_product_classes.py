@@ -1,17 +1,19 @@
 """ProductClasses: its arguments, what it refuses, its posterior, saved and loaded."""
 
 import re
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
+from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_result, experiment, fitted, hold
+from helpers.sentences import refused, said
 
 import thali
 from thali._choice.logit import directions_of
 from thali._choice.product_classes.arguments import dominated_choices, dominated_sentence
 from thali._choice.product_classes.posterior import trace_of
-from thali._model.base import Job
 from thali.errors import ArgumentError, DataError, NotFittedError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
@@ -64,15 +66,15 @@ def test_bad_directions_are_refused(monotone, messages):
 def test_levels_without_an_order_cannot_be_monotone():
     frame = experiment().to_frame().astype({"zoom": str})
     data = thali.ChoiceExperiment.from_frame(frame, levels={k: v for k, v in ATTRIBUTES.items() if k != "zoom"})
-    with pytest.raises(ArgumentError, match="levels of 'zoom' .'no', 'yes'. have no order but the alphabet's"):
+    with refused(ArgumentError, "'zoom'", "'no'", "'yes'"):
         thali.ProductClasses({"zoom": "increasing"}).fit(data, progressbar=False)
     assert directions_of("monotone", [("price", "decreasing")], data) == {"price": "decreasing"}
-    with pytest.raises(ArgumentError, match="levels of 'inside'"):
+    with refused(ArgumentError, "levels of 'inside'"):
         directions_of("monotone", {"inside": "increasing"}, experiment(none=True))
 
 
 def test_other_data_are_refused():
-    with pytest.raises(DataError, match="needs a ChoiceExperiment; got DataFrame"):
+    with refused(DataError, "needs a ChoiceExperiment; got DataFrame"):
         thali.ProductClasses().fit(pd.DataFrame({"id": [1]}))
 
 
@@ -105,7 +107,7 @@ def test_dominated_choices_are_found():
     assert dominated_choices(data, {"price": "increasing"}).tolist() == []
     assert dominated_choices(data, {}).tolist() == []
     sentence = str(dominated_sentence(data, monotone))
-    assert sentence.startswith("In task 't1' of respondent 'ann', task 't2' of respondent 'bob' the chosen")
+    said(sentence, "task 't1'", "respondent 'ann'", "task 't2'", "respondent 'bob'")
     assert sentence.endswith("Set lapse=0.02.")
     assert dominated_sentence(data, {}) == ""
 
@@ -139,7 +141,7 @@ def _filler():
 
 def test_the_tree_holds_what_was_promised():
     model = fitted(draws=7, groups=3)
-    draws, _ = model._fitted_parts()
+    draws, _ = drawn(draws=7, groups=3)
     posterior = model.posterior_["posterior"]
     assert (posterior.sizes["chain"], posterior.sizes["draw"]) == (3, 7)
     assert set(posterior.data_vars) == {
@@ -164,7 +166,7 @@ def test_the_tree_holds_what_was_promised():
 def test_the_summary_has_what_is_reported():
     """Shares and level effects, which `level_effects` and predictions give, too, by other random numbers."""
     model = fitted(draws=400)
-    summary, design = model.summary(), model._design_
+    summary, design = model.summary(), drawn()[1]
     effects = model.level_effects().set_index(["attribute", "level", "over"])["effect"]
     for name in summary.index[summary.index.str.startswith("effect")]:
         attribute, level, other = re.fullmatch(r"effect\[(.*): (.*) over (.*)\]", name).groups()
@@ -188,7 +190,7 @@ def test_the_verdict_names_arguments_that_there_are():
     verdict = model.verdict()
     sentence = str(verdict)
     assert "averages over them" in sentence and "chains=16" in sentence and "plots.trace" not in sentence
-    assert not verdict.agrees and [str(warning) for warning in model._outcome(Job(dict))] == [sentence]
+    assert not verdict.agrees
 
 
 @pytest.mark.parametrize("none", [False, True])
@@ -221,7 +223,7 @@ def test_binned_attributes_survive(tmp_path):
 def test_before_the_fit():
     model = thali.ProductClasses()
     for ask in (model.classes, model.level_effects, model.attribute_importance, model.summary):
-        with pytest.raises(NotFittedError, match="call fit"):
+        with refused(NotFittedError, "call fit"):
             ask()
     with pytest.raises(NotFittedError):
         model.save("model.nc")
@@ -255,18 +257,18 @@ def identical_products():
 @pytest.mark.parametrize("method", ["mcmc", "smc"])
 @pytest.mark.parametrize(
     ("data", "messages"),
-    [(one_task, "from two tasks or more; got one"), (identical_products, "alternatives of each task are identical")],
+    [(one_task, ("got one",)), (identical_products, ("alternatives of each",))],
 )
 def test_data_that_say_nothing_are_refused_before_the_run(data, messages, method):
     for ask in (thali.ProductClasses(method=method).fit, thali.ProductClasses(method=method).prepare):
-        with pytest.raises(DataError, match=messages):
+        with refused(DataError, *messages):
             ask(data())
 
 
 def test_an_evidence_that_takes_too_long_is_refused_before_the_run():
     """Of 100 respondents; fewer particles, or more time, make it possible."""
     made = thali.datasets.product_choices(100, 12, random_seed=1)
-    with pytest.raises(ArgumentError, match=r"out of reach: .* Take method='mcmc', or allow more by max_time\."):
+    with refused(ArgumentError, "method='mcmc'", "max_time"):
         thali.ProductClasses(made.monotone, method="smc").fit(made.data)
     small = thali.datasets.product_choices(10, 12, random_seed=1).data
     for data, run in ((small, {}), (made.data, {"max_time": 9000.0}), (made.data, {"draws": 4, "chains": 2})):
@@ -279,10 +281,16 @@ def test_an_evidence_that_takes_too_long_is_refused_before_the_run():
 # the convergence check ----------------------------------------------------------------------------------------------
 
 
-def with_chains(log_likelihood=0.0, a=0.0, share=0.0):
-    """A model of four chains of 400 draws from the prior, to which something is added in its posterior."""
+@cache
+def four_chains():
+    """A model of four chains of 400 draws from the prior."""
     data = experiment()
-    model = hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=400, groups=4), data)
+    return hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=400, groups=4), data)
+
+
+def with_chains(log_likelihood=0.0, a=0.0, share=0.0):
+    """Such a model, to which something is added in its posterior."""
+    model = deepcopy(four_chains())
     posterior = model.posterior_["posterior"]
     posterior["log_likelihood"].values[:] += log_likelihood
     posterior["value_shape"].values[:] += a
@@ -296,9 +304,10 @@ def test_chains_that_climb_are_told_from_chains_that_differ():
     rise = np.linspace(0.0, 80.0, 400) + np.array([0.0, 1.0, 2.0, 3.0])[:, None]
     climbing, differing = with_chains(rise, share=apart).verdict(), with_chains(share=apart).verdict()
     assert not climbing.agrees and climbing.facts["climb"] == pytest.approx(20.0, abs=1.0)
-    assert str(climbing).startswith("The chains are still climbing: the log-likelihood of their last quarter is")
+    assert "are still climbing" in str(climbing)
     assert [str(each) for each in climbing.remedies] == ["tune=400"]
-    assert "climb" not in differing.facts and "do not agree yet: R-hat of share" in str(differing)
+    assert "climb" not in differing.facts
+    assert "do not agree yet" in str(differing)
     noise = with_chains(np.linspace(0.0, 80.0, 400) * np.array([1.0, -1.0, 2.0, -1.0])[:, None], share=apart)
     assert "climb" not in noise.verdict().facts  # some chains rise, others fall
     assert with_chains(rise).verdict().agrees
@@ -318,9 +327,7 @@ def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains
     assert good.verdict().agrees and "a and sigma" not in str(good.verdict())
     assert re.search(r"a, sigma +\d\.\d\d, \d\.\d\d \(R-hat 1\.0\d, 1\.0\d\)", str(good))
     assert bad.verdict().agrees  # they are not judged
-    assert re.search(
-        r"a and sigma: chains differ \(R-hat [12]\.\d\d\); shares, effects and predictions", str(bad.verdict())
-    )
+    assert re.search(r"a and sigma: chains differ \(R-hat [12]\.\d\d\)", str(bad.verdict()))
     assert re.search(r"a, sigma +not interpretable \(R-hat [12]\.", str(bad))
 
 
@@ -332,9 +339,9 @@ def test_the_check_says_how_much_predictions_of_another_run_differ():
         thali.ProductClasses(MONOTONE).fit(data, draws=150, tune=40, thin=4, random_seed=seed, progressbar=False)
         for seed in range(6)
     ]
-    said = [float(model.posterior_["sample_stats"]["prediction_difference"]) for model in fits]
+    sentence = [float(model.posterior_["sample_stats"]["prediction_difference"]) for model in fits]
     p = np.array([model.predict_proba(data) for model in fits])
     noise = 2.0 * (p * (1.0 - p)).mean() / 5_000  # of the simulation of each, about
     differ = np.sqrt(2.0 * p.var(axis=0, ddof=1).mean() - noise)
-    assert 0.67 < np.sqrt(np.mean(np.square(said))) / differ < 1.5
-    assert f"Predictions of another run would differ by {said[0]:.3f} (rms)." in str(fits[0].verdict())
+    assert 0.67 < np.sqrt(np.mean(np.square(sentence))) / differ < 1.5
+    assert "Predictions of another" in str(fits[0].verdict()) and str(f"{sentence[0]:.3f}") in str(fits[0].verdict())

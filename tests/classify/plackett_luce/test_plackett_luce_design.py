@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.plackett_luce_data import frame
+from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._classify.plackett_luce import map_estimate as pl_map
+import thali._classify.plackett_luce.map_estimate as pl_map
 from thali._classify.plackett_luce.design import Design
 from thali._classify.plackett_luce.draws import importances
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
@@ -95,37 +96,37 @@ def test_inputs_as_they_are():
 
 
 @pytest.mark.parametrize(
-    "arguments, data, sentence",
+    "arguments, data, facts",
     [
-        ({"transform": None}, X, r"-1\.4 in row 0, column 'x0'.*not negative; choose transform='exponential'"),
-        ({"transform": None}, np.abs(X) * (np.arange(6) != 3)[:, None], "zero everywhere in row 3"),
-        ({"transform": lambda x: x}, X, r"transformed X is -1\.\d+ in row 0, column 'w0'"),
-        ({"transform": lambda x: x[:2] ** 2}, X, r"returned shape \(2, 2\) for 6 rows"),
-        ({"transform": lambda x: x[:, 0]}, X, r"one row for each row of X"),
-        ({"transform": lambda x: np.full((len(x), 1), np.nan)}, X, "is nan in row 0"),
-        ({}, X * 0.0 + 2.5, r"All columns of X are the same in every row \(column 'x0' holds 2\.5\), so that nothing"),
+        ({"transform": None}, X, ("-1.4", "row 0", "column 'x0'", "transform='exponential'")),
+        ({"transform": None}, np.abs(X) * (np.arange(6) != 3)[:, None], ("zero everywhere in row 3",)),
+        ({"transform": lambda x: x}, X, ("-1", "row 0", "column 'w0'")),
+        ({"transform": lambda x: x[:2] ** 2}, X, ("returned shape (2, 2) for 6 rows",)),
+        ({"transform": lambda x: x[:, 0]}, X, ("row for each",)),
+        ({"transform": lambda x: np.full((len(x), 1), np.nan)}, X, ("is nan in row 0",)),
+        ({}, X * 0.0 + 2.5, ("column 'x0'", "2.5")),
     ],
 )
-def test_data_that_cannot_be_transformed(arguments, data, sentence):
-    with pytest.raises(DataError, match=sentence):
+def test_data_that_cannot_be_transformed(arguments, data, facts):
+    with refused(DataError, *facts):
         model(**arguments).fit(data, Y)
 
 
 @pytest.mark.parametrize(
-    "arguments, sentence",
+    "arguments, facts",
     [
-        ({"a": None}, "needs a number for a; choose a=1.1"),
-        ({"a": 0}, "finite number above 0; got 0"),
-        ({"a": float("nan")}, "finite number above 0"),
-        ({"b": -1.0}, "finite number above 0; got -1.0"),
-        ({"transform": "exp"}, "transform must be 'exponential', 'exponential-pairs', a function or None; got 'exp'"),
-        ({"method": "newton"}, "method must be one of"),
-        ({"standardize": "yes"}, "standardize must be one of True, False"),
+        ({"a": None}, ("a=1", "needs a number")),
+        ({"a": 0}, ("finite number above 0; got 0",)),
+        ({"a": float("nan")}, ("finite number above 0",)),
+        ({"b": -1.0}, ("above 0", "got -1")),
+        ({"transform": "exp"}, ("transform", "'exponential'", "'exponential-pairs'", "got 'exp'")),
+        ({"method": "newton"}, ("method",)),
+        ({"standardize": "yes"}, ("standardize",)),
     ],
 )
-def test_arguments_that_cannot_be_used(arguments, sentence):
+def test_arguments_that_cannot_be_used(arguments, facts):
     fitted = model(**arguments)
-    with pytest.raises(ArgumentError, match=sentence):
+    with refused(ArgumentError, *facts):
         fitted.fit(X, Y)
     assert not [name for name in vars(fitted) if name.endswith("_")]
 
@@ -135,10 +136,8 @@ def test_iris_a_thousand_times_as_large():
     with pytest.warns(DataWarning) as messages:
         fitted = model(standardize=False).fit(data * 1000.0, labels)
     assert abs(fitted.log_likelihood_ - -164.7918) < 5e-5
-    assert "'exp(sepal_length)' of W is a million times all others together in 150 of 150 rows" in str(
-        messages[0].message
-    )
-    assert "7 of 9 columns of W are zero in every row" in str(messages[1].message)
+    said(messages[0].message, "'exp(sepal_length)'", "150", "150 rows")
+    said(messages[1].message, "9 columns")
     assert "standardize=True" in str(messages[0].message)
     assert all(warning.filename == __file__ for warning in messages)
 
@@ -146,7 +145,7 @@ def test_iris_a_thousand_times_as_large():
 def test_raw_wine():
     data, labels = frame("wine")
     for a in (0.9, 1.0, 1.1):
-        with pytest.warns(DataWarning, match=r"'exp\(proline\)' of W"):
+        with warned(DataWarning, "'exp(proline)' of W"):
             fitted = model(standardize=False, a=a).fit(data, labels)
         assert abs(fitted.log_likelihood_ - -193.3148) < 1e-4
         assert np.isfinite(fitted.predict_proba(data)).all()
@@ -160,7 +159,7 @@ def test_standardised_data_do_not_warn():
 
 
 def test_a_constant_covariate_that_is_not_standardised_warns():
-    with pytest.warns(DataWarning, match="same in every row: 'x1'") as messages:
+    with warned(DataWarning, "same in every row: 'x1'") as messages:
         model(standardize=False).fit(X * [1.0, 0.0] + 0.5, Y)
     assert messages[0].filename == __file__
 
@@ -169,9 +168,7 @@ def test_a_constant_covariate_that_is_not_standardised_warns():
 @pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
 def test_a_constant_covariate_is_as_if_it_were_not_there(transform, constant):
     more = np.insert(X, 1, constant, axis=1)
-    with pytest.warns(
-        DataWarning, match=r"predictions do not depend on them: column 1 \(counted from 0\)\."
-    ) as messages:
+    with warned(DataWarning, "column 1") as messages:
         with_it = model(transform=transform).fit(more, Y)
     assert [each.filename for each in messages] == [__file__]
     without = model(transform=transform).fit(X, Y)
@@ -190,7 +187,7 @@ def test_a_function_gets_zeros_for_a_constant_covariate():
         return np.exp(x)
 
     more = X * [1.0, 0.0] + [0.0, 3.0]
-    with pytest.warns(DataWarning, match="predictions do not depend on them"):
+    with warned(DataWarning, "predictions do"):
         fitted = model(transform=transform).fit(more, Y)
     fitted.predict_proba(X)
     assert not np.concatenate(seen).any()
@@ -222,13 +219,13 @@ def test_a_row_far_outside_is_predicted_by_logarithms():
 def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
     fitted = model(transform=None).fit(np.abs(X) + 0.1, ["no", "no", "yes", "yes", "yes", "yes"])
     fitted.weights_ = np.array([[0.5, 0.0], [0.5, 0.0]])
-    with pytest.warns(DataWarning, match="Rows are zero in every column of W that has a weight"):
+    with warned(DataWarning, "Rows are zero"):
         np.testing.assert_allclose(fitted.predict_proba([[0.0, 1.0]]), [[1 / 3, 2 / 3]], rtol=1e-12)
 
 
 def test_weights_that_have_not_settled_warn(monkeypatch):
     monkeypatch.setattr(pl_map.maximise, "__kwdefaults__", {"start": None, "max_passes": 3})
-    with pytest.warns(ConvergenceWarning, match="PlackettLuceRegression has not converged; print") as messages:
+    with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
         fitted = model().fit(X, Y)
-    assert "have not settled after 3 sweeps" in str(fitted.verdict())
+    assert "settled after 3" in str(fitted.verdict()) and "3 sweeps" in str(fitted.verdict())
     assert messages[0].filename == __file__

@@ -10,6 +10,7 @@ from helpers.plackett_luce_cases import exponential, joint_scores, mean_and_erro
 from helpers.plackett_luce_data import frame, named, problem
 from helpers.plackett_luce_runs import fit_gibbs
 from helpers.real_data import needs_data
+from helpers.sentences import warned
 
 import thali as th
 from thali._classify.plackett_luce.design import Design
@@ -262,7 +263,7 @@ def test_classifier_predicts_the_mean_over_draws():
 
 def test_convergence_warning_and_errors():
     X, y = frame("iris")
-    with pytest.warns(ConvergenceWarning, match="has not converged"):
+    with warned(ConvergenceWarning, "has not converged"):
         th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1).fit(X, y)
     for settings, sentence in [
         ({"a_range": (1.0, 0.1)}, "a_range must rise"),
@@ -281,7 +282,7 @@ def test_convergence_warning_and_errors():
 
 
 def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
-    from thali._inference import chains
+    import thali._inference.chains as chains
 
     def interrupted(runs, cores, progress):
         for run, until in zip(runs, (50, 40, 45, 10), strict=True):

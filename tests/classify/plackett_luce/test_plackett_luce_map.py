@@ -5,6 +5,7 @@ import pytest
 from helpers.naive import plackett_luce as naive
 from helpers.plackett_luce_data import named, problem
 from helpers.real_data import needs_data
+from helpers.sentences import refused
 
 from thali._classify.plackett_luce.map_estimate import (
     LogWeights,
@@ -100,7 +101,7 @@ def test_a4_the_rule_for_small_a_survives_many_steps():
 @needs_data
 def test_a4_colon():
     W, codes, n_classes = problem("colon")
-    with pytest.raises(DataError, match="all weights of a class to zero"):
+    with refused(DataError, "class to zero"):
         fit_map(W, codes, n_classes, a=0.9, start=np.ones((2, W.shape[1])))
     guarded = fit_map(W, codes, n_classes, a=0.9)
     assert np.isfinite(guarded.weights).all()
@@ -210,7 +211,7 @@ def test_many_rows_start_from_a_part_of_them():
 @pytest.mark.parametrize("argument", ["a", "b"])
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
 def test_shape_and_rate_must_be_positive(argument, value):
-    with pytest.raises(ArgumentError, match=f"{argument} must be a positive number"):
+    with refused(ArgumentError, "positive number", argument):
         fit_map(*small_problem(), **{"a": 1.1, argument: value})
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 
 from thali._classify.plackett_luce.design import Design
 from thali._classify.plackett_luce.map_estimate import fit_map
@@ -71,7 +72,7 @@ def test_number_of_threads_changes_no_bit():
 
 
 def test_partial_sums_do_not_grow_with_the_rows():
-    assert len(Rows(np.ones((10**6, 1)), np.zeros(10**6, int), 2)._spans) <= 64
+    assert len(Rows(np.ones((10**6, 1)), np.zeros(10**6, int), 2).spans) <= 64
 
 
 def test_equal_rows_are_put_together_exactly():
@@ -113,5 +114,5 @@ def test_partial_statistics_add_up():
     assert abs(total.log_likelihood - value) < 1e-11 * abs(value)
     np.testing.assert_allclose(total.R, R, rtol=1e-12)
     np.testing.assert_allclose(total.s, s, rtol=1e-12)
-    with pytest.raises(DataError, match="The label d is not among the classes a, b, c"):
+    with refused(DataError, "among the classes"):
         partial_statistics(X[:1], ["d"], state)

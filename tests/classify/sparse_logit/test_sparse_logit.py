@@ -5,13 +5,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import limits
 from helpers.plackett_luce_data import frame
 from helpers.real_data import needs_data
+from helpers.sentences import refused, warned
 from helpers.sparse_logit_runs import three_classes
 
 import thali as th
+import thali._inference.threads as _threads
 from thali._classify.sparse_logit.draws import quantities_of
-from thali._inference import threads as _threads
 from thali._inference.progress import Progress
 from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
@@ -122,7 +124,7 @@ def test_the_seed_alone_decides_the_draws():
 
 def test_how_sweeps_are_sliced_changes_nothing(monkeypatch):
     whole = fitted().posterior_["posterior"]["coef"].values
-    monkeypatch.setattr(_threads, "SLICE", 1e-5)
+    limits.lower_in(_threads, monkeypatch, SLICE=1e-5)
     assert (fitted().posterior_["posterior"]["coef"].values == whole).all()
 
 
@@ -133,7 +135,7 @@ def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
                 raise KeyboardInterrupt
 
     monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
-    monkeypatch.setattr(_threads, "SLICE", 1e-3)
+    limits.lower_in(_threads, monkeypatch, SLICE=1e-3)
     model = th.SparseMultinomialLogit(**(SHORT | {"draws": 100_000}))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -159,7 +161,7 @@ def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
 
 
 def test_chains_that_are_too_short_are_said_to_be():
-    with pytest.warns(ConvergenceWarning, match="has not converged") as said:
+    with warned(ConvergenceWarning, "has not converged") as said:
         th.SparseMultinomialLogit(draws=20, tune=5, chains=2, thin=1, random_seed=1).fit(X, Y)
     assert said[0].filename == __file__
 
@@ -175,7 +177,7 @@ def test_convergence_is_judged_by_the_largest_of_many_coefficients():
 @pytest.mark.parametrize("factor", [1e300, 1e-300])
 def test_scales_of_any_size_give_numbers(factor, standardize):
     if factor > 1 and not standardize:
-        with pytest.raises(DataError, match="Column 0.*too large for floats; rescale it"):
+        with refused(DataError, "Column 0"):
             fitted(X * factor, standardize=False)
         return
     model = fitted(X * factor, standardize=standardize)
@@ -192,9 +194,9 @@ def test_separable_data_are_fitted():
 
 def test_constant_columns():
     frame = pd.DataFrame({"a": X[:, 0], "b": 2.5, "c": X[:, 1]})
-    with pytest.raises(DataError, match=r"All columns of X are the same in every row \(column 'b' holds 2.5\)"):
+    with refused(DataError, "column 'b'"):
         fitted(frame[["b"]])
-    with warnings.catch_warnings(), pytest.warns(DataWarning, match="do not depend on them: column 'b'") as messages:
+    with warnings.catch_warnings(), warned(DataWarning, "column 'b'") as messages:
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         model = th.SparseMultinomialLogit(**SHORT).fit(frame, Y)
         alone = th.SparseMultinomialLogit(**SHORT).fit(frame[["a", "c"]], Y)
@@ -203,43 +205,43 @@ def test_constant_columns():
     assert model.posterior_["posterior"]["covariate"].values.tolist() == ["a", "c"]
     for new in (-1e308, 0.0, 2.5, 1e308):
         assert np.array_equal(model.predict_proba(frame.assign(b=new)), alone.predict_proba(frame[["a", "c"]]))
-    with warnings.catch_warnings(), pytest.warns(DataWarning, match="Column 'b' is constant and says the same"):
+    with warnings.catch_warnings(), warned(DataWarning, "Column 'b'"):
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         th.SparseMultinomialLogit(standardize=False, **SHORT).fit(frame, Y)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "facts"),
     [
         (
             {"method": "gibbs"},
-            "method must be one of 'auto', 'polya-gamma', 'laplace', 'variational', 'map'; got 'gibbs'",
+            ("method", "'auto'", "'polya-gamma'", "'laplace'"),
         ),
-        ({"eta": 0.0}, "eta is a rate and must be a finite number above 0; got 0.0"),
-        ({"shape": -1}, "shape is a parameter of the Gamma prior of eta and must be a finite number above 0"),
-        ({"rate": "1"}, "rate is a parameter of the Gamma prior of eta"),
-        ({"prior": "ridge"}, "prior must be one of 'laplace', 'horseshoe'; got 'ridge'"),
-        ({"prior": "horseshoe", "eta": 1.0}, "eta is of the Laplace prior; with prior='horseshoe' leave it out"),
-        ({"prior": "horseshoe", "method": "map"}, "method='map' is for the Laplace prior; got prior='horseshoe'"),
-        ({"prior": "horseshoe", "method": "laplace"}, "method='laplace' is for the Laplace prior"),
-        ({"method": "laplace", "thin": 2}, "thin belongs to method='polya-gamma'; leave it out"),
-        ({"global_scale": 0}, "global_scale is the scale of the prior of tau and must be a finite number above 0"),
-        ({"reference": 7}, "reference must be one of the classes, 0, 1, 2; got 7"),
-        ({"fit_intercept": None}, "fit_intercept must be one of True, False; got None"),
-        ({"standardize": "yes"}, "standardize must be one of True, False"),
-        ({"draws": 0}, "draws must be a whole number of 1 or more; got 0"),
-        ({"tune": -1}, "tune must be a whole number of 0 or more"),
-        ({"chains": 1.5}, "chains must be a whole number of 1 or more"),
-        ({"thin": 0}, "thin must be a whole number of 1 or more"),
-        ({"cores": 0}, "cores must be a whole number of 1 or more"),
-        ({"random_seed": -3}, "random_seed must be a whole number of 0 or more; got -3"),
+        ({"eta": 0.0}, ("eta", "above 0", "got 0")),
+        ({"shape": -1}, ("shape", "above 0")),
+        ({"rate": "1"}, ("rate",)),
+        ({"prior": "ridge"}, ("prior", "'laplace'", "'horseshoe'", "got 'ridge'")),
+        ({"prior": "horseshoe", "eta": 1.0}, ("eta", "prior='horseshoe'")),
+        ({"prior": "horseshoe", "method": "map"}, ("method='map'", "got prior", "'horseshoe'")),
+        ({"prior": "horseshoe", "method": "laplace"}, ("method='laplace'",)),
+        ({"method": "laplace", "thin": 2}, ("method='polya-gamma'",)),
+        ({"global_scale": 0}, ("global_scale", "above 0")),
+        ({"reference": 7}, ("reference",)),
+        ({"fit_intercept": None}, ("fit_intercept", "got None")),
+        ({"standardize": "yes"}, ("standardize",)),
+        ({"draws": 0}, ("draws", "got 0")),
+        ({"tune": -1}, ("tune",)),
+        ({"chains": 1.5}, ("chains",)),
+        ({"thin": 0}, ("thin",)),
+        ({"cores": 0}, ("cores",)),
+        ({"random_seed": -3}, ("random_seed", "got -3")),
     ],
 )
-def test_bad_arguments(arguments, sentence):
+def test_bad_arguments(arguments, facts):
     model = th.SparseMultinomialLogit(**arguments)
-    with pytest.raises(ArgumentError, match=sentence):
+    with refused(ArgumentError, *facts):
         model.fit(X, Y)
-    with pytest.raises(NotFittedError, match=r"has not been fitted yet; call fit\(X, y\) first"):
+    with refused(NotFittedError, "fitted yet; call"):
         model.summary()
 
 

@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from helpers import limits
+from helpers.sentences import refused, warned
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import thali as th
-from thali._classify.sparse_logit import maximum
+import thali._classify.sparse_logit.maximum as maximum
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 RNG = np.random.default_rng(7)
@@ -96,9 +98,7 @@ def test_a_sparse_matrix_stays_sparse():
     labels = big[:, [0]].toarray()[:, 0] > 0.5
     model = by_map(1.0).fit(big, labels)
     assert model.coef_[0].argmax() == 0
-    with pytest.raises(
-        DataError, match=r"sparse matrix of shape \(200000, 2000\), .* which takes 3.2 GB; pass X.toarray"
-    ):
+    with refused(DataError, "(200000, 2000)"):
         th.SparseMultinomialLogit("polya-gamma").fit(big, labels)
 
 
@@ -112,7 +112,7 @@ def test_the_path_is_that_of_single_fits():
     assert row["objective"] == pytest.approx(model.objective_, rel=1e-10)
     below = by_map(path["eta"].iloc[0] * 1.000001).fit(X, Y, sample_weight=WEIGHT)
     assert not below.scaled_coef_.any()
-    with pytest.raises(DataError, match="eta must hold numbers above 0"):
+    with refused(DataError, "eta", "above 0"):
         th.SparseMultinomialLogit().coefficient_path(X, Y, [1.0, -1.0])
 
 
@@ -134,26 +134,26 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
     again = th.load(tmp_path / "map.nc")
     assert (again.predict_proba(X) == model.predict_proba(X)).all() and again.summary().equals(rows)
     for asked in (model.quantities, model.coefficients, lambda: model.predict_proba(X, return_se=True)):
-        with pytest.raises(ArgumentError, match="Only method=.auto. or .* draws from the posterior"):
+        with refused(ArgumentError, "draws from the"):
             asked()
-    with pytest.raises(ArgumentError, match="Only a fit that draws from the posterior can go on"):
+    with refused(ArgumentError, "posterior can go"):
         model.continue_fit(10)
-    with pytest.raises(ArgumentError, match="method='map' needs a number for eta; choose it by cross-validation"):
+    with refused(ArgumentError, "method='map'"):
         by_map(None).fit(X, Y)
-    monkeypatch.setattr(maximum, "MAX_STEPS", 1)
-    with pytest.warns(ConvergenceWarning, match="has not converged"):
+    limits.lower_in(maximum, monkeypatch, MAX_STEPS=1)
+    with warned(ConvergenceWarning, "has not converged"):
         model.fit(X, Y)
-    assert "have not settled after 1 steps" in str(model.verdict())
+    assert "settled after 1" in str(model.verdict()) and "1 steps" in str(model.verdict())
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("given", "facts"),
     [
-        (sparse.csr_array(np.where(X == X[2, 1], np.nan, X)), "X is NaN in row 2, column 1"),
-        (sparse.csr_array((0, 3)), r"X must have rows and columns; got shape \(0, 3\)"),
-        (sparse.csr_array(X * 1j), "Complex data not supported"),
+        (sparse.csr_array(np.where(X == X[2, 1], np.nan, X)), ("row 2", "column 1")),
+        (sparse.csr_array((0, 3)), ("got shape", "(0, 3)")),
+        (sparse.csr_array(X * 1j), ("Complex data not supported",)),
     ],
 )
-def test_bad_sparse_matrices(given, sentence):
-    with pytest.raises(DataError, match=sentence):
+def test_bad_sparse_matrices(given, facts):
+    with refused(DataError, *facts):
         by_map().fit(given, Y[: given.shape[0]])

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers import limits
+from helpers.sentences import refused
 from helpers.sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 from scipy.special import gammaln, logsumexp
 
 import thali as th
-from thali._classify.sparse_logit import approximation as variational
-from thali._classify.sparse_logit import arguments as methods
+import thali._classify.sparse_logit.approximation as variational
+import thali._classify.sparse_logit.arguments as methods
 from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
 from thali._classify.sparse_logit.arguments import method_for
 from thali._inference.warn import without_warnings
@@ -63,8 +65,8 @@ def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monke
     rng, rounds = np.random.default_rng(2), []
     X = rng.normal(size=(40, 12))
     y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
-    is_flat = variational._is_flat
-    monkeypatch.setattr(variational, "_is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
+    is_flat = variational.is_flat
+    monkeypatch.setattr(variational, "is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
     found = normal_posterior(problem_of(X, y, classes, 0, Prior(eta, 1, 1, True), False), eta, True)
     bounds = np.array([each[-1] for each in rounds])
     assert len(bounds) > 5 and (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
@@ -110,11 +112,11 @@ def test_a_fit_says_its_bound_and_what_it_is():
     X, y = three_classes(400)
     model = th.SparseMultinomialLogit(method="variational", **QUICK).fit(X, y)
     assert model.converged_ and model.lower_bound_ < model.log_likelihood_ and model.method_ == "variational"
-    assert "independent draws from a normal approximation" in str(model.verdict())
+    assert "normal approximation" in str(model.verdict())
     assert model.posterior_.attrs["method"] == "variational"
-    with pytest.raises(ArgumentError, match="is for the Laplace prior"):
+    with refused(ArgumentError, "Laplace prior"):
         th.SparseMultinomialLogit(method="variational", prior="horseshoe").fit(X, y)
-    with pytest.raises(ArgumentError, match="thin belongs to"):
+    with refused(ArgumentError, "thin belongs to"):
         th.SparseMultinomialLogit(method="variational", thin=2).fit(X, y)
 
 
@@ -137,12 +139,12 @@ def test_what_auto_chooses(prior, size, method):
 def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
     X, y = three_classes(200)
     for seconds, method in ((60.0, "polya-gamma"), (0.01, "variational")):
-        monkeypatch.setattr(methods, "MAX_SECONDS", seconds)
+        limits.lower_in(methods, monkeypatch, MAX_SECONDS=seconds)
         with without_warnings():
             auto = th.SparseMultinomialLogit(method="auto", **QUICK).fit(X, y)
             own = th.SparseMultinomialLogit(method=method, **QUICK).fit(X, y)
         assert auto.method_ == method and np.array_equal(auto.coef_, own.coef_)
-        assert f"({method}, chosen by the size of the data)" in str(auto)
+        assert f"({method}, chosen by" in str(auto)
         auto.save(tmp_path / "auto.nc")
         again = th.load(tmp_path / "auto.nc")
         assert again.method_ == method and str(again.verdict()) == str(auto.verdict())

@@ -2,12 +2,13 @@
 
 import pandas as pd
 import pytest
+from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
 
 import thali as th
+import thali._reading.shapes.pairs as pairs
 from thali._data.described_columns import side_columns
 from thali._reading.recognise import recognise
-from thali._reading.shapes import pairs
 
 WINS = (2, 1, 1)  # the first option won, lost, tied
 
@@ -23,31 +24,30 @@ def rows(header, cells):
 
 
 @pytest.mark.parametrize(
-    ("header", "cells", "how"),
+    ("header", "cells", "answer"),
     [
-        ("a,b,chosen", "tea tea milk tie", "the label chosen (a tie: 'tie')"),
-        ("left,right,response", "left right right same", "the side chosen (a tie: 'same')"),
-        ("left,right,key_resp.keys", "arrowleft arrowright arrowright both", "the side chosen (a tie: 'both')"),
-        ("option1,option2,choice", "1 2 2 tie", "the side chosen (a tie: 'tie')"),
-        ("first,second,preferred", "first second second equal", "the side chosen (a tie: 'equal')"),
-        ("img_left,img_right,choice", "l r r neither", "the side chosen (a tie: 'neither')"),
-        ("stim1,stim2,choice", "1 -1 -1 0", "the side chosen (a tie: '0')"),
-        ("model_a,model_b,winner", "model_a model_b model_b tie(bothbad)", "the side chosen (a tie: 'tie(bothbad)')"),
-        ("links,rechts,gewählt", "links rechts rechts unentschieden", "the side chosen (a tie: 'unentschieden')"),
-        ("gauche,droite,choix", "tea tea milk égalité", "the label chosen (a tie: 'égalité')"),
-        ("izquierda,derecha,elegido", "tea tea milk empate", "the label chosen (a tie: 'empate')"),
+        ("a,b,chosen", "tea tea milk tie", ("label", "tie")),
+        ("left,right,response", "left right right same", ("side", "same")),
+        ("left,right,key_resp.keys", "arrowleft arrowright arrowright both", ("side", "both")),
+        ("option1,option2,choice", "1 2 2 tie", ("side", "tie")),
+        ("first,second,preferred", "first second second equal", ("side", "equal")),
+        ("img_left,img_right,choice", "l r r neither", ("side", "neither")),
+        ("stim1,stim2,choice", "1 -1 -1 0", ("side", "0")),
+        ("model_a,model_b,winner", "model_a model_b model_b tie(bothbad)", ("side", "tie(bothbad)")),
+        ("links,rechts,gewählt", "links rechts rechts unentschieden", ("side", "unentschieden")),
+        ("gauche,droite,choix", "tea tea milk égalité", ("label", "égalité")),
+        ("izquierda,derecha,elegido", "tea tea milk empate", ("label", "empate")),
     ],
 )
-def test_trials(header, cells, how):
+def test_trials(header, cells, answer):
     reading = recognise(table(rows(header, cells)))
     assert reading.shape == pairs.TRIAL_TABLE.name
     data, sentence = reading.build()
     assert counted(data) == (2, 1, 1)
     first, second, chosen = header.split(",")
-    assert sentence == (
-        f"one trial a row, {first!r} against {second!r}, {chosen!r} holds {how}: 2 options, 1 pair, 4 comparisons "
-        "(1 tie)"
-    )
+    word, tie = answer
+    holds = f"{chosen!r} holds the {word} chosen (a tie: {tie!r})"
+    said(sentence, f"{first!r} against {second!r}", holds, "2 options", "1 pair", "4 comparisons (1 tie)")
     frame = pd.read_csv(pd.io.common.StringIO(rows(header, cells)))
     assert th.PairedComparisons.from_trials(frame) == data
 
@@ -74,20 +74,22 @@ def test_results(header, cells):
 def test_who_answered_and_what_is_constant_within_them():
     text = "Vp,sex,left,right,choice,rt\n7,f,tea,milk,left,1\n7,f,milk,tea,left,2\n9,m,tea,milk,left,3\n"
     data, sentence = made(text)
-    assert "respondents 'Vp': 2 options, 1 pair, 3 comparisons, 2 respondents" in sentence
+    said(sentence, "'Vp'", "2 options", "1 pair", "3 comparisons")
     assert data.respondents == ("7", "9") and data.people.to_dict("list") == {"sex": ["f", "m"]}
     assert {name: counted(each) for name, each in data.by_respondent().items()} == {"7": (1, 1, 0), "9": (1, 0, 0)}
 
 
 def test_rows_without_an_answer_are_left_out_and_counted():
     data, sentence = made("left,right,choice\ntea,milk,left\ntea,milk,\n")
-    assert counted(data) == (1, 0, 0) and "; 1 row without an answer left out" in sentence
+    assert counted(data) == (1, 0, 0)
+    said(sentence, "1 row")
 
 
 def test_the_buttons_of_jspsych_begin_at_0():
     text = "trial_type,trial_index,left,right,response\nb,1,tea,milk,0\nb,2,tea,milk,1\nb,3,tea,milk,0\n"
     data, sentence = made(text)
-    assert counted(data) == (2, 1, 0) and "the number of the button, 0 for the first, as jsPsych writes it" in sentence
+    assert counted(data) == (2, 1, 0)
+    said(sentence, "first, as jsPsych")
 
 
 def test_columns_and_values_in_any_words():
@@ -99,11 +101,9 @@ def test_columns_and_values_in_any_words():
 
 def test_a_coding_says_all_that_it_has_to():
     frame = pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"], "choice": ["f", "j"]})
-    with pytest.raises(
-        ValueError, match="Column 'choice' holds 'j' in row 1, of which coding does not say what it means"
-    ):
+    with refused(ValueError, "Column 'choice'", "'j'", "row 1"):
         th.PairedComparisons.from_trials(frame, coding={"f": "first"})
-    with pytest.raises(ValueError, match="coding must give first, second, tie or missing for each value; got 'left'"):
+    with refused(ValueError, "coding", "got 'left'"):
         th.PairedComparisons.from_trials(frame, coding={"f": "left", "j": "second"})
 
 
@@ -111,19 +111,20 @@ def test_a_coding_adds_to_what_is_recognised():
     rows = "tea,milk,tea\nmilk,tea,tea\ntea,milk,unentschieden\ntea,milk,meh\n"
     data, sentence = made("left,right,choice\n" + rows, coding={"meh": "tie"})
     assert counted(data) == (2, 0, 2)
-    assert "the label chosen, or what the coding says (a tie: 'meh', 'unentschieden')" in sentence
+    said(sentence, "'meh'", "'unentschieden'")
     data, _ = made("left,right,choice\ntea,milk,left\ntea,milk,x\n", coding={"x": "tie"})
     assert counted(data) == (1, 0, 1)
-    with pytest.raises(ValueError, match="holds '1' in row 3, of which coding does not say"):  # 0 may be the first
+    with refused(ValueError, "'1'", "row 3"):  # 0 may be the first
         made("left,right,choice\ntea,milk,0\ntea,milk,1\n", coding={0: "first"})
-    with pytest.raises(ValueError, match="holds 'rum' in row 3, of which coding does not say"):
+    with refused(ValueError, "'rum'", "row 3"):
         made("left,right,choice\ntea,milk,x\ntea,milk,rum\ntea,milk,tea\n", coding={"x": "tie"})
 
 
 def test_a_coding_names_what_is_no_answer():
     rows = "tea,milk,1\ntea,milk,-99\nmilk,tea,1\ntea,milk,2\n"
     data, sentence = made("left,right,choice\n" + rows, coding={-99: "missing"})
-    assert counted(data) == (1, 2, 0) and "; 1 row without an answer ('-99') left out" in sentence
+    assert counted(data) == (1, 2, 0)
+    said(sentence, "1 row", "'-99'")
     frame = pd.DataFrame({"tea>milk": ["tea", "refused", "milk"], "tea>rum": ["rum", "tea", "refused"]})
     data = th.PairedComparisons.from_wide(frame, coding={"refused": "missing"})
     assert data.n_comparisons == 4
@@ -164,7 +165,7 @@ def test_the_options_of_the_command_line(run, tmp_path):
     )
     done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
     assert done.code == 0, done.err
-    assert "; 3 comparisons of 2 people; design effect 0.5\n" in done.err
+    said(done.err, "3 comparisons", "2 people", "0.5")
     done = run("compare", tmp_path / "x.csv", "--models", "BTL", *words, "--draws", 4, "--tune", 0, "--chains", 1)
     assert "3 comparisons of 2 people" in done.err, done.err
     done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")

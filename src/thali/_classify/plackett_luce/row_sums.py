@@ -160,7 +160,7 @@ class Rows:
         self.n, self.n_rows = float(self.counts.sum()), rows
         self.threads = threads or os.cpu_count() or 1
         size = max(BLOCK, -(-rows // MAX_BLOCKS))
-        self._spans = [(start, min(start + size, rows)) for start in range(0, rows, size)]
+        self.spans = [(start, min(start + size, rows)) for start in range(0, rows, size)]
         self._pool: ThreadPoolExecutor | None = None
 
     def statistics(self, A: Any, m: Any) -> Statistics:
@@ -192,11 +192,11 @@ class Rows:
 
     def _total(self, block: Any) -> Any:
         """Sum over the blocks in fixed order, whichever thread finishes first."""
-        if self.threads == 1 or len(self._spans) == 1:
-            parts = map(block, self._spans)
+        if self.threads == 1 or len(self.spans) == 1:
+            parts = map(block, self.spans)
         else:
-            self._pool = self._pool or ThreadPoolExecutor(min(self.threads, len(self._spans)))
-            parts = self._pool.map(block, self._spans)
+            self._pool = self._pool or ThreadPoolExecutor(min(self.threads, len(self.spans)))
+            parts = self._pool.map(block, self.spans)
         total: Any = None
         for part in parts:
             total = part if total is None else total + part

@@ -412,7 +412,7 @@ def variational_posterior(problem: Problem, eta: float | None, expand: Expand) -
                 break
             length = min(1.0, 2.0 * length)
         point, points, bounds = ahead, [*points[-memory:], ahead], [*bounds, ahead.bound]
-        settled = point.change < SETTLED or _is_flat(bounds, q * m)
+        settled = point.change < SETTLED or is_flat(bounds, q * m)
     at = expand(point.mean.reshape(q, m))
     return NormalPosterior(point.mean, point.factor, at, *point.law, settled, point.bound)
 
@@ -421,7 +421,7 @@ def _rises(point: _Point, ahead: _Point) -> bool:
     return ahead.bound >= point.bound - 1e-9 * (1.0 + abs(point.bound))
 
 
-def _is_flat(bounds: Sequence[float], coefficients: int) -> bool:
+def is_flat(bounds: Sequence[float], coefficients: int) -> bool:
     rise, rounds = _FLAT
     return len(bounds) > rounds and bounds[-1] - bounds[-1 - rounds] < rise * coefficients
 

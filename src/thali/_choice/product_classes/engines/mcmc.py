@@ -72,7 +72,7 @@ class Chain(ChainOfDraws):
         self.kept = []  # draws with their numbers, from 1
         others = np.diff(problem.tasks.first_row) - 1
         self._person = np.repeat(np.arange(problem.n_people), np.diff(problem.tasks.first_task))
-        self._hits = np.empty(len(others))
+        self.hits = np.empty(len(others))
         self._nothing = draws_between(self.keeper.draw(self.state, 0, 0.0, lapse), 0, 0)
 
     @property
@@ -96,7 +96,7 @@ class Chain(ChainOfDraws):
             self.target.held[0] = is_hot  # a hot chain would take a and sigma far away, from where they return slowly
             self._sweep(1 if is_hot else min(until, (done // self.thin + 1) * self.thin) - done)
             if self.sweeps % self.thin == 0 and self.sweeps >= len(self.lapses):
-                self._harden()
+                self.harden()
                 if self.sweeps > self.tune:
                     self._record()
 
@@ -107,17 +107,17 @@ class Chain(ChainOfDraws):
         now, apart = self.recorded, spacing(self.recorded)
         self.kept = [each for each in self.kept if each[0] % apart == 0]
         if now % apart == 0:
-            self.kept.append((now, self._draw()))
+            self.kept.append((now, self.draw()))
 
-    def _draw(self) -> Particles:
+    def draw(self) -> Particles:
         fit = log_likelihood(self.problem, self.target, self.state, self.work)
         return self.keeper.draw(self.state, 0, fit, self.lapse)
 
-    def _harden(self) -> None:
+    def harden(self) -> None:
         """In a model without lapse, end that of the respondents all of whose choices are satisfied."""
         if self.lapse == 0.0 and self.target.delta.any():
-            write_hits(self.problem, self.target, self.state, self.work, self._hits)
-            impossible = np.bincount(self._person, self._hits == 0.0, self.problem.n_people) > 0
+            write_hits(self.problem, self.target, self.state, self.work, self.hits)
+            impossible = np.bincount(self._person, self.hits == 0.0, self.problem.n_people) > 0
             self.target.delta[~impossible[self._person]] = 0.0
 
     def respondents_with_lapse(self) -> np.ndarray:

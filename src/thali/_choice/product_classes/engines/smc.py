@@ -89,13 +89,13 @@ class Ascent:
 
     def advance(self, watch: Any) -> None:
         """Weigh, resample and move all particles; where a group has no particle left, they move only."""
-        is_weighed = self._temper()
+        is_weighed = self.temper()
         self.population.sweep(self.target, self.sweeps, watch)
         with held_back():
             if is_weighed:
                 self._note_step()
 
-    def _temper(self) -> bool:
+    def temper(self) -> bool:
         """Weigh and resample; returns False if a group has no particle left."""
         path = LapsePath(self.lapse, self.sizes, self.population.hits())
         now = path.log_likelihood(self.u)

@@ -1,0 +1,38 @@
+"""Limits that files and tables of some bytes reach: the one place where a test lowers one."""
+
+from thali import _source
+from thali._data.choices import rankings
+from thali._field import pictures
+from thali._reading import cells, counting, json_rows, table
+
+LIMITS = {
+    "bytes of a pipe": (_source, "MAX_PIPED"),
+    "bytes of a workbook": (table, "HARMLESS_WORKBOOK"),
+    "cells of a sheet": (table, "MAX_CELLS"),
+    "cells of Parquet": (table, "HARMLESS"),
+    "cells of a byte of Parquet": (table, "MAX_TIMES"),
+    "bytes of Parquet": (table, "MAX_BYTES"),
+    "cells of a text": (cells, "MAX_CELLS"),
+    "cells of JSON": (json_rows, "MAX_CELLS"),
+    "options of rankings": (rankings, "MAX_SHOWN"),
+    "pixels of a picture": (pictures, "MAX_PIXELS"),
+    "bytes read at once": (counting, "LARGE"),
+    "rows of a batch": (counting, "BATCH"),
+    "bytes of a batch": (counting, "BLOCK"),
+    "rows of a head": (counting, "HEAD"),
+    "bytes of a head": (counting, "HEAD_BYTES"),
+}
+
+
+def lower(monkeypatch, **limits):
+    """Set limits, by their names with underscores."""
+    for name, value in limits.items():
+        module, constant = LIMITS[name.replace("_", " ")]
+        lower_in(module, monkeypatch, **{constant: value})
+
+
+def lower_in(module, monkeypatch, **constants):
+    """Set limits of the module that a test is about: constants, of the type that they have."""
+    for name, value in constants.items():
+        assert name.isupper() and isinstance(value, type(getattr(module, name))), name
+        monkeypatch.setattr(module, name, value)
