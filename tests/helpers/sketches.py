@@ -26,6 +26,13 @@ def _without_ink(figure, file, *, format, **how):
     file.write(_EMPTY[format])
 
 
+_FAKES = {
+    "draw_without_rendering": lambda figure: None,
+    "get_tightbbox": lambda figure: figure.bbox_inches,
+    "savefig": _without_ink,
+}
+
+
 def _sketching(make):
     """The function that makes a picture, by which figures are saved without ink."""
 
@@ -33,9 +40,8 @@ def _sketching(make):
         from matplotlib.figure import Figure
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Figure, "draw_without_rendering", lambda figure: None)
-            patch.setattr(Figure, "get_tightbbox", lambda figure: figure.bbox_inches)
-            patch.setattr(Figure, "savefig", _without_ink)
+            for name, fake in _FAKES.items():
+                patch.setattr(Figure, name, fake)
             return make(*arguments)
 
     return made
@@ -48,6 +54,6 @@ def instead_of_pictures():
     from thali._surfaces.cli import files
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "drawn", _sketching(files.drawn))
-        patch.setattr(html, "drawn", _sketching(html.drawn))
+        for module in (files, html):
+            patch.setattr(module, "drawn", _sketching(module.drawn))
         yield

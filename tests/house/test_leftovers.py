@@ -19,20 +19,20 @@ from matplotlib import pyplot
 pytestmark = pytest.mark.unit
 
 
-def a_variable(patch, folder):
-    patch.setenv("THALI_LEFT", "here")
+def a_variable(monkeypatch, folder):
+    monkeypatch.setenv("THALI_LEFT", "here")
 
 
-def a_directory(patch, folder):
-    patch.chdir(folder)
+def a_directory(monkeypatch, folder):
+    monkeypatch.chdir(folder)
 
 
-def a_path(patch, folder):
-    patch.syspath_prepend(folder)
+def a_path(monkeypatch, folder):
+    monkeypatch.syspath_prepend(folder)
 
 
-def words(patch, folder):
-    patch.setattr(sys, "argv", [*sys.argv, "left"])
+def words(monkeypatch, folder):
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "left"])
 
 
 def a_filter(patch, folder):

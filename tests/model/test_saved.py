@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
@@ -41,7 +42,7 @@ def test_data_of_a_likelihood_of_the_library(monkeypatch):
 def test_a_text_is_as_wide_as_it_is(dtype):
     """Whatever a file says of it."""
     assert decoded({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
-    with pytest.raises(DataError, match="so long that those beside it would fill the memory"):
+    with refused(DataError, "so long that"):
         decoded({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
     numbers = {"array_0": np.arange(3)}
     assert decoded({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
@@ -54,7 +55,7 @@ def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
     assert th.load(tmp_path).weights_.equals(model.weights_)
     assert th.load(str(tmp_path)).fitted_to_ == model.fitted_to_
     (tmp_path / "model.nc").rename(tmp_path / "other.nc")
-    with pytest.raises(DataError, match="is a folder; give the name of a netCDF file that thali wrote"):
+    with refused(DataError, "is a folder;"):
         th.load(tmp_path)
 
 
