@@ -22,7 +22,7 @@ from thali._testing.smallest import SMALLEST
 from thali.errors import ArgumentError, IncompleteWarning
 
 LEVEL = smallest.level_here()
-ROLL = "from rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
+ROLL = "from helpers.rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
 
 pytestmark = pytest.mark.skipif(targets.lacking(LEVEL) != "", reason="this processor is older")
 

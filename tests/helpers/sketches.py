@@ -12,6 +12,7 @@ import pytest
 FOLDERS = (
     "surfaces/app",
     "surfaces/cli",
+    "surfaces/report",
     "papers/tests",
 )  # whose tests ask which pictures there are, and not what is to be seen in them
 _DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

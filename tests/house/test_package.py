@@ -4,7 +4,6 @@ import io
 import re
 import subprocess
 import sys
-import tempfile
 import warnings
 from functools import partialmethod
 from importlib import import_module, metadata
@@ -119,7 +118,6 @@ def modules_with_examples():
 @pytest.mark.parametrize("name", list(modules_with_examples()))
 def test_examples_in_docstrings(name, tmp_path, monkeypatch, pictures):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "Agg")
     messages = io.StringIO()
     with contextlib.redirect_stdout(messages):

@@ -3,7 +3,6 @@
 import json
 import sys
 import types
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,18 +17,20 @@ from thali._model.class_names import PLACES, class_named, name_in_files
 from thali._model.saved import decoded, digest_of, encoded
 from thali.errors import DataError
 
-
+RATED = """
+from typing import NamedTuple
 class Rated(NamedTuple):
-    rating: np.ndarray
-    labels: tuple[str, ...]
+    rating: object
+    labels: tuple
+"""
 
 
 def test_data_of_a_likelihood_of_the_library(monkeypatch):
     """Whose NamedTuple is defined in the library, and has a name for files."""
     module = types.ModuleType("thali.made_up")
-    module.Rated = Rated
+    exec(RATED, vars(module))
+    Rated = module.Rated
     monkeypatch.setitem(sys.modules, "thali.made_up", module)
-    monkeypatch.setattr(Rated, "__module__", "thali.made_up")
     monkeypatch.setitem(class_names.PLACES, "Rated", "thali.made_up:Rated")
     arrays: dict[str, np.ndarray] = {}
     text = encoded(Observed(Rated(np.array([1.0, 2.5]), ("tea", "milk"))), arrays)

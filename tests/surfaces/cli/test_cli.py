@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from helpers.compiled_code import keep_code_in
 from helpers.elimination_fits import FakeModel
 from helpers.patience import PATIENCE
 from helpers.remembering import remembering
@@ -317,17 +317,15 @@ def test_a_data_set_is_printed(run):
     ]
 
 
-def test_cache(run, monkeypatch):
-    info = kernels.CacheInfo("/somewhere", 12, 3_400_000)
-    monkeypatch.setattr(kernels, "cache_info", lambda: info)
-    monkeypatch.setattr(kernels, "cache_clear", lambda: 12)
-    assert run("cache", "info").out == "12 files, 3.4 MB\n/somewhere\n"
-    info = replace(info, refused="everybody may write to it", shipped="60 files came with thali")
-    assert run("cache", "info").out.splitlines()[1:] == [
-        "/somewhere: not used, because everybody may write to it",
-        "60 files came with thali",
-    ]
+def test_cache(run, tmp_path, monkeypatch):
+    keep_code_in(monkeypatch, tmp_path / "own")
+    folder = kernels.native_folder().path
+    folder.mkdir(parents=True, mode=0o700)
+    for number in range(12):
+        (folder / f"{number}{kernels.SUFFIX}").write_bytes(bytes(100_000))
+    assert run("cache", "info").out.splitlines()[:2] == ["12 files, 1.2 MB", str(tmp_path / "own")]
     assert run("cache", "clear").out == "removed 12 files\n"
+    assert not list((tmp_path / "own").rglob("*.*"))
 
 
 def test_version(run):

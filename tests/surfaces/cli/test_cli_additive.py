@@ -305,9 +305,8 @@ def test_trades_between_temperatures():
     says(good, "4 temperatures", "1 to", "10", "14 %")
     assert "WARNING: Replicas" not in good
     bad = reported(made_up(4, swap_rates=(0.4, 0.04, np.nan)))
-    said(bad, "2.15 and", "4.64 are", "4 %")
-    said(bad, "4 %")
-    said(bad, "--tune", "--tempering")
+    says(bad, "2.15", "4.64", "4 %", "--tune", "--tempering")
+    says(bad, "4 temperatures", "4 %")
     short = reported(made_up(4, swap_rates=(np.nan, np.nan)))
     says(short, "too short to")
     assert "WARNING: Replicas" not in short

@@ -114,9 +114,10 @@ def test_every_model_has_a_report(name, tmp_path):
     chapters = ("answer", "answers", "the-data", "methods", "for-the-statistician", "settings-and-versions")
     order = [page.ids.index(name) for name in chapters]
     assert order == sorted(order)
-    says(sentence, "How is it")
+    assert "said in a paper?" in sentence
 
 
+@pytest.mark.rendered
 @pytest.mark.parametrize(
     "name", [name if name == "multinomial-logit" else pytest.param(name, marks=pytest.mark.long) for name in TINY]
 )
@@ -160,6 +161,7 @@ def test_a_seed_is_shown_as_it_is_typed(tmp_path):
     assert _repeatable(model, {"seed": 3}) == {"seed": 3}
 
 
+@pytest.mark.rendered
 def test_no_name_becomes_markup(tmp_path):
     data = th.PairedComparisons([[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS)
     model = th.EliminationByAspects("unique").fit(data, draws=20, tune=10, chains=2, random_seed=1, progressbar=False)
@@ -168,6 +170,7 @@ def test_no_name_becomes_markup(tmp_path):
     assert "img" not in page.elements or 'alt="' in text
 
 
+@pytest.mark.rendered
 def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
     data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY"])
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)

@@ -29,7 +29,7 @@ from thali._surfaces.html import Chapter, Document, rendered, section_of
 from thali.errors import PYTHON
 from thali.report import report
 
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+pytestmark = [pytest.mark.long, pytest.mark.rendered, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "东京, ελιά\nand more")
 
