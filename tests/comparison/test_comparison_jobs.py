@@ -221,17 +221,15 @@ def test_ctrl_c_says_what_is_kept(tmp_path, monkeypatch, ran):
 class FailsOnce(th.EliminationByAspects):
     """Cannot be fitted without the pair x-y until a file is there."""
 
-    marker = ""
-
     def fit(self, data, **settings):
         pairs = {(data.labels[i], data.labels[j]) for i, j in zip(data.first, data.second, strict=True)}
-        if ("x", "y") not in pairs and not os.path.exists(self.marker):
+        if ("x", "y") not in pairs and not os.path.exists(os.environ["THALI_MARKER"]):
             raise RuntimeError("no x-y")
         return super().fit(data, **settings)
 
 
 def test_a_failed_fit_is_tried_again(tmp_path, monkeypatch, ran):
-    monkeypatch.setattr(FailsOnce, "marker", str(tmp_path / "marker"))
+    monkeypatch.setenv("THALI_MARKER", str(tmp_path / "marker"))
     bad = {"bad": FailsOnce("unique")}
     job = tmp_path / "job"
     with warned(IncompleteWarning, "1 of", "3 fits", "RuntimeError"):

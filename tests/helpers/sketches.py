@@ -37,24 +37,22 @@ _FAKES = {
 def _sketching(make):
     """The function that makes a picture, by which figures are saved without ink."""
 
-    def made(*arguments):
+    def made(*arguments, **named):
         from matplotlib.figure import Figure
 
         with pytest.MonkeyPatch.context() as patch:
             for name, fake in _FAKES.items():
                 patch.setattr(Figure, name, fake)
-            return make(*arguments)
+            return make(*arguments, **named)
 
     return made
 
 
 @contextmanager
 def instead_of_pictures():
-    """Within the block files and reports hold sketches."""
-    from thali._surfaces import html
-    from thali._surfaces.cli import files
+    """Within the block files, reports and slides hold sketches."""
+    from thali._surfaces.figures import Figures
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (files, html):
-            patch.setattr(module, "drawn", _sketching(module.drawn))
+        patch.setattr(Figures, "saved", _sketching(Figures.saved))
         yield

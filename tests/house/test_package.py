@@ -141,9 +141,9 @@ def test_the_readme_runs(monkeypatch, tmp_path, in_plain_python):
     """All of it, but for the length of the fits."""
     run, short = thali.compare, {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "cores": 1}
     monkeypatch.setattr(thali, "compare", lambda *models, **settings: run(*models, **(settings | short)))
-    fit = LatentFeatures.fit
-    monkeypatch.setattr(LatentFeatures, "fit", partialmethod(fit, draws=300, tune=200))
-    monkeypatch.setattr(thali.ProductClasses, "fit", partialmethod(thali.ProductClasses.fit, draws=20, tune=10))
+    lengths = {LatentFeatures: {"draws": 300, "tune": 200}, thali.ProductClasses: {"draws": 20, "tune": 10}}
+    for model, length in lengths.items():
+        monkeypatch.setattr(model, "fit", partialmethod(model.fit, **length))
     in_plain_python("GivenColumns", "Sets")  # sixty sweeps a fit
     monkeypatch.chdir(tmp_path)  # it writes jobs
     blocks = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)

@@ -109,9 +109,10 @@ def test_a_fault_at_any_byte_leaves_what_was_there(tmp_path, monkeypatch, broken
             if broken == "write":
                 rng = random.Random(seed)
                 faulty = lambda *words, rng=rng, **how: Faulty(builtins.open(*words, **how), rng.randrange(1000))  # noqa: E731
-                patch.setattr(_files, "open", faulty, raising=False)
+                place, fault = (_files, "open"), faulty
             else:
-                patch.setattr(_files.os, broken, fails)
+                place, fault = (_files.os, broken), fails
+            patch.setattr(*place, fault, raising=False)
             with refused(DataError, "Cannot write '", "': No space"):
                 write_together(tmp_path, contents)
             with refused(DataError, "Cannot write '", "b.csv"):

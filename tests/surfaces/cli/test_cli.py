@@ -200,8 +200,8 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run
 
 def test_the_user_names_another_place_for_the_results(folder, monkeypatch, capsys):
     terminal = SimpleNamespace(isatty=lambda: True, readline=iter(["tea.csv\n", "there\n"]).__next__)
-    monkeypatch.setattr(sys, "stdin", terminal)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    for place, name, stand_in in ((sys, "stdin", terminal), (sys.stderr, "isatty", lambda: True)):
+        monkeypatch.setattr(place, name, stand_in, raising=False)
     place = write_somewhere(folder / "tea.csv", lambda place: write_all(place, {"a.csv": b"1"}))
     assert place == Path("there") and (folder / "there" / "a.csv").read_bytes() == b"1"
     assert capsys.readouterr().err.count("tea.csv is a file") == 2
