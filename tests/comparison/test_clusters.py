@@ -29,14 +29,14 @@ def dask():
 @pytest.fixture
 def on_dask(dask, monkeypatch):
     """Within the block, joblib's tasks are carried out by Dask; a list of the threads that did so."""
-    numbered, used = threads._numbered, []
+    numbered, used = threads.run_numbered, []
 
     @functools.wraps(numbered)
     def noted(*task):
         used.append(threading.current_thread().name)
         return numbered(*task)
 
-    monkeypatch.setattr(threads, "_numbered", noted)
+    monkeypatch.setattr(threads, "run_numbered", noted)
     with joblib.parallel_config("dask"):
         yield used
 

@@ -60,7 +60,7 @@ def says(text, *facts):
     sentences = [sentence.strip() for line in lines for sentence in ENDS.split(line)]
     held = [each for each in (*sentences, *lines) if all(str(fact) in each for fact in facts)]
     assert held, (facts, text)
-    said(NUMBER.sub("#", held[0]))
+    said(NUMBER.sub("#", TEMPORARY.sub("", held[0])))
 
 
 def holds(message, fact):

@@ -16,7 +16,7 @@ from helpers.interrupted_fits import KINDS, draws_of, fitted
 from helpers.patience import PATIENCE
 from helpers.places import TESTS
 from helpers.problems import random_comparisons
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, warned
 
 import thali as th
 from thali._inference import chains, jobs
@@ -233,7 +233,7 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     if kind == COMPILED_EACH_TIME:
-        with refused(DataError, "could not hold"):
+        with pytest.raises(DataError, match="could not hold"):
             again.continue_fit(5)
         return
     same(again.continue_fit(size - 23, progressbar=False, cores=1), kind)
@@ -372,7 +372,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     model = th.EliminationByAspects().fit(data, **how)
     draws = model.posterior_["posterior"].sizes["draw"]
     assert model.posterior_["sample_stats"].sizes["level"] >= 8
-    said(str(model.verdict()), "so they started")
+    assert "so they started" in str(model.verdict())
     tempered = th.EliminationByAspects(tempering=8).fit(data, draws=draws, **how)
     longer = th.EliminationByAspects(tempering=8).fit(data, draws=draws + 50, **how)
 

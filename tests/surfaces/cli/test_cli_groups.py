@@ -95,18 +95,18 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("people.csv", ["--models", "similar:unique"], ("1 x", "6 fits")),
+        ("people.csv", ["--models", "similar:unique"], "x 6 fits, each"),
         (
             "people.csv",
             ["--leave-out", "respondent", "--models", "plain=free:unique"],
-            ("plain predicts the",),
+            "choices of new",
         ),
-        ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], ("predicts the choices",)),
+        ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "predicts the choices left"),
     ],
 )
 def test_models_are_compared_by_group(done, sets, uncompiled, table, words, sentence):
     result = done("compare", table, "--group", "sex", *words, *RUN)
-    says(result.out + result.err, *sentence)
+    assert sentence in result.out + result.err
 
 
 @pytest.fixture
@@ -177,24 +177,24 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("odd.csv", ["--models", "common,free:2"], ("predicts the answers",)),
+        ("odd.csv", ["--models", "common,free:2"], "predicts the answers left"),
         pytest.param(
             "people.csv",
             ["--covariate", "order", "--models", "free:unique"],
-            ("each without one",),
+            "each without one",
             marks=pytest.mark.long,
         ),
         pytest.param(
             "answers.csv",
             ["--models", "common:unique,free:unique", "--folds", 2],
-            ("predicts the choices",),
+            "predicts the choices left",
             marks=pytest.mark.long,
         ),
     ],
 )
 def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompiled, table, words, sentence):
     result = done("compare", table, "--group", "sex", *words, *RUN)
-    says(result.out + result.err, *sentence)
+    assert sentence in result.out + result.err
 
 
 @pytest.mark.parametrize(
