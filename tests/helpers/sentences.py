@@ -55,7 +55,7 @@ def said(message, *facts):
 
 
 def says(text, *facts):
-    """A sentence of a printed text, a page or a list holds these facts; its words are kept, numbers as `#`."""
+    """A sentence, or else a line, of a text, a page or a list holds these facts; its words are kept, numbers as `#`."""
     lines = (text if isinstance(text, str) else "\n".join(map(str, text))).splitlines()
     sentences = [sentence.strip() for line in lines for sentence in ENDS.split(line)]
     held = [each for each in (*sentences, *lines) if all(str(fact) in each for fact in facts)]
