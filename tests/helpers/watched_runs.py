@@ -109,10 +109,10 @@ def count_tasks(patch):
 def stop_after(count, patch):
     """Stop a comparison by Ctrl-C when so many of its fits are finished."""
 
-    def stopped(run_all, *given):
+    def stopped(_, *given):  # what another replacement counts does not count here
         if not count:
             raise KeyboardInterrupt
-        for done, result in enumerate(run_all(*given), start=1):
+        for done, result in enumerate(threads.run_all(*given), start=1):
             yield result
             if done == count:
                 raise KeyboardInterrupt

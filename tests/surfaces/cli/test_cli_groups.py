@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from helpers.sentences import said, says
 
-RUN = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
+RUN = ("--draws", 5, "--tune", 2, "--chains", 2, "--thin", 1, "--seed", 1)
 
 
 @pytest.fixture(autouse=True)
