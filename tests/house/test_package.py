@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from functools import partialmethod
 from importlib import import_module, metadata
@@ -118,6 +119,7 @@ def modules_with_examples():
 @pytest.mark.parametrize("name", list(modules_with_examples()))
 def test_examples_in_docstrings(name, tmp_path, monkeypatch, pictures):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "Agg")
     messages = io.StringIO()
     with contextlib.redirect_stdout(messages):
@@ -140,10 +142,12 @@ def test_the_readme_installs_and_runs_in_two_lines():
 def test_the_readme_runs(monkeypatch, tmp_path, in_plain_python):
     """All of it, but for the length of the fits."""
     run, short = thali.compare, {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "cores": 1}
-    monkeypatch.setattr(thali, "compare", lambda *models, **settings: run(*models, **(settings | short)))
-    lengths = {LatentFeatures: {"draws": 300, "tune": 200}, thali.ProductClasses: {"draws": 20, "tune": 10}}
-    for model, length in lengths.items():
-        monkeypatch.setattr(model, "fit", partialmethod(model.fit, **length))
+    for owner, name, quick in (
+        (thali, "compare", lambda *models, **settings: run(*models, **(settings | short))),
+        (LatentFeatures, "fit", partialmethod(LatentFeatures.fit, draws=300, tune=200)),
+        (thali.ProductClasses, "fit", partialmethod(thali.ProductClasses.fit, draws=20, tune=10)),
+    ):
+        monkeypatch.setattr(owner, name, quick)
     in_plain_python("GivenColumns", "Sets")  # sixty sweeps a fit
     monkeypatch.chdir(tmp_path)  # it writes jobs
     blocks = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
