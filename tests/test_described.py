@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.pages import Page
+from helpers.pages import Page, notebook
 from helpers.terminals import narrow
 
 import thali as th
@@ -19,7 +19,7 @@ NASTY = ("<script>alert(1)</script>", "a \"quoted\" 'label' & more", "two\nlines
 
 def read(shown):
     """The page of an object, in which nothing is wrong."""
-    page = Page(shown._repr_html_())
+    page = Page(notebook(shown))
     assert not page.faults
     assert page.elements[:2] == ["div", "style"]
     return page

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import pytest
+from helpers.sentences import said
 
 from thali import _arguments
 from thali.errors import (
@@ -60,7 +61,7 @@ EVERY_FACT = ArgumentError(
 
 
 def test_facts_are_spelled_in_the_words_of_the_place():
-    assert str(EVERY_FACT) == "a of Model: 'x', None; not 'y'; or b=1; or c=1; or code3"
+    said(str(EVERY_FACT), "'x'", "'y'", "b=1", "c=1")
     assert EVERY_FACT.render(Shouted()) == "A of <Model>: x, None; not y; or C 1; or words3"
 
 

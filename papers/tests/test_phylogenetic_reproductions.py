@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import watched_runs
 from helpers.stopped_jobs import keep_parts
 
 from papers import Settings
 from papers import phylogenetic_2008 as paper
 from papers.plots.blocks import choice_matrix, weighted_features
 from thali import datasets
-from thali._inference import jobs
 from thali._inference.parts import read_parts
 
 
@@ -24,8 +24,7 @@ def settings(folder=None):
 
 @pytest.mark.long
 def test_the_entry_in_miniature_goes_on_from_its_folder(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
-    monkeypatch.setattr(jobs, "SHARE", 1e9)
+    watched_runs.write_often(monkeypatch)
     first = paper.blocks(settings(tmp_path))
     assert len(read_parts(tmp_path / "0-10").records) == 3 * 36
     keep_parts(tmp_path / "0-10", 59)
@@ -41,10 +40,8 @@ def test_the_entry_in_miniature_goes_on_from_its_folder(tiny, tmp_path, monkeypa
 
 
 def count_fits(monkeypatch):
-    from thali._comparison import engine
-
-    fits, run = [], engine.run
-    monkeypatch.setattr(engine, "run", lambda task: fits.append(task) or run(task))
+    fits = []
+    watched_runs.run_fits_by(monkeypatch, lambda run, task: fits.append(task) or run(task))
     return fits
 
 

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, said, says, warned
+from helpers.watched_runs import find_evidence_by
 from scipy import stats
 
 import thali as th
-from thali._aspects.models.base import LatentFeatures
 from thali._comparison.by_evidence import evidence_sentences, posterior_probabilities, words
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.verdict import Verdict
@@ -21,19 +22,19 @@ OTHERS = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y
 
 
 def made_up(value, error, usable=True, sensitivity=None):
-    said = Verdict(usable, {}, Message("It agrees." if usable else "It is not usable."))
+    sentence = Verdict(usable, {}, Message("It agrees." if usable else "It is not usable."))
     path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
     path = path.assign(
         log_likelihood_sd=[0.5, 1.0, 2.0], log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan]
     )
-    return LogEvidence(value, error, 11.0, said, np.array([value]), path, sensitivity)
+    return LogEvidence(value, error, 11.0, sentence, np.array([value]), path, sensitivity)
 
 
 @pytest.fixture
 def found(monkeypatch):
     """Evidence by the lapse of the model, in place of any computation."""
     by_lapse = {0.1: made_up(-8.0, 0.1), 0.2: made_up(-5.0, 0.2), 0.3: made_up(-4.0, 0.1)}
-    monkeypatch.setattr(LatentFeatures, "_evidence_of", lambda model, data, how: by_lapse[model.lapse])
+    find_evidence_by(monkeypatch, lambda model, data, how: by_lapse[model.lapse])
     return by_lapse
 
 
@@ -56,8 +57,8 @@ def test_table(found):
     assert table.loc["lapse 0.1", "log_bayes_factor"] == 4.0
     assert table.loc["lapse 0.2", "log_bayes_factor_se"] == pytest.approx(math.hypot(0.1, 0.2))
     assert table["evidence_against"].tolist()[1:] == ["strong", "not worth a mention", ""]
-    said = evidence_sentences(table)
-    assert said[0] == (
+    sentence = evidence_sentences(table)
+    assert sentence[0] == (
         "lapse 0.3 has the greatest evidence (log -4.00, standard error 0.10) and, by equal prior odds, the posterior "
         f"probability {table.loc['lapse 0.3', 'probability']:.3f}.".replace(" 0.7", " .7")
     )
@@ -65,9 +66,9 @@ def test_table(found):
 
 def test_a_difference_within_the_errors_is_not_told(found):
     found[0.2] = made_up(-4.1, 0.2)
-    said = evidence_sentences(compare())
-    assert said[0].startswith("lapse 0.3 has the greatest evidence")
-    assert said[0].endswith(", though it cannot be distinguished from that of lapse 0.2.")
+    sentence = evidence_sentences(compare())
+    says(sentence[0], "0.3")
+    says(sentence[0], "0.2", "though it cannot")
 
 
 def test_prior_odds(found):
@@ -93,10 +94,10 @@ def test_words_are_those_of_kass_and_raftery():
 
 def test_what_is_not_usable_is_said(found):
     found[0.2] = made_up(-5.0, 0.2, usable=False)
-    with pytest.warns(ConvergenceWarning, match=r"lapse 0\.2: It is not usable"):
+    with warned(ConvergenceWarning, "0.2"):
         table = compare()
     assert table["usable"].tolist() == [True, True, False, True]
-    assert "lapse 0.2: It is not usable." in evidence_sentences(table)
+    says(evidence_sentences(table), "0.2")
 
 
 def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
@@ -105,9 +106,7 @@ def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
     table = compare(sensitivity=True)
     assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.2"), "log_bayes_factor"] == 0.0
     assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.3"), "log_evidence"] == -4.0
-    assert evidence_sentences(table)[-1] == (
-        "Under other priors another model has the greatest evidence: lapse 0.2 with alpha x 2."
-    )
+    said(evidence_sentences(table)[-1], "0.2", "Under other priors")
 
 
 def fitted(data, **run):
@@ -118,7 +117,7 @@ def fitted(data, **run):
 
 
 def test_a_model_of_other_data_is_refused(found):
-    with pytest.raises(ArgumentError, match="Model 'it': The model was fitted to other data"):
+    with refused(ArgumentError, "'it'"):
         compare({"it": fitted(OTHERS)})
     compare({"it": fitted(TRIO)})
 
@@ -134,29 +133,29 @@ def test_an_interrupted_fit_is_refused(found):
 
 def test_changed_parameters_are_refused():
     model = fitted(TRIO).set_params(lapse=0.2)
-    with pytest.raises(ArgumentError, match="lapse was changed after the fit"):
+    with refused(ArgumentError, "lapse was changed"):
         model.log_evidence()
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "sentence"),
     [
-        ({"leave_out": "pair"}, "leave_out is for a comparison by prediction"),
-        ({"folds": 3}, "folds is for a comparison by prediction"),
-        ({"draws": 5}, "draws must be a whole number of 10 or more; got 5"),
-        ({"prior_odds": {"lapse 0.1": 1}}, "prior_odds must be a mapping from the name of every model"),
+        ({"leave_out": "pair"}, ("leave_out",)),
+        ({"folds": 3}, ("folds",)),
+        ({"draws": 5}, ("draws", "10", "got 5")),
+        ({"prior_odds": {"lapse 0.1": 1}}, ("prior_odds",)),
         (
             {"prior_odds": dict.fromkeys(models(), 0)},
-            "and must be a finite number above 0; got",
+            ("and", "0"),
         ),
-        ({"named": {"ML": th.EliminationByAspects("unique", method="ML")}}, "whose evidence is not known"),
-        ({"named": {"half": th.EliminationByAspects(ties="half")}, "data": "ties"}, "predicts no ties"),
+        ({"named": {"ML": th.EliminationByAspects("unique", method="ML")}}, ("whose evidence is",)),
+        ({"named": {"half": th.EliminationByAspects(ties="half")}, "data": "ties"}, ("predicts no ties",)),
     ],
 )
-def test_bad_input(found, changed, said):
+def test_bad_input(found, changed, sentence):
     if changed.get("data") == "ties":
         changed = changed | {"data": th.PairedComparisons([[0, 1], [2, 0]], ties=[[0, 1], [1, 0]])}
-    with pytest.raises(ArgumentError, match=said):
+    with refused(ArgumentError, *sentence):
         compare(**changed)
 
 
@@ -168,15 +167,15 @@ def test_arguments_of_evidence_are_not_for_prediction(name):
 
 def test_sigma_that_data_have_chosen_is_refused():
     similar = th.Similarities(np.random.default_rng(0).random((6, 6)), symmetrize="mean")
-    with pytest.raises(ArgumentError, match="sigma is chosen by cross-validation of these very data"):
+    with refused(ArgumentError, "sigma"):
         compare({"it": th.AdditiveClustering()}, similar)
 
 
 def test_report(found, tmp_path):
     th.report.report(compare(), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert "Which model do the data support?" in page
-    assert "lapse 0.3 has the greatest evidence" in page
+    says(page, "Which model do")
+    says(page, "0.3")
 
 
 class Counts(NamedTuple):
@@ -215,20 +214,20 @@ def test_models_of_your_own_data():
         assert row.usable and row.standard_error < 0.1
         assert abs(row.log_evidence - exact) < 4.5 * row.standard_error
     assert table["probability"].sum() == pytest.approx(1.0)
-    assert "rate 0.25 has the greatest evidence" in evidence_sentences(table)[0]
+    says(evidence_sentences(table)[0], "0.25")
 
 
 @pytest.mark.parametrize(
-    ("named", "said"),
+    ("named", "sentence"),
     [
-        ({"BTL": th.EliminationByAspects()}, "'BTL' must be a model for your own data, such as LatentFeatureModel"),
-        ({}, "such as {'mine': LatentFeatureModel(prior, likelihood)}"),
+        ({"BTL": th.EliminationByAspects()}, ("'BTL'", "LatentFeatureModel")),
+        ({}, ("'mine'", "LatentFeatureModel")),
     ],
 )
-def test_other_models_of_your_own_data_are_refused(named, said):
+def test_other_models_of_your_own_data_are_refused(named, sentence):
     with pytest.raises(ArgumentError) as raised:
         compare(named, OWN)
-    assert said in str(raised.value)
+    said(str(raised.value), *sentence)
 
 
 def test_your_own_data_are_not_left_out():

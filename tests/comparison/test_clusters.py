@@ -1,15 +1,13 @@
 """Omitted parts, evidences and calibration on the workers of Dask give the results of one process, to the last bit."""
 
 import functools
-import os
-import sys
 import threading
-from unittest import mock
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import clusters
 from helpers.short_comparisons import SHORT, TRIO, compare
 
 import thali as th
@@ -24,27 +22,21 @@ EVIDENCE = SHORT | {"by": "evidence", "draws": 20, "cores": None}
 @pytest.fixture
 def dask():
     """Two workers of Dask in this process."""
-    distributed = __import__("distributed") if "CI" in os.environ else pytest.importorskip("distributed")
-    with (
-        mock.patch.dict(os.environ),  # Dask changes both
-        mock.patch.object(sys, "path", list(sys.path)),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-    ):
+    with clusters.dask(processes=False):
         yield
 
 
 @pytest.fixture
 def on_dask(dask, monkeypatch):
     """Within the block, joblib's tasks are carried out by Dask; a list of the threads that did so."""
-    numbered, used = threads._numbered, []
+    numbered, used = threads.run_numbered, []
 
     @functools.wraps(numbered)
     def noted(*task):
         used.append(threading.current_thread().name)
         return numbered(*task)
 
-    monkeypatch.setattr(threads, "_numbered", noted)
+    monkeypatch.setattr(threads, "run_numbered", noted)
     with joblib.parallel_config("dask"):
         yield used
 

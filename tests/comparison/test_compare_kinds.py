@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, says, warned
 from joblib import parallel_config
 from scipy import stats
 from sklearn.dummy import DummyClassifier
@@ -111,7 +112,7 @@ class Sure(LogisticRegression):
 def test_a_class_of_probability_0_is_told(rows):
     table = th.compare({"sure": Sure(), "logistic": LogisticRegression()}, rows, **QUIET)
     assert table.loc["sure", "log_loss"] == np.inf and np.isnan(table.loc["sure", "log_loss_se"])
-    assert "sure gave probability 0 to the class of 29 of the 60 rows." in sentences(table)
+    says(sentences(table), "29", "60 rows")
     assert any("an infinite score" in said for said in sentences(table))
 
 
@@ -121,30 +122,29 @@ class Odd(LogisticRegression):
 
 
 def test_a_classifier_that_fails_costs_no_other(rows):
-    with pytest.warns(IncompleteWarning, match="5 of 10 fits failed: odd without part 1 .*sum to 1 in every row"):
+    with warned(IncompleteWarning, "5", "10 fits"):
         table = th.compare({"odd": Odd(), "logistic": LogisticRegression()}, rows, **QUIET)
     assert np.isnan(table.loc["odd", "log_loss"]) and table.loc["logistic", "log_loss"] > 0
 
 
 @pytest.mark.parametrize(
-    ("changed", "sentence"),
+    ("changed", "facts"),
     [
-        ({"folds": 61}, "folds must be 2 to 60 (the rows of classes with two members or more); got 61."),
-        ({"folds": 1}, "folds must be 2 to 60"),
-        ({"folds": 2.5}, "folds must be 2 to 60"),
-        ({"hold_out": 3}, "hold_out is not for covariates and classes"),
-        ({"leave_out": "pair"}, "leave_out must be one of 'row'; got 'pair'."),
+        ({"folds": 61}, ("folds", "2 to 60", "61")),
+        ({"folds": 1}, ("folds", "2 to 60")),
+        ({"folds": 2.5}, ("folds", "2 to 60")),
+        ({"hold_out": 3}, ("hold_out", "covariates and classes")),
+        ({"leave_out": "pair"}, ("leave_out", "'row'", "'pair'")),
     ],
 )
-def test_bad_arguments_leave_no_folder_behind(rows, changed, sentence, tmp_path):
-    with pytest.raises(ArgumentError) as caught:
+def test_bad_arguments_leave_no_folder_behind(rows, changed, facts, tmp_path):
+    with refused(ArgumentError, *facts):
         th.compare(classifiers(), rows, job=tmp_path / "job", **(QUIET | changed))
-    assert str(caught.value).startswith(sentence)
     assert not list(tmp_path.iterdir())
 
 
 def test_rows_and_classes_must_match(rows):
-    with pytest.raises(DataError, match=r"one row an observation; got shapes \(60, 3\) and \(59,\)"):
+    with refused(DataError, "got shapes", "60", "3", "59"):
         th.compare(classifiers(), (rows[0], rows[1][1:]), **QUIET)
 
 
@@ -208,15 +208,14 @@ def test_the_reference_of_similarities_is_one_normal_distribution():
 
 def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
     data, seen = th.datasets.numbers(), []
-    fit = th.AdditiveClustering.fit
 
-    def watch(self, data, **settings):
-        seen.append(data)
-        return fit(self, data, **settings)
+    class Watched(th.AdditiveClustering):
+        def fit(self, data, **settings):
+            seen.append(data)
+            return super().fit(data, **settings)
 
-    monkeypatch.setattr(th.AdditiveClustering, "fit", watch)
     models = {
-        "m": th.AdditiveClustering(tempering=False),
+        "m": Watched(tempering=False),
         "open": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive()),
     }
     table = compare(models, data, folds=9, **SHORT)
@@ -229,7 +228,7 @@ def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
     table = compare({"m": models["m"]}, TRIO, **SHORT)
     assert [each.n_pairs for each in seen] == [2] * 3 and (table["pairs"] == 3).all()
     assert "similarities left out best" in sentences(table)[0]
-    with pytest.raises(DataError, match="There is one measured pair"):
+    with refused(DataError, "There is one"):
         th.compare({"m": models["m"]}, TRIO.take(np.array([True, False, False])), **QUIET)
 
 
@@ -251,7 +250,7 @@ def test_maximum_likelihood_is_compared():
     assert table.loc["ML", "nll_mcse"] == 0 and np.isnan(table.loc["ML", "r_hat"])
     assert table.attrs["lapses"] == {"ML": 0.0}
     unknown = th.EliminationByAspects(method="maximum-likelihood")
-    with pytest.raises(ArgumentError, match="Model 'm' cannot be fitted to these data"):
+    with refused(ArgumentError, "'m'"):
         th.compare({"m": unknown}, data, **QUIET)
 
 
@@ -283,7 +282,7 @@ def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
 
 def test_models_of_others_need_what_is_asked_of_them():
     for kind, needed in (("similarities", "AdditiveClustering()"), ("covariates and classes", "fit and predict_proba")):
-        with pytest.raises(ArgumentError, match=f"must be a model of thali for {kind}, such as .*") as caught:
+        with pytest.raises(ArgumentError, match=f"for {kind}, such as") as caught:
             named_models({"m": object()}, kind, usual_way(kind).scorer)
         assert needed in str(caught.value)
     assert named_models(

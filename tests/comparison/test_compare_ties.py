@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons, with_ties
+from helpers.sentences import refused
 from scipy.stats import multinomial
 
 import thali as th
@@ -79,8 +80,8 @@ def test_models_that_know_no_ties_are_refused():
         def predict_proba(self, pairs):
             return np.full(len(pairs), 0.5)
 
-    with pytest.raises(ArgumentError, match="'x' predicts no ties, of which the data have some"):
+    with refused(ArgumentError, "'x'"):
         compared({"x": Own()})
     open_model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())
-    with pytest.raises(DataError, match="'x' cannot be fitted to these data: .* are ties"):
+    with refused(DataError, "'x'", "are ties"):
         compared({"x": open_model})

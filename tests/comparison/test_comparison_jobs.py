@@ -11,17 +11,18 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import watched_runs
 from helpers.experiment_data import simulated
 from helpers.patience import PATIENCE
-from helpers.places import HELPERS
-from helpers.short_comparisons import SHORT, TRIO, compare, models, stop_after
+from helpers.places import TESTS
+from helpers.sentences import refused, warned
+from helpers.short_comparisons import SHORT, TRIO, compare, models
 from helpers.stopped_jobs import keep_parts
 from sklearn.linear_model import LogisticRegression
 
 import thali as th
 from thali._comparison.job_table import table_of_job
 from thali._inference import jobs
-from thali._inference import threads as workers
 from thali._inference.parts import PartsFolder, read_parts
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
 
@@ -34,18 +35,13 @@ def table():
 @pytest.fixture
 def often(monkeypatch):
     """Every fit is written when it is finished."""
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
-    monkeypatch.setattr(jobs, "SHARE", 1e9)
+    watched_runs.write_often(monkeypatch)
 
 
 @pytest.fixture
 def ran(monkeypatch):
     """How many fits each comparison ran."""
-    run_all, ran = workers.run_all, []
-    monkeypatch.setattr(
-        "thali._comparison.engine.run_all", lambda f, tasks, cores: ran.append(len(tasks)) or run_all(f, tasks, cores)
-    )
-    return ran
+    return watched_runs.count_tasks(monkeypatch)
 
 
 def same(a, b):
@@ -112,7 +108,7 @@ print(killed, "times killed, the same")
 
 
 def killed(place, times, seed, by="prediction"):
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([str(place), times, seed, by])]
+    command = [sys.executable, "-c", KILLED, json.dumps([str(TESTS)]), json.dumps([str(place), times, seed, by])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
@@ -173,7 +169,7 @@ class Own:
 def test_a_model_of_somebody_else_is_known_by_its_attributes(tmp_path, ran):
     for share in (0.5, 0.5):
         compare({"own": Own(share)}, _rows(), folds=3, job=tmp_path / "job")
-    with pytest.raises(DataError, match="was begun with share=0.5 of 'own', and this comparison has share=0.25; "):
+    with refused(DataError, "share=0.5", "'own'", "share=0.25"):
         compare({"own": Own(0.25)}, _rows(), folds=3, job=tmp_path / "job")
     assert ran == [3, 0]
 
@@ -200,11 +196,8 @@ def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
 
 
 def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, often):
-    def full(path, content):
-        raise DataError("No space left on device.")
-
-    monkeypatch.setattr(jobs, "atomic_write", full)
-    with pytest.warns(IncompleteWarning, match="The comparison goes on without its job.") as said:
+    watched_runs.fill_disk(monkeypatch)
+    with warned(IncompleteWarning, "The comparison goes") as said:
         found = th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
     same(found, table)
     assert len([warning for warning in said if warning.category is IncompleteWarning]) == 1
@@ -212,18 +205,14 @@ def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, 
 
 def test_ctrl_c_says_what_is_kept(tmp_path, monkeypatch, ran):
     with monkeypatch.context() as patch:
-        stop_after(3, patch)
-        with pytest.warns(InterruptedWarning, match="3 of 6 fits are finished.*the same call goes on from '.*job'"):
+        watched_runs.stop_after(3, patch)
+        with warned(InterruptedWarning, "3 of", "6 fits", "the same call goes on", "job'"):
             th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
     assert jobs.read_index(tmp_path / "job")["place"]["done"] == 3
     compare(job=tmp_path / "job")
     assert ran == [3]
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("thali._comparison.engine.comparison_table", stop)  # the second Ctrl-C
-    with pytest.raises(KeyboardInterrupt, match="6 of 6 fits are in '.*job'"):
+    watched_runs.stop_at_table(monkeypatch)
+    with refused(KeyboardInterrupt, "6 of", "6 fits", "job'"):
         compare(job=tmp_path / "job")
     with pytest.raises(KeyboardInterrupt, match="^$"):
         compare()
@@ -232,20 +221,18 @@ def test_ctrl_c_says_what_is_kept(tmp_path, monkeypatch, ran):
 class FailsOnce(th.EliminationByAspects):
     """Cannot be fitted without the pair x-y until a file is there."""
 
-    marker = ""
-
     def fit(self, data, **settings):
         pairs = {(data.labels[i], data.labels[j]) for i, j in zip(data.first, data.second, strict=True)}
-        if ("x", "y") not in pairs and not os.path.exists(self.marker):
+        if ("x", "y") not in pairs and not os.path.exists(os.environ["THALI_MARKER"]):
             raise RuntimeError("no x-y")
         return super().fit(data, **settings)
 
 
 def test_a_failed_fit_is_tried_again(tmp_path, monkeypatch, ran):
-    monkeypatch.setattr(FailsOnce, "marker", str(tmp_path / "marker"))
+    monkeypatch.setenv("THALI_MARKER", str(tmp_path / "marker"))
     bad = {"bad": FailsOnce("unique")}
     job = tmp_path / "job"
-    with pytest.warns(IncompleteWarning, match=r"1 of 3 fits failed: bad without x-y \(RuntimeError: no x-y\)"):
+    with warned(IncompleteWarning, "1 of", "3 fits", "RuntimeError"):
         th.compare(bad, TRIO, **SHORT, job=job)
     (tmp_path / "marker").write_text("")
     assert not jobs.read_index(job)["ended"]
@@ -330,38 +317,38 @@ def jobs_of_trio(tmp_path_factory):
 OTHER_DATA = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y", "z"])
 TWO = th.EliminationByAspects(2)
 OTHERS = {
-    "data": ({"data": OTHER_DATA}, "'.*whole' was begun with other data; "),
-    "draws": ({"draws": 50}, "was begun with draws=40, and this comparison has draws=50; "),
-    "tune": ({"tune": None}, "was begun with tune=10, and this comparison has tune=1000; "),
-    "seed": ({"random_seed": 4}, "was begun with another seed; "),
+    "data": ({"data": OTHER_DATA}, ("whole'", "other data")),
+    "draws": ({"draws": 50}, ("draws=40", "draws=50")),
+    "tune": ({"tune": None}, ("tune=10", "tune=1000")),
+    "seed": ({"random_seed": 4}, ("another seed",)),
     "model": (
         {"named": {"BTL": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()), "two": TWO}},
-        "is a comparison of EliminationByAspects as 'BTL', not of LatentFeatureModel; ",
+        ("EliminationByAspects", "'BTL'", "LatentFeatureModel"),
     ),
     "parameter": (
         {"named": {"BTL": th.EliminationByAspects("unique", lapse=0.1), "two": TWO}},
-        "was begun with lapse=None of 'BTL', and this comparison has lapse=0.1; ",
+        ("lapse=None", "'BTL'", "lapse=0.1"),
     ),
-    "models": ({"named": {"BTL": models()["BTL"]}}, "was begun with the model 'two', which this comparison has not; "),
-    "fit": ({"job": "fit"}, "is a fit, not a comparison; "),
+    "models": ({"named": {"BTL": models()["BTL"]}}, ("'two'",)),
+    "fit": ({"job": "fit"}, ("a fit", "a comparison")),
 }
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_comparison_is_refused(name, jobs_of_trio, ran):
-    how, said = OTHERS[name]
+    how, facts = OTHERS[name]
     before = contents(jobs_of_trio)
-    with pytest.raises(DataError, match=said) as error:
+    with refused(DataError, *facts, "choose another folder") as error:
         compare(**{**how, "job": jobs_of_trio / how.get("job", "whole")})
-    assert str(error.value).endswith("choose another folder, or remove this one.") and "\n" not in str(error.value)
+    assert "\n" not in str(error.value)
     assert contents(jobs_of_trio) == before and not ran
 
 
 def test_folds_are_part_of_a_job(tmp_path):
     compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
-    with pytest.raises(DataError, match="was begun with folds=3, and this comparison has folds=2"):
+    with refused(DataError, "folds=3", "folds=2"):
         compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
-    with pytest.raises(DataError, match="was begun with model=.*C=2.* of 'logistic', and this comparison has model="):
+    with refused(DataError, "was begun with", "C=2", "'logistic'"):
         other = {**CLASSIFIERS, "logistic": LogisticRegression(C=3)}
         compare({**CLASSIFIERS, "logistic": LogisticRegression(C=2)}, _rows(), folds=3, job=tmp_path / "other")
         compare(other, _rows(), folds=3, job=tmp_path / "other")
@@ -373,7 +360,7 @@ def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
     with jobs.command_noted(None, True):
         with pytest.raises(ArgumentError, match="folds must be 2 to 40"):
             compare(CLASSIFIERS, _rows(), folds=41, job=tmp_path / "job")
-        with jobs.locked(tmp_path / "job"), pytest.raises(DataError, match="is running in another process"):
+        with jobs.locked(tmp_path / "job"), refused(DataError, "is running in"):
             compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
         assert contents(tmp_path) == before
         compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
@@ -381,9 +368,8 @@ def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
 
 
 def test_another_version_is_refused(jobs_of_trio, monkeypatch):
-    versions = {**jobs.versions(), "numpy": "9.9"}
-    monkeypatch.setattr(jobs, "versions", lambda: versions)
-    with pytest.raises(DataError, match="was begun with numpy .*, and this comparison has numpy 9.9, which may draw"):
+    watched_runs.claim_versions(monkeypatch, numpy="9.9")
+    with pytest.raises(DataError, match=r"this comparison has numpy 9\.9"):
         compare(job=jobs_of_trio / "whole")
 
 
@@ -398,6 +384,6 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
     index[of] = [entry] if of == "segments" else entry
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))
     for use in (lambda: compare(job=job), lambda: table_of_job(job)):
-        with pytest.raises(DataError, match="are not as thali wrote them"):
+        with refused(DataError, "are not as"):
             use()
     assert (tmp_path / "mine").read_bytes() == b"{}"

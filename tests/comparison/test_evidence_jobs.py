@@ -6,9 +6,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import watched_runs
+from helpers.sentences import refused, says, warned
 
 import thali as th
-from thali._aspects.models.base import LatentFeatures
 from thali._comparison.by_evidence import evidence_sentences
 from thali._comparison.job_table import table_of_job
 from thali._inference import jobs
@@ -56,10 +57,9 @@ class Found:
 
 @pytest.fixture
 def found(monkeypatch):
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)  # every model is written when it is finished
-    monkeypatch.setattr(jobs, "SHARE", 1e9)
+    watched_runs.write_often(monkeypatch)  # every model is written when it is finished
     made = Found()
-    monkeypatch.setattr(LatentFeatures, "_evidence_of", lambda *given: made(*given))
+    watched_runs.find_evidence_by(monkeypatch, made)
     return made
 
 
@@ -82,13 +82,11 @@ def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
     """With the numbers of an unbroken one, without a job; finished models are not found again."""
     whole = compare(sensitivity=sensitivity)
     found.stops_at, found.asked = 0.2, []
-    with pytest.warns(InterruptedWarning, match=r"^Stopped early; the evidence of 'lapse 0.2', 'lapse 0.3' is not f.*"):
+    with warned(InterruptedWarning, "'lapse 0.2'", "'lapse 0.3'"):
         part = compare(sensitivity=sensitivity, job=tmp_path / "job")
     assert part.attrs["interrupted"] and part.loc["lapse 0.1", "probability"] == 1.0
     assert part.attrs["missing"]["why"].tolist() == ["not run", "not run"]
-    assert "Not found yet is that of lapse 0.2, lapse 0.3; the probabilities are among the others." in (
-        evidence_sentences(part)
-    )
+    says(evidence_sentences(part), "0.2, lapse", "0.3")
     found.stops_at = None
     same(compare(sensitivity=sensitivity, job=tmp_path / "job"), whole)
     assert found.asked == list(LAPSES)
@@ -137,20 +135,20 @@ def test_nothing_is_left_of_a_comparison_that_found_nothing(found, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"random_seed": 4}, "was begun with another seed"),
-        ({"draws": 999}, "was begun with draws=1000, and this comparison by evidence has draws=999"),
+        ({"random_seed": 4}, ("was begun with",)),
+        ({"draws": 999}, ("draws=1000", "draws=999")),
         (
             {"sensitivity": True},
-            "was begun with sensitivity=False, and this comparison by evidence has sensitivity=True",
+            ("sensitivity=False", "sensitivity=True"),
         ),
-        ({"lapses": (0.1, 0.2)}, "was begun with the model 'lapse 0.3', which this comparison by evidence has not"),
-        ({"by": "prediction"}, "is a comparison by evidence, not a comparison;"),
+        ({"lapses": (0.1, 0.2)}, ("'lapse 0.3'",)),
+        ({"by": "prediction"}, ("is a comparison",)),
     ],
 )
 def test_the_job_of_another_comparison_is_refused(found, tmp_path, changed, said):
     compare(job=tmp_path / "job")
     before = {path.name: path.read_bytes() for path in (tmp_path / "job").iterdir()}
-    with pytest.raises(DataError, match=said):
+    with refused(DataError, *said):
         compare(job=tmp_path / "job", **changed)
     assert {path.name: path.read_bytes() for path in (tmp_path / "job").iterdir()} == before
 
@@ -164,8 +162,8 @@ def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):
         return found(model, data, how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LatentFeatures, "_evidence_of", fails)
-        with pytest.raises(DataError, match="Model 'lapse 0.3': there is no draw"):
+        watched_runs.find_evidence_by(patch, fails)
+        with refused(DataError, "'lapse 0.3'"):
             compare(**compare_all)
     same(compare(**compare_all), compare())
     assert found.asked == [0.1, 0.2, 0.3, *LAPSES]

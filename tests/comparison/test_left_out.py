@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons, random_similarities
+from helpers.sentences import refused
 
 import thali as th
 from thali._data.pairs.parts import LeftPair
-from thali._testing import smallest
+from thali._testing.smallest import SMALLEST
 from thali.errors import ArgumentError, NotFittedError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -36,7 +37,7 @@ def test_outcomes_of_a_pair_are_those_of_predict_proba(how, uncompiled):
 
 @pytest.mark.parametrize("how", MODELS)
 def test_outcomes_of_a_pair_with_ties_are_those_of_predict_outcomes(how, uncompiled):
-    model = fitted(how, smallest._tied_pairs()[0])
+    model = fitted(how, SMALLEST["elimination-by-aspects, ties"].data()[0])
     found = mean_of(model.predict_left_out(LeftPair(("c", "a"), THREE)))
     expected = model.predict_outcomes([("c", "a")])[["p_a", "p_tie", "p_b"]].to_numpy()
     assert found == pytest.approx(expected) and found.sum() == pytest.approx(1.0)
@@ -44,7 +45,7 @@ def test_outcomes_of_a_pair_with_ties_are_those_of_predict_outcomes(how, uncompi
 
 @pytest.mark.parametrize("how", MODELS)
 def test_covariates_count_cell_by_cell_where_the_model_knows_them(how, uncompiled):
-    data, order = smallest._described_pairs()[0], np.array([1.0, -1.0])
+    data, order = SMALLEST["elimination-by-aspects, covariates"].data()[0], np.array([1.0, -1.0])
     part = LeftPair(("a", "b"), np.ones((2, 2)), {"order": order, "unknown": order})
     model = fitted(how, data)
     found = mean_of(model.predict_left_out(part))
@@ -70,9 +71,9 @@ def test_bad_input(uncompiled):
         th.EliminationByAspects().predict_left_out(part)
     groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
     model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(groups, **RUN)
-    with pytest.raises(ArgumentError, match=r"predict_left_out is of one group of people.*of_group\('women'\)"):
+    with refused(ArgumentError, "predict_left_out", "of_group", "'women'"):
         model.predict_left_out(part)
     assert model.of_group("men").predict_left_out(part).shape == (2, 8, 1, 2)
     of_objects = th.AdditiveClustering(2, sigma=0.1).fit(random_similarities(4, 1), **RUN)
-    with pytest.raises(ArgumentError, match="predict_left_out is for models of choices"):
+    with refused(ArgumentError, "predict_left_out"):
         of_objects.predict_left_out(part)

@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import sentences
+from helpers.compiled_code import claim_features, keep_code_in
 from helpers.patience import PATIENCE
-from helpers.places import HELPERS
+from helpers.places import TESTS
 from helpers.rolling import RIGHT, rolled
+from helpers.sentences import says, warned
 
 import thali
 from thali._compile import USED, store, targets
@@ -19,14 +22,14 @@ from thali._testing.smallest import SMALLEST
 from thali.errors import ArgumentError, IncompleteWarning
 
 LEVEL = smallest.level_here()
-ROLL = "from rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
+ROLL = "from helpers.rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
 
 pytestmark = pytest.mark.skipif(targets.lacking(LEVEL) != "", reason="this processor is older")
 
 
 def in_another_process(code, **changes):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | changes
-    environment["PYTHONPATH"] = os.pathsep.join([str(Path(thali.__file__).parents[1]), str(HELPERS)])
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(thali.__file__).parents[1]), str(TESTS)])
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
@@ -51,11 +54,9 @@ def came(built, tmp_path, monkeypatch):
     file.parent.mkdir(parents=True)
     file.write_bytes(built.read_bytes())
     monkeypatch.setattr(store, "SHIPPED", tmp_path / "kernels")
-    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "own"))
+    keep_code_in(monkeypatch, tmp_path / "own")
     used = set(USED)
     USED.clear()
-    for once in (store.shipped, store._warn, store.refusal):
-        once.cache_clear()
     yield file
     store.shipped.cache_clear()
     USED.clear()
@@ -93,7 +94,7 @@ def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
     else:
         pytest.skip("Windows has no such permissions")
     came.write_bytes(content)
-    with pytest.warns(IncompleteWarning, match="that came with thali, in '.*', is not used; it is compiled again"):
+    with warned(IncompleteWarning, "that came with", "', is not"):
         assert rolled() == (RIGHT, 0)
     assert came.read_bytes() == content and len(own_files(came)) == 1
     assert rolled() == (RIGHT, 1)
@@ -108,14 +109,14 @@ def test_what_is_for_another_version_or_platform_is_not_used(old, new, came):
     came.parent.rename(other)
     with pytest.warns(IncompleteWarning, match=f"not used, because it is for {other.name[6:]}, and this is .*numba"):
         assert rolled() == (RIGHT, 0)
-    assert store.cache_info().shipped.startswith("what came with thali is not used, because it is for")
+    says(store.cache_info().shipped, "what came with")
 
 
 def test_what_this_processor_lacks_is_said(came, monkeypatch):
     if not targets.LEVELS[LEVEL].features:
         pytest.skip("every processor of this kind has it")
     lacking = sorted(targets.LEVELS[LEVEL].features)[-1]
-    monkeypatch.setattr(targets, "features_here", lambda: targets.LEVELS[LEVEL].features - {lacking})
+    claim_features(monkeypatch, targets.LEVELS[LEVEL].features - {lacking})
     with pytest.warns(
         IncompleteWarning, match=f"not used, because this processor lacks {lacking}; it is compiled here"
     ):
@@ -129,7 +130,7 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
     for level in ("x86-64-v2", "x86-64-v4"):
         (came.parents[1] / came.parent.name.replace(LEVEL, level)).mkdir()
     for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):
-        monkeypatch.setattr(targets, "features_here", lambda level=level: targets.LEVELS[level].features)
+        claim_features(monkeypatch, targets.LEVELS[level].features)
         store.shipped.cache_clear()
         folder = store.shipped().folder
         assert folder is not None and folder.target == level
@@ -160,11 +161,11 @@ def test_every_model_and_every_method_has_its_smallest_problem():
 
 
 def test_a_level_that_does_not_exist_or_does_not_run_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(ArgumentError, match="target must be one of x86-64-v4, .*; got 'x86-64'"):
+    with sentences.refused(ArgumentError, "target", "'x86-64'"):
         smallest.environment_of("x86-64", tmp_path)
-    monkeypatch.setattr(targets, "features_here", frozenset)
+    claim_features(monkeypatch, ())
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    with pytest.raises(ArgumentError, match="target x86-64-v2 cannot be built here, because this processor lacks cx16"):
+    with sentences.refused(ArgumentError, "64"):
         smallest.environment_of("x86-64-v2", tmp_path)
     with pytest.raises(ArgumentError, match="because this processor is x86_64"):
         smallest.environment_of("apple-m1", tmp_path)
@@ -178,7 +179,7 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
         yield from (smallest.Fitted(name, "no room" if "map" in name else "") for name in names)
 
     monkeypatch.setattr(smallest, "fit_each", fit_each)
-    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "own"))
+    keep_code_in(monkeypatch, tmp_path / "own")
     done = run("cache", "build", "multinomial_logit", "--out", tmp_path / "out")
     assert done.code == 0 and done.out.startswith("0 files, 0.0 MB\n") and done.out.rstrip().endswith(LEVEL)
     assert run("cache", "warm", "HB").code == 0

@@ -27,6 +27,8 @@ Checks of samplers:
 Surfaces:
 - `combinations`, `combinations_table`, `stories`: every model with every kind of data and every command
 - `remembering`: models that remember what the command line asks of them
+- `app_runs`: children and limits of the app, which a test replaces
+- `markets`: the market of a model, as the simulator of a report has it
 - `pages`, `chromium`, `robot`, `handed_in`: pages, a browser, and questionnaires filled in by a robot
 - `sentences`: the facts that a sentence holds, and the golden file that keeps its words
 - `option_words`: messages as a terminal spells them
@@ -36,6 +38,9 @@ Surfaces:
 
 The run and the machine:
 - `interrupted_fits`, `stopped_jobs`, `ctrl_c`: fits that are stopped, killed and resumed
+- `compiled_code`: how and where code is compiled, which a test replaces
+- `watched_runs`: what a test replaces in a run to watch it, stop it or cut it short
+- `clusters`: workers of Dask
 - `budgets`, `leftovers`: plugins of pytest: kernels and seconds of the suite; what a test leaves behind
 - `limits`: sizes that small files reach
 - `cpu_time`, `patience`, `places`, `rights`, `rolling`: clocks, waiting, folders, rights, a kernel to compile

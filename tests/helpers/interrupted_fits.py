@@ -85,7 +85,7 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
         _latent(lambda: th.EliminationByAspects(tempering=[1, 2, 4]), lambda: random_comparisons(5, 5), 2),
     ),
     "sets": (2000, _latent(th.EliminationByAspects, _choices, 1)),
-    "groups": (1000, _latent(th.EliminationByAspects, _groups, 2)),
+    "groups": (1000, _latent(lambda: th.EliminationByAspects(people=th.people.Groups()), _groups, 2)),
     "kinds of people": (
         1500,
         _latent(

@@ -18,11 +18,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from helpers.places import HELPERS, PROJECT
+from helpers.places import PROJECT
 
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.
 REMEMBERED = {
-    "budgets": {"_kernels", "_slow", "_last"},  # what the suite costs
+    "helpers.sentences": {"rewritten"},  # what golden files are to hold
+    "helpers.budgets": {"_kernels", "_slow", "_last"},  # what the suite costs
     "thali._compile.jit": {"_HANDED_OVER"},  # functions of users
     "thali._compile": {"USED"},  # the processors of code that was loaded
     "thali._compile.store": {"USED"},
@@ -99,8 +100,9 @@ def process():
     }
     matplotlib, pandas = sys.modules.get("matplotlib"), sys.modules.get("pandas")
     if hasattr(matplotlib, "rcParams"):
-        settings = dict.items(matplotlib.rcParams)
-        found["matplotlib.rcParams"] = {name: value for name, value in settings if name not in _BACKEND}
+        found["matplotlib.rcParams"] = settings = dict.copy(matplotlib.rcParams)
+        for name in _BACKEND:
+            settings.pop(name, None)
     if "matplotlib.pyplot" in sys.modules:
         found["the open figures"] = list(sys.modules["matplotlib._pylab_helpers"].Gcf.figs)
     if hasattr(pandas, "get_option"):
@@ -137,10 +139,7 @@ def _difference(was, now):
 
 
 def _is_ours(name):
-    return name.startswith("thali.") or name in _NAMES
-
-
-_NAMES = {"thali", *(file.stem for file in HELPERS.glob("*.py"))}
+    return name == "thali" or name.startswith(("thali.", "helpers."))
 
 
 def spaces():
@@ -175,15 +174,15 @@ class _Space:
         now = vars(self.owner)
         if not _same(self.attributes, now):
             for name in sorted(self.attributes.keys() | now.keys()):
-                if not _same(now.get(name, self), self.attributes.get(name, self)) and not self._may_change(name, now):
+                if not _same(now.get(name, self), self.attributes.get(name, self)) and not self.may_change(name, now):
                     how = "new" if name not in self.attributes else "replaced" if name in now else "removed"
                     yield f"{self.name}.{name} ({how})"
         for name, items in self.containers.items():
             if now.get(name) is self.attributes[name] and not _same(items, now[name]):
-                if name not in self._remembered():
+                if name not in self.remembered():
                     yield f"{self.name}.{name} (other items)"
 
-    def _may_change(self, name, now):
+    def may_change(self, name, now):
         """Whether an attribute was loaded late (a submodule or a public name), is remembered, or is Python's own."""
         if name in _OF_PYTHON or name in now and sys.modules.get(f"{self.name}.{name}") is now[name]:
             return True
@@ -191,10 +190,10 @@ class _Space:
         late = {*now.get("__all__", ()), *vars(door or self.owner).get("__all__", ()), "__lazy_shadowed__"}
         if name in late and isinstance(self.attributes.get(name, self.owner), ModuleType):  # not there, or a submodule
             return True
-        stores = (now.get(store) for store in self._remembered())
+        stores = (now.get(store) for store in self.remembered())
         return any(now.get(name) is each for store in stores if isinstance(store, dict) for each in store.values())
 
-    def _remembered(self):
+    def remembered(self):
         return REMEMBERED.get(self.name, ())
 
 

@@ -43,3 +43,8 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if "style" not in self.open:
             self.texts.append(data)
+
+
+def notebook(thing):
+    """What a notebook shows of it."""
+    return thing._repr_html_()

@@ -16,6 +16,8 @@ from thali.errors import Fact, Message
 
 FOLDER = TESTS / "golden"
 TEMPORARY = re.compile(r"[^\s'\"`]*[/\\]pytest-\d+[/\\](?:[^\s'\"`]*[/\\])?")
+ENDS = re.compile(r"<[^>]+>|(?<=[.?!]) +(?=\S)")  # of sentences, and of what stands in a page
+NUMBER = re.compile(r"[.\d][\d.,]*\d|\d")
 rewritten: dict[tuple[str, str], list[str]] | None = None  # by file and test, while golden files are written anew
 
 
@@ -50,6 +52,15 @@ def said(message, *facts):
         return
     new = [line for line in lines if line not in kept(file).get(test, ())]
     assert not new, f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0 {file}"
+
+
+def says(text, *facts):
+    """A sentence, or else a line, of a text, a page or a list holds these facts; its words are kept, numbers as `#`."""
+    lines = (text if isinstance(text, str) else "\n".join(map(str, text))).splitlines()
+    sentences = [sentence.strip() for line in lines for sentence in ENDS.split(line)]
+    held = [each for each in (*sentences, *lines) if all(str(fact) in each for fact in facts)]
+    assert held, (facts, text)
+    said(NUMBER.sub("#", TEMPORARY.sub("", held[0])))
 
 
 def holds(message, fact):

@@ -12,6 +12,7 @@ import pytest
 FOLDERS = (
     "surfaces/app",
     "surfaces/cli",
+    "surfaces/report",
     "papers/tests",
 )  # whose tests ask which pictures there are, and not what is to be seen in them
 _DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -26,28 +27,32 @@ def _without_ink(figure, file, *, format, **how):
     file.write(_EMPTY[format])
 
 
+_FAKES = {
+    "draw_without_rendering": lambda figure: None,
+    "get_tightbbox": lambda figure: figure.bbox_inches,
+    "savefig": _without_ink,
+}
+
+
 def _sketching(make):
     """The function that makes a picture, by which figures are saved without ink."""
 
-    def made(*arguments):
+    def made(*arguments, **named):
         from matplotlib.figure import Figure
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Figure, "draw_without_rendering", lambda figure: None)
-            patch.setattr(Figure, "get_tightbbox", lambda figure: figure.bbox_inches)
-            patch.setattr(Figure, "savefig", _without_ink)
-            return make(*arguments)
+            for name, fake in _FAKES.items():
+                patch.setattr(Figure, name, fake)
+            return make(*arguments, **named)
 
     return made
 
 
 @contextmanager
 def instead_of_pictures():
-    """Within the block files and reports hold sketches."""
-    from thali._surfaces import html
-    from thali._surfaces.cli import files
+    """Within the block files, reports and slides hold sketches."""
+    from thali._surfaces.figures import Figures
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "drawn", _sketching(files.drawn))
-        patch.setattr(html, "drawn", _sketching(html.drawn))
+        patch.setattr(Figures, "saved", _sketching(Figures.saved))
         yield

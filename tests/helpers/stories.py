@@ -31,29 +31,29 @@ class Story:
     """What a user does with a table at the command line."""
 
     def __init__(self, run, folder):
-        self._run, self._folder = run, folder
+        self.run, self.folder = run, folder
 
     def carry_out(self, combination):
         """All of it; a `Refused` with the sentence if the first command is refused."""
         if combination.table in TABLES:
-            self._table = TABLES[combination.table]
-            self._table.make().to_csv(self._folder / "table.csv", index=False)
-        getattr(self, f"_{combination.command}")(combination)
+            self.table = TABLES[combination.table]
+            self.table.make().to_csv(self.folder / "table.csv", index=False)
+        getattr(self, f"tell_{combination.command}")(combination)
 
-    def _fit(self, combination):
+    def tell_fit(self, combination):
         name, _, method = combination.model.partition(" ")
-        words = [*self._table.words, *POPULATIONS[combination.population], "--model", name]
+        words = [*self.table.words, *POPULATIONS[combination.population], "--model", name]
         (options,) = (spec.options_of(method) for spec in TYPED if spec.name == name)
         words += _typed(options)
         words += ["--method", method] if method else []
-        first = self._begun("fit", "table.csv", *words, "--report", "mail.html", "--tables", ",".join(FORMATS))
-        self._goes_on(first)
-        assert _is_page(self._folder / "mail.html")
+        first = self.begin("fit", "table.csv", *words, "--report", "mail.html", "--tables", ",".join(FORMATS))
+        self.check_what_follows(first)
+        assert _is_page(self.folder / "mail.html")
 
-    def _compare(self, combination):
+    def tell_compare(self, combination):
         people = combination.population
         words = [
-            *self._table.words,
+            *self.table.words,
             *(("--models", "classes:1,classes:2") if people == "kinds" else POPULATIONS[people]),
         ]
         words += [
@@ -61,59 +61,59 @@ class Story:
             *(("--models", combination.model) if combination.model else ()),
         ]
         words += ["--by", EVIDENCE] if combination.how == EVIDENCE else ["--leave-out", combination.how]
-        first = self._begun("compare", "table.csv", *words)
-        self._goes_on(first)
+        first = self.begin("compare", "table.csv", *words)
+        self.check_what_follows(first)
 
-    def _test(self, combination):
+    def tell_test(self, combination):
         two = pd.DataFrame([("a", "x"), ("b", "x")], columns=["option", "aspect"])
-        two.to_csv(self._folder / "two.csv", index=False)
-        words = [*self._table.words, *POPULATIONS[combination.population], *OF_TEST.get(combination.model, ())]
-        self._begun("test", combination.model, "table.csv", *words)
-        self._complete("out")
+        two.to_csv(self.folder / "two.csv", index=False)
+        words = [*self.table.words, *POPULATIONS[combination.population], *OF_TEST.get(combination.model, ())]
+        self.begin("test", combination.model, "table.csv", *words)
+        self.check_files("out")
 
-    def _leaderboard(self, combination):
-        words = [*self._table.words, "--method", combination.model]
+    def tell_leaderboard(self, combination):
+        words = [*self.table.words, "--method", combination.model]
         words += ["--ties", combination.how] if combination.how else []
-        self._begun("leaderboard", "table.csv", *words)
-        self._complete("out")
+        self.begin("leaderboard", "table.csv", *words)
+        self.check_files("out")
 
-    def _design(self, combination):
+    def tell_design(self, combination):
         rows = [("size", "S"), ("size", "L"), ("price", "1"), ("price", "2"), ("price", "3")]
-        pd.DataFrame(rows, columns=["attribute", "level"]).to_csv(self._folder / "attributes.csv", index=False)
+        pd.DataFrame(rows, columns=["attribute", "level"]).to_csv(self.folder / "attributes.csv", index=False)
         words = ["attributes.csv", "--tasks", 3, "--alternatives", 2, "--seed", 1]
         words = ["tea", "milk", "beer"] if combination.model == "pairs" else words
         words += ["--none"] if combination.model.endswith("none") else []
-        self._begun("design", *words, "--tables", ",".join(FORMATS))
-        self._complete("out")
+        self.begin("design", *words, "--tables", ",".join(FORMATS))
+        self.check_files("out")
 
-    def _begun(self, *words):
+    def begin(self, *words):
         """What the first command printed."""
-        result = self._run(*words, "--out", "out")
+        result = self.run(*words, "--out", "out")
         if result.code != 2:
             return _well(result)
         line = result.err.splitlines()[-1]
-        left = sorted(path.name for path in self._folder.iterdir())
+        left = sorted(path.name for path in self.folder.iterdir())
         assert not {"out", "mail.html"} & set(left), f"refused, and left {left}: {line}"
         assert not result.out and ONE_SENTENCE.fullmatch(line), line
         raise Refused(line.removeprefix("thali: ").partition(": ")[2])
 
-    def _well(self, *words):
-        return _well(self._run(*words))
+    def run_well(self, *words):
+        return _well(self.run(*words))
 
-    def _goes_on(self, first):
+    def check_what_follows(self, first):
         """The files are complete, and all that reads them agrees."""
-        self._complete("out")
-        before = _tables(self._folder / "out")
-        self._well("report", "out")
-        assert _is_page(self._folder / "out" / "report.html")
-        if (self._folder / "out" / "job").exists():
-            self._well("status", "out")
-            assert self._well("resume", "out").out == first.out
-            assert _tables(self._folder / "out") == before
+        self.check_files("out")
+        before = _tables(self.folder / "out")
+        self.run_well("report", "out")
+        assert _is_page(self.folder / "out" / "report.html")
+        if (self.folder / "out" / "job").exists():
+            self.run_well("status", "out")
+            assert self.run_well("resume", "out").out == first.out
+            assert _tables(self.folder / "out") == before
 
-    def _complete(self, name):
+    def check_files(self, name):
         """Whoever reads a file of the folder can."""
-        for path in (self._folder / name).iterdir():
+        for path in (self.folder / name).iterdir():
             if path.is_file():
                 assert READ[path.suffix](path) is not False, path
 

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali._testing import smallest
 from thali._testing.smallest import SMALLEST, Smallest
 
 
@@ -75,9 +74,9 @@ RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
 RARE_ENDS += "choice kinds", "columns of judges"
 _PEOPLE = Smallest(
     partial(th.EliminationByAspects, aspects="unique", method="laplace"),
-    smallest._answered_pairs,
-    smallest._DRAWS,
-    smallest._first_pair,
+    SMALLEST["elimination-by-aspects, kinds"].data,
+    SMALLEST["elimination-by-aspects, laplace"].run,
+    SMALLEST["elimination-by-aspects"].ask,
 )
 
 
@@ -92,23 +91,23 @@ TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPEC
 TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
 TINY["elimination-by-aspects, random people"] = Tiny(
     partial(th.EliminationByAspects, people=th.people.Individuals()),
-    smallest._answered_pairs,
-    smallest._CHAINS,
-    smallest._first_pair,
+    SMALLEST["elimination-by-aspects, kinds"].data,
+    SMALLEST["elimination-by-aspects"].run,
+    SMALLEST["elimination-by-aspects"].ask,
     pictures=("individuals", "scores", "segments", "n_features", "trace"),
 )
 TINY["additive-clustering, columns of judges"] = Tiny(
     partial(th.AdditiveClustering, people=th.people.Individuals(by=["age"])),
     _aged_judges,
-    smallest._CHAINS,
-    smallest._worths,
+    SMALLEST["additive-clustering"].run,
+    SMALLEST["additive-clustering, groups"].ask,
     pictures=_OF_GROUPS,
 )
 TINY["hierarchical-logit, attention by age"] = Tiny(
     partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
-    smallest._aged_experiments,
-    smallest._CHAINS,
-    smallest._first_tasks,
+    SMALLEST["latent-class-logit, columns of people"].data,
+    SMALLEST["hierarchical-logit"].run,
+    SMALLEST["hierarchical-logit"].ask,
 )
 RARE = tuple(name for name in TINY if name.rpartition(", ")[2] in RARE_ENDS)
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from helpers import sentences
 from helpers.places import TESTS
-from helpers.sentences import refused, said
+from helpers.sentences import refused, said, says
 
 from thali.errors import Argument, ArgumentError, Message, Setting
 
@@ -43,3 +43,17 @@ def test_words_that_are_not_kept_fail():
 def test_facts_are_found_in_parts_of_parts():
     message = Message("rescale it", Message(", or set ", Setting("standardize", True)))
     assert sentences.holds(message, Setting("standardize", True)) and not sentences.holds(message, Argument("x"))
+
+
+PRINTED = "Lapse: 0.25, fixed.\n<p>It is about 3 (89 % interval 1 to 7). Two of 4 agree.</p>"
+
+
+def test_one_sentence_of_a_printed_text_is_kept_and_its_numbers_are_not():
+    says(PRINTED, "about 3", "89 %")
+    says(PRINTED.replace("1 to 7", "0 to 12.5"), "0 to 12.5")
+    says(PRINTED.splitlines(), "Lapse", "0.25")
+
+
+def test_facts_of_two_lines_are_in_none():
+    with pytest.raises(AssertionError, match="0.25"):
+        says(PRINTED, "89 %", "0.25")

@@ -12,9 +12,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from helpers import watched_runs
 from helpers.ctrl_c import pressed
 from helpers.interrupted_fits import KINDS, draws_of, fitted
 from helpers.patience import PATIENCE
+from helpers.sentences import refused
 
 from thali._choice.product_classes.state import (
     FREE,
@@ -28,7 +30,6 @@ from thali._choice.product_classes.state import (
     VISITED,
 )
 from thali._inference import jobs
-from thali._inference import threads as _threads
 from thali._inference.arrays import from_bytes, to_bytes
 from thali._inference.interrupts import held_back
 from thali._inference.threads import Sliced, _Piece, in_threads, run_in_threads
@@ -204,8 +205,7 @@ class Slices:
 
 @pytest.fixture
 def slices(monkeypatch):
-    found = Slices(Sliced.run_slice)
-    monkeypatch.setattr(Sliced, "run_slice", lambda chain: found.run(chain))
+    found = Slices(watched_runs.run_slices_by(monkeypatch, lambda chain: found.run(chain)))
     return found
 
 
@@ -235,7 +235,7 @@ def is_beginning(draws, whole) -> bool:
 
 def stop_at(kind, moments, slices, monkeypatch):
     """Stop fits of a kind at those moments, as shares of its time; returns how many of them had drawn something."""
-    monkeypatch.setattr(_threads, "SLICE", 0.01)
+    watched_runs.cut_slices(monkeypatch, 0.01)
     fitted(kind, 20)  # compiles
     begin = time.monotonic()
     whole = draws_of(fitted(kind, cores=1))
@@ -279,8 +279,8 @@ RESUMED = ["product classes", "particles"]
 
 def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
     """Stop fits at those moments and resume them; returns how many had left a snapshot on the way."""
-    monkeypatch.setattr(_threads, "SLICE", 0.01)
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
+    watched_runs.cut_slices(monkeypatch, 0.01)
+    watched_runs.write_often(monkeypatch, share=0.05)
     begin = time.monotonic()
     whole = draws_of(fitted(kind, size, cores=2))  # may have compiled, so that a longer time is measured
     lasts = time.monotonic() - begin
@@ -379,7 +379,7 @@ def test_a_torn_state_is_refused(kind, tmp_path):
         arrays = {name: array.copy() for name, array in whole.items()}
         tear(arrays, first)
         write_state(job, arrays)
-        with pytest.raises(DataError, match="of the fit cannot be resumed: .*; remove the folder of its job, and fit"):
+        with refused(DataError, "of the fit", "; remove the"):
             fitted(kind, size, job=job)
     write_state(job, whole)
     fitted(kind, size, job=job)

@@ -19,20 +19,20 @@ from matplotlib import pyplot
 pytestmark = pytest.mark.unit
 
 
-def a_variable(patch, folder):
-    patch.setenv("THALI_LEFT", "here")
+def a_variable(monkeypatch, folder):
+    monkeypatch.setenv("THALI_LEFT", "here")
 
 
-def a_directory(patch, folder):
-    patch.chdir(folder)
+def a_directory(monkeypatch, folder):
+    monkeypatch.chdir(folder)
 
 
-def a_path(patch, folder):
-    patch.syspath_prepend(folder)
+def a_path(monkeypatch, folder):
+    monkeypatch.syspath_prepend(folder)
 
 
-def words(patch, folder):
-    patch.setattr(sys, "argv", [*sys.argv, "left"])
+def a_word(monkeypatch, folder):
+    sys.argv.append("left")
 
 
 def a_filter(patch, folder):
@@ -75,12 +75,13 @@ def no_collection(patch, folder):
 def restored(pictures):
     """The options that `monkeypatch` does not know."""
     filters, errors, digits = warnings.catch_warnings(), np.errstate(), np.printoptions()
-    handler, depth = signal.getsignal(signal.SIGINT), sys.getrecursionlimit()
+    handler, depth, words = signal.getsignal(signal.SIGINT), sys.getrecursionlimit(), list(sys.argv)
     columns = pd.option_context("display.max_columns", pd.get_option("display.max_columns"))
     with filters, errors, digits, columns, pyplot.rc_context():
         yield
     signal.signal(signal.SIGINT, handler)
     sys.setrecursionlimit(depth)
+    sys.argv[:] = words
     gc.enable()
 
 
@@ -90,7 +91,7 @@ def restored(pictures):
         (a_variable, r"os.environ \(THALI_LEFT was None and is 'here'\)"),
         (a_directory, r"the current directory \(was "),
         (a_path, r"sys.path \(new \["),
-        (words, r"sys.argv \(new \['left'\]\)"),
+        (a_word, r"sys.argv \(new \['left'\]\)"),
         (a_filter, r"warnings.filters \(new \[\('ignore', .*left"),
         (errors_of_numpy, r"numpy.geterr\(\) \(under was 'ignore' and is 'raise'\)"),
         (digits_of_numpy, r"numpy.get_printoptions\(\) \(precision was 8 and is 3\)"),
@@ -116,7 +117,8 @@ def made_up(monkeypatch, tmp_path):
     module.array = np.zeros(2)
     monkeypatch.setitem(sys.modules, "thali.made_up", module)
     monkeypatch.setattr(leftovers, "PROJECT", tmp_path)
-    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
     for name in ("src", "home"):
         (tmp_path / name).mkdir()
     return module

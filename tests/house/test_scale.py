@@ -9,9 +9,7 @@ import pytest
 from helpers.cpu_time import time_ratio
 from helpers.problems import random_comparisons
 
-from thali._aspects.likelihoods.elimination import Elimination
-from thali._aspects.priors.given import Given
-from thali._aspects.priors.ibp import IndianBuffet
+import thali as th
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 
@@ -63,10 +61,10 @@ def test_time_of_a_sweep_is_linear_in_the_compared_pairs(kind):
         rng = np.random.default_rng(n)
         data = random_comparisons(n, n, most=3, missing=1.0 - 8.0 / n)
         # alpha is chosen so that the prior expects four columns
-        prior = Given(rng.random((n, 4)) < 0.5) if kind == "given" else IndianBuffet()
+        prior = th.priors.Given(rng.random((n, 4)) < 0.5) if kind == "given" else th.priors.IndianBuffet()
         alpha = None if kind == "given" else 4.0 / np.sum(1.0 / np.arange(1, n + 1))
         settings = {"weight_prior": (1.0, 1.0), "draws": 1, "tune": 10**6, "thin": 1}
-        chain = Chain(build_task(prior, Elimination(), data, alpha=alpha, **settings), rng)
+        chain = Chain(build_task(prior, th.likelihoods.Elimination(), data, alpha=alpha, **settings), rng)
         chain.run_to(100)
         return data.n_pairs, lambda: chain.run_to(chain.sweeps + 20)
 

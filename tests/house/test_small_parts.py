@@ -12,7 +12,6 @@ import thali as th
 from thali._aspects.answers.features import place_in_tree
 from thali._aspects.draws.counts import log_binomial, log_coefficient
 from thali._inference.threads import rectangle
-from thali._trees.newick import parse, write
 
 matplotlib.use("Agg")
 
@@ -28,9 +27,9 @@ def test_the_binomial_coefficient_and_the_binomial():
 
 
 def test_a_newick_text_is_parsed_and_written():
-    nodes = parse("((a:0.1,'b c':0.1)hot:0.9,d:1);")
-    assert (nodes.names, nodes.parents) == (["a", "b c", "hot", "d", ""], [2, 2, 4, 4, -1])
-    assert write(nodes) == "((a:0.1,'b c':0.1)hot:0.9,d:1.0);"
+    tree = th.Tree.from_newick("((a:0.1,'b c':0.1)hot:0.9,d:1);")
+    assert tree.labels == ("a", "b c", "d") and "hot" in tree.names
+    assert tree.to_newick() == "((a:0.1,'b c':0.1)hot:0.9,d:1.0);"
 
 
 def test_where_a_feature_lies_in_a_tree():

@@ -10,10 +10,9 @@ from helpers.cpu_time import time_ratio
 from helpers.problems import build, make_state, random_comparisons
 from numba import config, njit
 
+import thali as th
 from thali._aspects import operations
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, LOSSES, MIN_WEIGHT, OTHER, OWN, WIDTH, WINS
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
@@ -72,7 +71,7 @@ def test_a_likelihood_term_takes_less_than_half_of_what_it_takes_with_the_librar
 def test_the_compiled_sweep_counts_no_references():
     data = random_comparisons(3, 1)
     settings = {"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 1, "thin": 1}
-    task = build_task(IndianBuffet(), Elimination(), data, **settings)
+    task = build_task(th.priors.IndianBuffet(), th.likelihoods.Elimination(), data, **settings)
     Chain(task, np.random.default_rng(1)).run_to(1)
     used = recommended.infinite.dispatcher(task.model)
     assert used.targetoptions.get("_nrt") is False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.patience import PATIENCE
-from helpers.places import HELPERS
+from helpers.places import TESTS
 
 import thali
 
@@ -61,7 +61,7 @@ if __name__ == "__main__":
 def same_everywhere(folder, *places):
     script = folder / "script.py"
     script.write_text(SCRIPT)
-    paths = [str(Path(thali.__file__).parents[1]), str(HELPERS)]
+    paths = [str(Path(thali.__file__).parents[1]), str(TESTS)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     words = [sys.executable, str(script), *places]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=PATIENCE)

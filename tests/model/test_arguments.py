@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 from helpers.common_arguments import COMMON, OWN, arguments, described, places
+from helpers.sentences import refused
 
 import thali as th
 from thali._classify.classifier import Classifier
@@ -34,32 +35,32 @@ def test_what_a_model_describes_otherwise_is_an_argument_of_it():
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_an_unknown_argument_is_named(model):
-    with pytest.raises(UnknownArgumentError, match=f"{model.__name__} takes no `nonsense`; it takes "):
+    with pytest.raises(UnknownArgumentError, match=f"{model.__name__} .*`nonsense`"):
         model(nonsense=3)
-    with pytest.raises(UnknownArgumentError, match=f"{model.__name__}.fit takes no `nonsense`; it takes "):
+    with pytest.raises(UnknownArgumentError, match=f"{model.__name__}.fit .*`nonsense`"):
         object.__new__(model).fit(None, nonsense=3)
 
 
 @pytest.mark.parametrize(
-    ("call", "sentence"),
+    ("call", "facts"),
     [
         (
             lambda: th.HierarchicalLogit(draws=500),
-            "HierarchicalLogit takes no `draws`; give it to fit(data, draws=...).",
+            ("HierarchicalLogit", "`draws`", "fit(data, draws=...)"),
         ),
-        (lambda: th.EliminationByAspects(chains=2), "takes no `chains`; give it to fit(data, chains=...)."),
+        (lambda: th.EliminationByAspects(chains=2), ("`chains`", "fit(data, chains=...)")),
         (
             lambda: th.EliminationByAspects().fit(None, lapse=0.1),
-            "EliminationByAspects.fit takes no `lapse`; give it to the constructor, EliminationByAspects(lapse=...).",
+            ("EliminationByAspects.fit", "`lapse`", "EliminationByAspects(lapse=...)"),
         ),
         (
             lambda: th.SparseMultinomialLogit().fit(None, None, draws=3),
-            "fit takes no `draws`; give it to the constructor, SparseMultinomialLogit(draws=...).",
+            ("fit", "`draws`", "SparseMultinomialLogit(draws=...)"),
         ),
-        (lambda: th.EliminationByAspects(aspect="ibp"), "Did you mean 'aspects'?"),
+        (lambda: th.EliminationByAspects(aspect="ibp"), ("`aspect`", "'aspects'?")),
     ],
 )
-def test_it_is_said_where_an_argument_belongs(call, sentence):
-    with pytest.raises(TypeError) as raised:  # as Python has it
+def test_it_is_said_where_an_argument_belongs(call, facts):
+    with refused(TypeError, *facts) as raised:  # as Python has it
         call()
-    assert sentence in str(raised.value) and isinstance(raised.value, ArgumentError)
+    assert isinstance(raised.value, ArgumentError)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from helpers.interrupted_fits import Ratings, of_ratings
+from helpers.sentences import refused
 from helpers.tiny_models import TINY
 
 import thali as th
@@ -122,14 +123,14 @@ def test_other_data_are_refused():
     other = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 3, 0]], labels=list("abc"))
     renamed = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abd"))
     for data in (other, renamed):
-        with pytest.raises(DataError, match="needs the data that the model was fitted to"):
+        with refused(DataError, "needs the data"):
             model.posterior_predictive(data)
     X, y = TINY["sparse-logit"].data()
-    with pytest.raises(DataError, match="needs the data that the model was fitted to"):
+    with refused(DataError, "needs the data"):
         fitted("sparse-logit").posterior_predictive(X, y[::-1])
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().posterior_predictive(other)
-    with pytest.raises(ArgumentError, match="Only method='gibbs' draws from the posterior"):
+    with refused(ArgumentError, "method='gibbs'"):
         th.PlackettLuceRegression(method="map", a=1.1).fit(X, y).posterior_predictive(X, y)
 
 
@@ -151,7 +152,7 @@ def test_without_the_old_arviz_there_is_no_inference_data(monkeypatch):
         fitted("sparse-logit").to_inference_data()
     monkeypatch.setitem(sys.modules, "arviz", type(sys)("arviz"))
     sys.modules["arviz"].__version__ = "1.3.0"
-    with pytest.raises(ArgumentError, match="has no InferenceData; pass the tree itself"):
+    with refused(ArgumentError, "InferenceData"):
         to_inference_data(fitted("sparse-logit").posterior_)
 
 
@@ -208,5 +209,5 @@ def test_a_likelihood_of_ones_own_has_a_term_for_each_observation(uncompiled):
             tree["log_likelihood"]["observations"].sum("observation_0"), tree["posterior"]["log_likelihood"]
         )
         assert "log_likelihood" not in fitted(None).posterior_.children
-        with pytest.raises(ArgumentError, match="pointwise must sum to log_likelihood; its 2 terms"):
+        with refused(ArgumentError, "log_likelihood", "2 terms"):
             fitted(too_few)

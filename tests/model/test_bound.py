@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.sentences import warned
+from helpers.watched_runs import show_times
 
 import thali as th
 from thali._inference import progress
@@ -69,7 +71,7 @@ def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
 def clock(monkeypatch):
     """The time, which a test sets."""
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    show_times(monkeypatch, iter(lambda: now[0], None))
     return now
 
 
@@ -86,10 +88,10 @@ def test_a_long_run_is_announced_once(clock, rate, said):
 
 @pytest.mark.fit
 def test_a_long_fit_says_what_is_quicker(monkeypatch):
-    monkeypatch.setattr(progress, "EARLY", 0.0)
-    monkeypatch.setattr(progress, "LONG", 0.0)
+    for limit in ("EARLY", "LONG"):
+        monkeypatch.setattr(progress, limit, 0.0)
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
-    with pytest.warns(LongRunWarning, match=r"takes about a minute\. Quicker: method='map', or fewer draws\.$"):
+    with warned(LongRunWarning, "method='map'"):
         th.AdditiveClustering(sigma=0.1).fit(data, draws=200, tune=200, random_seed=1)
 
 

@@ -9,9 +9,11 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.pages import Page
+from helpers import watched_runs
+from helpers.compiled_code import compile_by
+from helpers.pages import Page, notebook
+from helpers.sentences import refused
 from helpers.tiny_models import TINY, fitted, of_models
-from numba.core.dispatcher import Dispatcher
 
 import thali as th
 from thali._aspects.models.base import LatentFeatures
@@ -28,7 +30,6 @@ from thali._data.kinds import (
     TRIPLET_GROUPS,
     TRIPLETS,
 )
-from thali._inference import threads
 from thali._inference.threads import Sliced
 from thali._model.registry import SPECS
 from thali._posterior.interval import INTERVAL_COLUMNS
@@ -95,8 +96,7 @@ def test_every_method_of_the_spec_has_an_engine(spec):
 @of_models(NAMES)
 def test_a_method_leaves_what_its_engine_says(name):
     model = fitted(name)
-    assert (model._posterior is not None) == model._engine.draws
-    assert (model._posterior is not None) == TINY[name].has_chains
+    assert hasattr(model, "posterior_") == TINY[name].has_chains
     assert not model.interrupted_
 
 
@@ -109,7 +109,7 @@ def test_fit_returns_the_model(name):
 @of_models(NAMES)
 def test_before_fit_there_is_no_answer(name):
     for ask in (TINY[name].ask, lambda model: model.summary()):
-        with pytest.raises(NotFittedError, match="has not been fitted yet"):
+        with refused(NotFittedError, "has not been"):
             ask(TINY[name].model())
 
 
@@ -131,9 +131,9 @@ def test_the_verdict_says_whether_chains_agree(name):
 def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     fresh, model = TINY[name].model(), fitted(name)
     assert str(fresh) == repr(fresh)
-    page = Page(fresh._repr_html_())
+    page = Page(notebook(fresh))
     assert not page.faults and page.text == f"{fresh!r}Not fitted yet."
-    page, lines = Page(model._repr_html_()), str(model).splitlines()
+    page, lines = Page(notebook(model)), str(model).splitlines()
     assert not page.faults and 3 <= len(lines) <= 6
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
@@ -157,8 +157,8 @@ def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkey
     model = fitted(name)
     TINY[name].ask(model)
     model.save(tmp_path / "model.nc")
-    compiled, compile_it = [], Dispatcher.compile
-    monkeypatch.setattr(Dispatcher, "compile", lambda self, types: compiled.append(self) or compile_it(self, types))
+    compiled = []
+    compile_by(monkeypatch, lambda compile_it, self, types: compiled.append(self) or compile_it(self, types))
     again = th.load(tmp_path / "model.nc")
     TINY[name].ask(again)
     again.continue_fit(1, progressbar=False)
@@ -199,7 +199,7 @@ def test_log_evidence(name, tmp_path):
 
 
 def test_product_classes_have_evidence_only_where_the_fit_estimates_it():
-    with pytest.raises(ArgumentError, match="did not estimate the evidence"):
+    with refused(ArgumentError, "did not estimate"):
         fitted("product-classes").log_evidence()
 
 
@@ -233,8 +233,8 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
         if pressed[0] and sliced[0] >= pressed[0]:
             time.sleep(0.05)
 
-    monkeypatch.setattr(threads, "SLICE", 1e-9)  # a sweep a slice
-    monkeypatch.setattr(Sliced, "run_slice", counted)
+    watched_runs.cut_slices(monkeypatch)  # a sweep a slice
+    run_slice = watched_runs.run_slices_by(monkeypatch, counted)
     whole = draws_of(TINY[name].fitted(cores=1))
     sliced[0], pressed[0] = 0, int(0.8 * sliced[0])
     with pytest.warns(InterruptedWarning):
@@ -251,7 +251,7 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
 
 @of_models(NAMES)
 def test_bad_data_are_refused_before_any_sweep(name, monkeypatch):
-    monkeypatch.setattr(Sliced, "run_slice", lambda chain: pytest.fail("it computes"))
+    watched_runs.forbid_sweeps(monkeypatch)
     with pytest.raises(DataError) as error:
         TINY[name].fit(TINY[name].model(), TINY[name].bad_data)
     assert "\n" not in str(error.value)
@@ -259,7 +259,7 @@ def test_bad_data_are_refused_before_any_sweep(name, monkeypatch):
 
 @of_models([name for name in NAMES if TINY[name].bad_run])
 def test_bad_arguments_are_refused_before_any_sweep(name, monkeypatch):
-    monkeypatch.setattr(Sliced, "run_slice", lambda chain: pytest.fail("it computes"))
+    watched_runs.forbid_sweeps(monkeypatch)
     with pytest.raises(ArgumentError) as error:
         TINY[name].fitted(**TINY[name].bad_run)
     said = str(error.value)
@@ -303,10 +303,16 @@ def test_the_pictures_of_a_model_draw_it(name):
         pyplot.close("all")
 
 
+def levels_of(name):
+    """The levels of each attribute of the data of a model."""
+    (data,) = TINY[name].data()
+    return {name: list(levels) for name, levels in data.scheme.levels.items()}
+
+
 @of_models([name for name in NAMES if SPEC_OF[name].data == (EXPERIMENTS,)])
 def test_models_of_choice_experiments_answer_alike(name):
     model = fitted(name)
-    levels = {key: own for key, own in model._chooser().data.scheme.levels.items()}
+    levels = levels_of(name)
     market = pd.DataFrame({"product": ["A", "B"], **{key: [own[0], own[-1]] for key, own in levels.items()}})
     table = model.market_shares(market, change={"price": levels["price"][0]}, people=["p0", "p2"], ci=0.5)
     assert table["share"].sum() == pytest.approx(1.0) and (table["share_low"] <= table["share_high"]).all()
@@ -318,7 +324,7 @@ def test_models_of_choice_experiments_answer_alike(name):
     assert set(model.willingness_to_pay("price")["attribute"]) == {"brand", "zoom"}
     best = model.best_products({key: list(own) for key, own in levels.items()}, market.head(1), top=2)
     assert best["line"].tolist() == [1, 2] and list(best)[1 : 1 + len(levels)] == list(levels)
-    assert sum(map(len, model._market_draws().shares([[p] * 2 for p in model._market_draws().first_task[:1]])))
+    assert model.findings()["market"].widget
 
 
 @of_models([name for name in NAMES if SPEC_OF[name].data == (EXPERIMENTS,) and "multinomial" not in name])
@@ -328,7 +334,6 @@ def test_models_that_know_their_respondents_group_them_alike(name):
     assert len(found) == found.by_number["stability"].index[found.by_number["stability"] == found.stability][0]
     assert found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["people"].sum() == 6
     assert list(found.assignment.index) == [f"p{person}" for person in range(6)]
-    levels = model._chooser().data.scheme.levels
-    assert len(found.profiles) == len(found) * sum(map(len, levels.values()))
+    assert len(found.profiles) == len(found) * sum(map(len, levels_of(name).values()))
     by_attribute = found.profiles.groupby(["segment", "attribute"])["preferred"].mean()
     assert by_attribute.to_numpy() == pytest.approx(0.5)  # what one level gains another one loses

@@ -76,6 +76,12 @@ def test_a_climb_looks_at_as_many_points_as_was_forecast(benchmark, monkeypatch,
     assert 0.5 < (counted[0] - fit.DRAWS) / 8 / fit.POINTS < 2.0
 
 
+def cut_starts(monkeypatch, budget, least=fit.LEAST_STARTS):
+    """Starts may take so many seconds, unless they are fewer than `least`."""
+    for name, value in {"BUDGET": budget, "LEAST_STARTS": least}.items():
+        monkeypatch.setattr(fit, name, value)
+
+
 @pytest.mark.unit
 def test_starts_keep_within_the_budget(monkeypatch):
     tasks = fit.Tasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
@@ -83,7 +89,7 @@ def test_starts_keep_within_the_budget(monkeypatch):
     free = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
     assert (free.asked, free.most, free.least(1), free.least(3), free.least(20)) == (None, 40, 1, 12, 40)
     a_start = fit.POINTS * fit.A_CELL * 5 * 40_000  # of two classes and of three
-    monkeypatch.setattr(fit, "BUDGET", 10.5 * a_start)
+    cut_starts(monkeypatch, 10.5 * a_start)
     cut = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
     assert (cut.most, cut.least(2), cut.least(3)) == (10, 8, 10)
     assert fit.starts_within_budget(panel, (2, 3), fit.HELD_OUT, None).most == fit.LEAST_STARTS
@@ -96,7 +102,6 @@ def test_starts_keep_within_the_budget(monkeypatch):
 @pytest.mark.fit
 def test_a_cut_fit_of_latent_classes_makes_as_many_starts_as_it_may(benchmark, monkeypatch):
     data = benchmark("defaults").cameras(30)
-    monkeypatch.setattr(fit, "LEAST_STARTS", 3)
-    monkeypatch.setattr(fit, "BUDGET", 1e-9)
+    cut_starts(monkeypatch, 1e-9, least=3)
     model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     assert model.choice_.loc[2, "starts"] == 3

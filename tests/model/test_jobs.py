@@ -11,16 +11,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers import watched_runs
 from helpers.interrupted_fits import KINDS, draws_of, fitted
 from helpers.patience import PATIENCE
-from helpers.places import HELPERS
+from helpers.places import TESTS
 from helpers.problems import random_comparisons
+from helpers.sentences import refused, warned
 
 import thali as th
-from thali._inference import chains, jobs, threads
+from thali._inference import chains, jobs
 from thali._inference.arrays import from_bytes, to_bytes
 from thali._inference.chains import checked_run
-from thali._inference.threads import Sliced, _Piece
+from thali._inference.threads import _Piece
 from thali._model import sampling
 from thali.errors import (
     ArgumentError,
@@ -67,34 +69,33 @@ def same(model, kind):
 @pytest.fixture
 def often(monkeypatch):
     """Snapshots at every opportunity, of which there are many."""
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
-    monkeypatch.setattr(jobs, "SHARE", 1e9)
-    monkeypatch.setattr(threads, "SLICE", 1e-3)
+    watched_runs.write_often(monkeypatch)
+    watched_runs.cut_slices(monkeypatch, 1e-3)
 
 
 @pytest.fixture
 def writes(monkeypatch):
     """The snapshots that were written; a function in `then` is called after each."""
-    write, written = jobs.FitFolder.write, []
+    written = []
 
-    def counted(self, *args, **how):
-        write(self, *args, **how)
-        written.append(self.path)
+    def counted(write, folder, *args, **how):
+        write(folder, *args, **how)
+        written.append(folder.path)
         counted.then(len(written))
 
     counted.then = lambda number: None
-    written_and_then = counted
-    monkeypatch.setattr(jobs.FitFolder, "write", counted)
-    return written, written_and_then
+    watched_runs.write_snapshots_by(monkeypatch, counted)
+    return written, counted
 
 
-RUN_SLICE = Sliced.run_slice
+def run_pieces_alone(patch):
+    """What is computed of the draws in threads runs, and no chain."""
 
+    def run_piece(work):
+        assert isinstance(work, _Piece), "it runs"
+        run_slice(work)
 
-def run_pieces_alone(work):
-    """Run what is computed of the draws in threads, and no chain."""
-    assert isinstance(work, _Piece), "it runs"
-    RUN_SLICE(work)
+    run_slice = watched_runs.run_slices_by(patch, run_piece)
 
 
 @pytest.mark.first(3)
@@ -118,7 +119,7 @@ def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
         hook.then = lambda count: None
         same(fitted(kind, size_of(kind), job=job, cores=4), kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Sliced, "run_slice", run_pieces_alone)
+        run_pieces_alone(patch)
         same(fitted(kind, size_of(kind), job=tmp_path / "whole"), kind)
 
 
@@ -129,6 +130,7 @@ import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
 place, kind, size, times, seed = json.loads(sys.argv[2])
 import numpy as np
+from helpers import watched_runs
 from helpers.interrupted_fits import draws_of, fitted
 from helpers.stopped_jobs import killed_at_a_rename
 from thali._inference import jobs, threads
@@ -150,7 +152,7 @@ print(killed, "times killed, the same")
 
 def killed(place, kind, times, seed):
     told = json.dumps([str(place), kind, size_of(kind), times, seed])
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), told]
+    command = [sys.executable, "-c", KILLED, json.dumps([str(TESTS)]), told]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
@@ -176,6 +178,7 @@ import json, os, signal, sys, time
 sys.path[:0] = json.loads(sys.argv[1])
 place, kind, times, seed = json.loads(sys.argv[2])
 import numpy as np
+from helpers import watched_runs
 from helpers.interrupted_fits import draws_of, fitted
 from thali._inference import jobs, threads
 
@@ -213,7 +216,7 @@ print(killed, fits)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fit_killed_at_twenty_moments_goes_on(kind, tmp_path):
     told = json.dumps([str(tmp_path), kind, 20, 4])
-    command = [sys.executable, "-c", KILLED_AT_ANY_MOMENT, json.dumps([str(HELPERS)]), told]
+    command = [sys.executable, "-c", KILLED_AT_ANY_MOMENT, json.dumps([str(TESTS)]), told]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     kills, fits = map(int, done.stdout.split())
@@ -230,7 +233,7 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     if kind == COMPILED_EACH_TIME:
-        with pytest.raises(DataError, match="could not hold your own data and functions"):
+        with pytest.raises(DataError, match="could not hold"):
             again.continue_fit(5)
         return
     same(again.continue_fit(size - 23, progressbar=False, cores=1), kind)
@@ -242,8 +245,8 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_stopped_fit_goes_on(kind, monkeypatch):
     """The chains were at different draws when it was stopped."""
-    run_slice, left = Sliced.run_slice, [40]
-    monkeypatch.setattr(threads, "SLICE", 1e-9)
+    left = [40]
+    watched_runs.cut_slices(monkeypatch)
 
     def counted(chain):
         run_slice(chain)
@@ -254,10 +257,10 @@ def test_a_stopped_fit_goes_on(kind, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Sliced, "run_slice", counted)
+        run_slice = watched_runs.run_slices_by(patch, counted)
         model = fitted(kind, size_of(kind), cores=1)
     assert model.interrupted_
-    had = model._state_.draws
+    had = model.posterior_["posterior"].sizes["draw"]
     assert 0 < had < size_of(kind)
     same(model.continue_fit(size_of(kind) - had, progressbar=False), kind)
     assert not model.interrupted_
@@ -267,8 +270,7 @@ def test_a_stopped_fit_goes_on(kind, monkeypatch):
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
     """Its earlier draws are in the posterior, the later ones of each chain are not all."""
-    run_slice = Sliced.run_slice
-    monkeypatch.setattr(threads, "SLICE", 1e-9)
+    watched_runs.cut_slices(monkeypatch)
 
     def stopped_after(slices, model, draws):
         left = [slices]
@@ -280,7 +282,7 @@ def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(Sliced, "run_slice", counted)
+            run_slice = watched_runs.run_slices_by(patch, counted)
             model.continue_fit(draws, cores=1, progressbar=False)
         assert model.interrupted_
         return model
@@ -289,7 +291,7 @@ def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
     had = 13
     for slices in (1, 20, 21):
         stopped_after(slices, model, size_of(kind) - had)
-        now = model._state_.draws
+        now = model.posterior_["posterior"].sizes["draw"]
         assert had <= now < size_of(kind)
         had = now
     assert had > 13
@@ -312,7 +314,7 @@ def test_a_run_until_chains_agree_goes_on_to_more_draws(tmp_path):
     data, job, how = random_comparisons(5, 5), tmp_path / "job", {**QUICK, "chains": 4}
     found = th.EliminationByAspects("unique").fit(data, job=job, **how)
     draws = found.posterior_["posterior"].sizes["draw"]
-    with pytest.raises(DataError, match="was begun with draws=None"):
+    with refused(DataError, "draws=None"):
         th.EliminationByAspects("unique").fit(data, draws=draws - 1, job=job, **how)
     longer = th.EliminationByAspects("unique").fit(data, draws=draws + 50, job=job, **how)
     once = th.EliminationByAspects("unique").fit(data, draws=draws + 50, **how)
@@ -325,9 +327,15 @@ def test_a_run_without_a_seed_keeps_that_of_its_job(tmp_path):
     np.testing.assert_array_equal(draws_of(one)["unique_weights"], draws_of(two)["unique_weights"])
 
 
+def bound_runs(monkeypatch, **limits):
+    """Runs of unknown length end at these limits of `thali._model.sampling`."""
+    for name, value in limits.items():
+        monkeypatch.setattr(sampling, name, value)
+
+
 def test_until_the_chains_agree(monkeypatch, tmp_path):
     """The draws are those of a run of that length; a job that was killed in the second round ends alike."""
-    monkeypatch.setattr(sampling, "SUFFICIENT_ESS", 6000)
+    bound_runs(monkeypatch, SUFFICIENT_ESS=6000)
     data, how = random_comparisons(5, 5), {**QUICK, "chains": 4}
     found = th.EliminationByAspects("unique").fit(data, **how)
     draws = found.posterior_["posterior"].sizes["draw"]
@@ -359,12 +367,12 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     """Of the draws before nothing is left, in the job neither; what goes on with the fit tempers, too."""
     counts = [[0, 96, 1319, 35], [2904, 0, 2902, 33], [1681, 98, 0, 33], [2965, 2967, 2967, 0]]
     data, how = th.PairedComparisons(counts), {"tune": 50, "thin": 5, "random_seed": 1, "progressbar": False}
-    monkeypatch.setattr(sampling, "MAX_DRAWS", 4000)
+    bound_runs(monkeypatch, MAX_DRAWS=4000)
     assert not th.EliminationByAspects().fit(data, draws=1000, **how).verdict().agrees
     model = th.EliminationByAspects().fit(data, **how)
     draws = model.posterior_["posterior"].sizes["draw"]
     assert model.posterior_["sample_stats"].sizes["level"] >= 8
-    assert "so they started anew with tempering." in str(model.verdict())
+    assert "so they started" in str(model.verdict())
     tempered = th.EliminationByAspects(tempering=8).fit(data, draws=draws, **how)
     longer = th.EliminationByAspects(tempering=8).fit(data, draws=draws + 50, **how)
 
@@ -398,22 +406,21 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     same(again, tempered)
     again.save(tmp_path / "model.nc")
     same(th.load(tmp_path / "model.nc").continue_fit(50, progressbar=False), longer)
-    for refused in ({"tempering": False}, {"aspects": "unique"}):
-        model = th.EliminationByAspects(**refused)
+    for setting in ({"tempering": False}, {"aspects": "unique"}):
+        model = th.EliminationByAspects(**setting)
         assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered(0) is None
 
 
 def test_particles_cannot_go_on():
-    with pytest.raises(ArgumentError, match="method='smc' cannot go on"):
+    with refused(ArgumentError, "method='smc'"):
         fitted("particles", 2).continue_fit(5)
 
 
 def test_a_run_ends_at_its_bounds(monkeypatch):
-    monkeypatch.setattr(sampling, "SUFFICIENT_ESS", 10**9)
-    monkeypatch.setattr(sampling, "MAX_DRAWS", 2000)
+    bound_runs(monkeypatch, SUFFICIENT_ESS=10**9, MAX_DRAWS=2000)
     model = th.EliminationByAspects("unique").fit(random_comparisons(5, 5), **QUICK)
     assert model.posterior_["posterior"].sizes["draw"] == 2000
-    monkeypatch.setattr(sampling, "MAX_BYTES", 1)
+    bound_runs(monkeypatch, MAX_BYTES=1)
     model = th.EliminationByAspects("unique").fit(random_comparisons(5, 5), **QUICK)
     assert model.posterior_["posterior"].sizes["draw"] == 1000
 
@@ -424,9 +431,9 @@ def test_time_is_up(tmp_path):
         model = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=0.5, **alone)
     had = model.posterior_["posterior"].sizes["draw"]
     assert model.interrupted_ and 0 < had < 10**6
-    with pytest.raises(ArgumentError, match="max_time=1e-09 was over before the first draw"):
+    with refused(ArgumentError, "max_time=1e-09"):
         th.EliminationByAspects("unique").fit(data, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
-    with pytest.raises(ArgumentError, match="allow more seconds, or a quicker way: method='map'.$"):
+    with refused(ArgumentError, "method='map'"):
         similar = th.datasets.additive(5, 1).data
         th.AdditiveClustering().fit(similar, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
     with pytest.warns(InterruptedWarning):
@@ -439,14 +446,14 @@ def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
     monkeypatch.setattr(chains, "time", SimpleNamespace(monotonic=itertools.count(0.0, 0.1).__next__))
     data, job = random_comparisons(5, 5), tmp_path / "job"
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}  # of several, one may be kept alone
-    with pytest.warns(EstimateWarning, match=r"max_time=3.0 is half over while .* in place of 30,000,000") as said:
+    with pytest.warns(EstimateWarning, match=r"max_time=3\.0 .* 30,000,000") as sentence:
         model = th.EliminationByAspects("unique").fit(data, max_time=3.0, **long)
-    assert any(isinstance(each.message, InterruptedWarning) for each in said)
+    assert any(isinstance(each.message, InterruptedWarning) for each in sentence)
     had, tune = model.posterior_["posterior"].sizes["draw"], model.run_settings()["tune"]
     assert model.interrupted_ and had > 0 and 0 < tune < 10**7
-    with pytest.warns(InterruptedWarning) as said:  # the job goes on as it was
+    with pytest.warns(InterruptedWarning) as sentence:  # the job goes on as it was
         more = th.EliminationByAspects("unique").fit(data, max_time=0.5, **long)
-    assert not any(isinstance(each.message, EstimateWarning) for each in said)
+    assert not any(isinstance(each.message, EstimateWarning) for each in sentence)
     assert more.posterior_["posterior"].sizes["draw"] > had and more.run_settings()["tune"] == tune
     first = more.posterior_["posterior"]["log_likelihood"].values[:, :had]
     np.testing.assert_array_equal(first, model.posterior_["posterior"]["log_likelihood"].values)
@@ -454,8 +461,7 @@ def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
 
 def test_the_time_of_a_run_begins_when_its_chains_do(monkeypatch):
     """What is compiled before does not count."""
-    clock = iter([100.0, 101.0, 102.0])
-    monkeypatch.setattr(chains.time, "monotonic", lambda: next(clock))
+    watched_runs.show_times(monkeypatch, [100.0, 101.0, 102.0])
     limit = chains.TimeLimit(1.5)
     limit.look()
     limit.look()
@@ -477,17 +483,17 @@ def fit_there(job, data=None, model=None, **how):
 
 STAMP = {"kind": "fit", "models": {}, "settings": {}, "data": ""}
 OTHERS = {
-    "fewer draws": ({"draws": 10}, "was begun with draws=20, and this fit has draws=10"),
-    "until they agree": ({"draws": None}, "was begun with draws=20, and this fit has draws=None"),
-    "tune": ({"tune": 60}, "was begun with tune=50, and this fit has tune=60"),
-    "chains": ({"chains": 3}, "was begun with chains=2, and this fit has chains=3"),
-    "thin": ({"thin": 3}, "and this fit has thin=3"),
-    "seed": ({"random_seed": 2}, "was begun with another seed"),
-    "data": ({"data": random_comparisons(5, 6)}, "was begun with other data"),
-    "parameter": ({"model": th.EliminationByAspects("unique", lapse=0.1)}, "lapse=None, and this fit has lapse=0.1"),
+    "fewer draws": ({"draws": 10}, ("draws=20", "draws=10")),
+    "until they agree": ({"draws": None}, ("draws=20", "draws=None")),
+    "tune": ({"tune": 60}, ("tune=50", "tune=60")),
+    "chains": ({"chains": 3}, ("chains=2", "chains=3")),
+    "thin": ({"thin": 3}, ("thin=3",)),
+    "seed": ({"random_seed": 2}, ("another seed",)),
+    "data": ({"data": random_comparisons(5, 6)}, ("other data",)),
+    "parameter": ({"model": th.EliminationByAspects("unique", lapse=0.1)}, ("lapse=None", "lapse=0.1")),
     "model": (
         {"model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())},
-        "is a fit of EliminationByAspects, not of LatentFeatureModel",
+        ("EliminationByAspects", "LatentFeatureModel"),
     ),
 }
 
@@ -495,23 +501,18 @@ OTHERS = {
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_fit_is_refused(name, job_of_pairs, monkeypatch):
     before = {path.name: path.read_bytes() for path in job_of_pairs.iterdir()}
-    how, said = OTHERS[name]
-    monkeypatch.setattr(Sliced, "run_slice", lambda chain: pytest.fail("it computes"))
-    with pytest.raises(DataError, match=said) as error:
+    how, facts = OTHERS[name]
+    watched_runs.forbid_sweeps(monkeypatch)
+    with refused(DataError, *facts, "choose another folder") as error:
         fit_there(job_of_pairs, **how)
-    assert str(error.value).endswith("choose another folder, or remove this one.") and "\n" not in str(error.value)
+    assert "\n" not in str(error.value)
     assert before == {path.name: path.read_bytes() for path in job_of_pairs.iterdir()}
 
 
 def test_another_version_is_refused(job_of_pairs, monkeypatch):
-    monkeypatch.setattr(jobs, "versions", lambda: {**_VERSIONS, "numba": "9.9"})
-    with pytest.raises(
-        DataError, match="was begun with numba .*, and this fit has numba 9.9, which may draw otherwise"
-    ):
+    watched_runs.claim_versions(monkeypatch, numba="9.9")
+    with pytest.raises(DataError, match=r"this fit has numba 9\.9"):
         fit_there(job_of_pairs)
-
-
-_VERSIONS = jobs.versions()
 
 
 @pytest.mark.parametrize("damaged", ["job.json", "draws", "state"])
@@ -521,7 +522,7 @@ def test_damage_is_found(damaged, tmp_path):
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    with pytest.raises(DataError, match=r"The file '.*' of the job is damaged"):
+    with refused(DataError, "The file '", "' of the"):
         fit_there(tmp_path / "job")
     file.unlink()
     if damaged != "job.json":
@@ -542,16 +543,16 @@ def test_draws_that_are_not_there_are_missed(kind, tmp_path):
     short = {"file": "draws-00099.npz", "sha256": hashlib.sha256(content).hexdigest()}
     for segments in ([], [short]):
         (job / jobs.INDEX).write_bytes(jobs.sealed(index | {"segments": segments}))
-        with pytest.raises(DataError, match="are not as thali wrote them"):
+        with refused(DataError, "are not as"):
             fitted(kind, 60, job=job)
 
 
 def test_folders_that_are_no_job(tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("1")
-    with pytest.raises(DataError, match="is no job: it holds 'chapter.txt'"):
+    with refused(DataError, "'chapter.txt'"):
         fit_there(tmp_path / "thesis")
-    with pytest.raises(DataError, match="must be a folder, and is a file"):
+    with refused(DataError, "must be a"):
         fit_there(tmp_path / "thesis" / "chapter.txt")
     with pytest.raises(DataError, match="There is no folder"):
         fit_there(tmp_path / "absent" / "job")
@@ -564,7 +565,7 @@ def test_a_job_has_one_writer(tmp_path):
         for overwrite in (False, True):
             with (
                 jobs.command_noted(None, overwrite),
-                pytest.raises(DataError, match="is running in another process"),
+                refused(DataError, "is running in"),
             ):
                 fit_there(tmp_path / "job")
         assert jobs.is_running(tmp_path / "job")
@@ -572,19 +573,15 @@ def test_a_job_has_one_writer(tmp_path):
 
 
 def test_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
-    def full(path, content):
-        raise DataError("No space left on device.")
-
-    monkeypatch.setattr(jobs, "atomic_write", full)
-    with pytest.warns(IncompleteWarning, match="No space left on device. The fit goes on without its job"):
+    watched_runs.fill_disk(monkeypatch)
+    with warned(IncompleteWarning, "No space left"):
         model = fit_there(tmp_path / "job")
     assert model.posterior_["posterior"].sizes["draw"] == 20
 
 
 def test_snapshots_take_a_small_share_of_the_time(tmp_path, monkeypatch):
     """After one has taken a second, the next waits until that is a twentieth of the time."""
-    clock = iter([0.0, 100.0, 101.0, 120.0, 121.5])
-    monkeypatch.setattr(jobs.time, "monotonic", lambda: next(clock))
+    watched_runs.show_times(monkeypatch, [0.0, 100.0, 101.0, 120.0, 121.5])
     folder = jobs.FitFolder(tmp_path / "job", STAMP, 1)
     folder.write([], [], [], {})
     assert not folder.is_due() and folder.is_due()
@@ -593,19 +590,19 @@ def test_snapshots_take_a_small_share_of_the_time(tmp_path, monkeypatch):
 
 def test_what_cannot_be_continued(tmp_path):
     model = th.EliminationByAspects("unique")
-    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+    with refused(NotFittedError, "has not been"):
         model.continue_fit(10)
     model = fit_there(None)
-    with pytest.raises(ArgumentError, match="draws must be a whole number of 1 or more"):
+    with refused(ArgumentError, "1 or"):
         model.continue_fit(0)
     model.lapse = 0.2
-    with pytest.raises(ArgumentError, match="lapse was changed after the fit"):
+    with refused(ArgumentError, "lapse was changed"):
         model.continue_fit(10)
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
     logit = th.SparseMultinomialLogit(draws=20, tune=20, chains=2, random_seed=1, standardize=False).fit(X, y)
     logit._state_.source.matrix[3] += 1.0
-    with pytest.raises(DataError, match="The data were changed after the fit"):
+    with refused(DataError, "The data were"):
         logit.continue_fit(10)
 
 

@@ -11,8 +11,6 @@ from scipy import special, stats
 
 import thali as th
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.likelihoods import Additive, Elimination
-from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -44,12 +42,17 @@ def names(*always, **sometimes):
 
 
 LATENT = {
-    "buffet": (IndianBuffet(), Elimination(), (1.0, 1.0), None),
-    "buffet, fixed alpha, other weights": (IndianBuffet(), Elimination(unique=False, lapse=0.05), (2.0, 3.0), 0.7),
-    "unique weights with a shape": (IndianBuffet(), Elimination(), (2.0, 0.5), None),
-    "finite": (FiniteFeatures(9), Elimination(), (1.0, 1.0), None),
-    "tree": (PhylogeneticBuffet(TREE), Elimination(), (1.0, 1.0), None),
-    "given": (Given([[1, 0], [1, 1], [0, 1], [0, 0]]), Elimination(), (1.0, 1.0), None),
+    "buffet": (th.priors.IndianBuffet(), th.likelihoods.Elimination(), (1.0, 1.0), None),
+    "buffet, fixed alpha, other weights": (
+        th.priors.IndianBuffet(),
+        th.likelihoods.Elimination(unique=False, lapse=0.05),
+        (2.0, 3.0),
+        0.7,
+    ),
+    "unique weights with a shape": (th.priors.IndianBuffet(), th.likelihoods.Elimination(), (2.0, 0.5), None),
+    "finite": (th.priors.FiniteFeatures(9), th.likelihoods.Elimination(), (1.0, 1.0), None),
+    "tree": (th.priors.PhylogeneticBuffet(TREE), th.likelihoods.Elimination(), (1.0, 1.0), None),
+    "given": (th.priors.Given([[1, 0], [1, 1], [0, 1], [0, 0]]), th.likelihoods.Elimination(), (1.0, 1.0), None),
 }
 
 
@@ -86,7 +89,7 @@ def test_of_choices(name):
 def test_of_similarities():
     data = th.Similarities(th.datasets.numbers().matrix[:5, :5])
     parts = {"weight_prior": (1.5, 8.0), "tempering": False}
-    model = th.LatentFeatureModel(IndianBuffet(), Additive(), **parts)
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(), **parts)
     tree = made_up(model, data, lambda rng: {"constant": rng.gamma(1.5, size=20), "sigma": rng.gamma(2.0, size=20)})
     posterior, log_prior, lp = groups_of(tree)
     assert set(log_prior.data_vars) == {"alpha", "features", "weights", "constant", "sigma"}
@@ -101,7 +104,7 @@ def test_of_similarities():
     np.testing.assert_allclose(log_prior["weights"], expected, rtol=1e-9, atol=1e-12)
     total = sum(log_prior[name].values for name in log_prior.data_vars)
     np.testing.assert_allclose(lp, posterior["log_likelihood"].values + total, rtol=1e-12)
-    fixed = th.LatentFeatureModel(IndianBuffet(), Additive(0.1, constant=False), **parts)
+    fixed = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(0.1, constant=False), **parts)
     tree = made_up(fixed, data, lambda rng: {"constant": np.zeros(20), "sigma": np.full(20, 0.1)})
     assert set(tree["log_prior"].data_vars) == {"alpha", "features", "weights"}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.problems import random_comparisons
+from helpers.sentences import refused
 
 import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, NotFittedError, ThaliWarning
@@ -147,60 +148,60 @@ def test_parameters_as_in_scikit_learn():
     assert parameters["aspects"] == 3
     assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"
     assert model.set_params(alpha=2.0) is model and model.alpha == 2.0
-    with pytest.raises(ArgumentError, match="has no parameter 'beta'; it has aspects"):
+    with refused(ArgumentError, "'beta'"):
         model.set_params(beta=1)
 
 
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ({"lapse": 1.0}, r"lapse .* must lie in \[0, 1\); got 1.0"),
-        ({"lapse": -0.1}, r"lapse .* got -0.1"),
-        ({"lapse": float("nan")}, r"lapse .* got nan"),
-        ({"lapse": "much"}, r"lapse .* got 'much'"),
-        ({"alpha": 0}, "alpha .* must be a finite number above 0; got 0"),
-        ({"alpha": -1.0}, "alpha .* got -1.0"),
-        ({"alpha": float("inf")}, "alpha .* got inf"),
-        ({"aspects": 0}, "number of features must be a whole number of 1 or more; got 0"),
-        ({"aspects": 2.5}, "number of features must be .* got 2.5"),
-        ({"aspects": True}, "aspects must be 'ibp'"),
-        ({"aspects": "some"}, "aspects must be one of 'ibp', 'unique', or a number, .* got 'some'"),
-        ({"aspects": "unique", "unique": False}, "No option has any aspect"),
-        ({"aspects": np.ones((8, 2))}, "has 8 rows but the data have 9 options"),
-        ({"aspects": np.full((9, 2), 0.5)}, "must be a matrix of 0 and 1"),
-        ({"aspects": {**GROUPS, "XY": []}}, "names the option 'XY', which is not in the data"),
-        ({"aspects": {"LBJ": ["politician"]}}, "says nothing about the option 'HW'"),
-        ({"aspects": pd.DataFrame(matrix()[:8], index=list(GROUPS)[:8])}, "has no row for 'SL'"),
-        ({"aspects": pd.DataFrame(matrix(), index=["LBJ", *list(GROUPS)[:8]])}, "more than one row for 'LBJ'"),
-        ({"aspects": {label: [] for label in GROUPS}, "unique": False}, "No option has any aspect"),
-        ({"alpha": 1e90}, "makes the prior expect .* features"),
-        ({"aspects": matrix(), "alpha": 1.0}, "alpha has no meaning for given features"),
-        ({"unique": 3}, "unique must be one of True, False; got 3"),
-        ({"unique": False, "lapse": 0.0}, "lapse must be above 0 with unique=False"),
-        ({"method": "guess"}, "method must be one of 'mcmc', 'laplace', 'maximum-likelihood'; got 'guess'"),
+        ({"lapse": 1.0}, ("lapse", "1.0")),
+        ({"lapse": -0.1}, ("lapse", "-0.1")),
+        ({"lapse": float("nan")}, ("lapse", "got nan")),
+        ({"lapse": "much"}, ("lapse", "'much'")),
+        ({"alpha": 0}, ("alpha", "0")),
+        ({"alpha": -1.0}, ("alpha", "-1.0")),
+        ({"alpha": float("inf")}, ("alpha", "got inf")),
+        ({"aspects": 0}, ("1 or", "0")),
+        ({"aspects": 2.5}, ("number of features", "2.5")),
+        ({"aspects": True}, ("'ibp'",)),
+        ({"aspects": "some"}, ("'ibp'", "'unique'", "'some'")),
+        ({"aspects": "unique", "unique": False}, ("No option has",)),
+        ({"aspects": np.ones((8, 2))}, ("8 rows", "9 options")),
+        ({"aspects": np.full((9, 2), 0.5)}, ("0 and", "1")),
+        ({"aspects": {**GROUPS, "XY": []}}, ("'XY'",)),
+        ({"aspects": {"LBJ": ["politician"]}}, ("'HW'",)),
+        ({"aspects": pd.DataFrame(matrix()[:8], index=list(GROUPS)[:8])}, ("'SL'",)),
+        ({"aspects": pd.DataFrame(matrix(), index=["LBJ", *list(GROUPS)[:8]])}, ("'LBJ'",)),
+        ({"aspects": {label: [] for label in GROUPS}, "unique": False}, ("No option has",)),
+        ({"alpha": 1e90}, ("makes the prior", "features")),
+        ({"aspects": matrix(), "alpha": 1.0}, ("alpha has no",)),
+        ({"unique": 3}, ("3",)),
+        ({"unique": False, "lapse": 0.0}, ("0 with", "unique=False")),
+        ({"method": "guess"}, ("'mcmc'", "'laplace'", "'maximum-likelihood'", "'guess'")),
     ],
 )
 def test_bad_arguments(data, arguments, sentence):
-    with pytest.raises(ArgumentError, match=sentence):
+    with refused(ArgumentError, *sentence):
         th.EliminationByAspects(**arguments).fit(data, **QUICK)
 
 
 @pytest.mark.parametrize(
     "budget, sentence",
     [
-        ({"draws": 0}, "draws must be a whole number of 1 or more; got 0"),
-        ({"draws": 10.5}, "draws must be"),
-        ({"tune": -1}, "tune must be a whole number of 0 or more; got -1"),
-        ({"chains": 0}, "chains must be"),
-        ({"thin": 0}, "thin must be"),
-        ({"cores": 0}, "cores must be"),
-        ({"random_seed": -3}, "random_seed must be .* got -3"),
-        ({"random_seed": 1.5}, "random_seed must be .* got 1.5"),
-        ({"random_seed": "a"}, "random_seed must be .* got 'a'"),
+        ({"draws": 0}, ("1 or", "0")),
+        ({"draws": 10.5}, ("draws must be",)),
+        ({"tune": -1}, ("0 or", "-1")),
+        ({"chains": 0}, ("chains must be",)),
+        ({"thin": 0}, ("thin must be",)),
+        ({"cores": 0}, ("cores must be",)),
+        ({"random_seed": -3}, ("random_seed", "-3")),
+        ({"random_seed": 1.5}, ("random_seed", "1.5")),
+        ({"random_seed": "a"}, ("random_seed", "'a'")),
     ],
 )
 def test_bad_budgets(data, budget, sentence):
-    with pytest.raises(ArgumentError, match=sentence):
+    with refused(ArgumentError, *sentence):
         th.EliminationByAspects().fit(data, **(QUICK | budget))
 
 
@@ -214,7 +215,7 @@ def test_bad_weight_priors(data):
 def test_what_is_no_prior_or_likelihood(data):
     with pytest.raises(ArgumentError, match="'ibp' is neither a prior"):
         th.LatentFeatureModel("ibp", th.likelihoods.Elimination()).fit(data)
-    with pytest.raises(ArgumentError, match="lapse must be above 0 with unique=False"):
+    with refused(ArgumentError, "0 with", "unique=False"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.0, unique=False)).fit(data)
 
 
@@ -241,7 +242,7 @@ def test_the_scale_of_the_weights_does_not_matter(rate):
 
 
 def test_what_is_not_data():
-    with pytest.raises(DataError, match="Group 'tea' must have PairedComparisons, .* or Triplets; got int."):
+    with refused(DataError, "'tea'", "PairedComparisons", "or Triplets; got"):
         th.EliminationByAspects(people=th.people.Groups()).fit({"tea": 1})
 
 
@@ -253,15 +254,15 @@ def test_nothing_before_fit():
 @pytest.mark.parametrize(
     "pairs, sentence",
     [
-        ([("LBJ", "XX")], "Entry 0 names 'XX', which is not an option"),
-        ([("LBJ", "HW"), ("HW", "HW")], "Entry 1 compares 'HW' with itself"),
-        ([("LBJ",)], "Entry 0 .* give pairs"),
-        (["LBJ"], "Entry 0 is 'LBJ'; give pairs"),
+        ([("LBJ", "XX")], ("0 names", "'XX'")),
+        ([("LBJ", "HW"), ("HW", "HW")], ("1 compares", "'HW'")),
+        ([("LBJ",)], ("0", "give pairs")),
+        (["LBJ"], ("0 is", "'LBJ'")),
     ],
 )
 def test_bad_pairs(data, pairs, sentence):
     model = quick(th.EliminationByAspects("unique"), data)
-    with pytest.raises(ArgumentError, match=sentence):
+    with refused(ArgumentError, *sentence):
         model.predict_proba(pairs)
 
 
@@ -294,7 +295,7 @@ def test_without_lapses_contradicting_nested_aspects_never_give_nan(in_plain_pyt
     nested = {"a": ["x"], "b": ["x", "y"], "c": ["z"]}
     model = quick(th.EliminationByAspects(nested, lapse=0.0), data)
     assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
-    with pytest.raises(ArgumentError, match="'a' was chosen over 'b', which these aspects make impossible"):
+    with refused(ArgumentError, "'a'", "'b'"):
         th.EliminationByAspects(nested, lapse=0.0, unique=False).fit(data, **QUICK)
     model = quick(th.EliminationByAspects(nested, unique=False), data)
     assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.interrupted_fits import _experiment, _table, fitted
+from helpers.sentences import refused
 
 import thali as th
 from thali.errors import ArgumentError
@@ -48,5 +49,5 @@ def test_errors_are_the_spread_of_independent_fits(kind):
 def test_errors_need_draws():
     X, y = _table()
     model = th.PlackettLuceRegression(method="map", a=1.0).fit(X, y)
-    with pytest.raises(ArgumentError, match="Only method='gibbs' draws from the posterior"):
+    with refused(ArgumentError, "method='gibbs'"):
         model.predict_proba(X, return_se=True)

@@ -3,11 +3,11 @@
 import json
 import sys
 import types
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
@@ -17,18 +17,20 @@ from thali._model.class_names import PLACES, class_named, name_in_files
 from thali._model.saved import decoded, digest_of, encoded
 from thali.errors import DataError
 
-
+RATED = """
+from typing import NamedTuple
 class Rated(NamedTuple):
-    rating: np.ndarray
-    labels: tuple[str, ...]
+    rating: object
+    labels: tuple
+"""
 
 
 def test_data_of_a_likelihood_of_the_library(monkeypatch):
     """Whose NamedTuple is defined in the library, and has a name for files."""
     module = types.ModuleType("thali.made_up")
-    module.Rated = Rated
+    exec(RATED, vars(module))
+    Rated = module.Rated
     monkeypatch.setitem(sys.modules, "thali.made_up", module)
-    monkeypatch.setattr(Rated, "__module__", "thali.made_up")
     monkeypatch.setitem(class_names.PLACES, "Rated", "thali.made_up:Rated")
     arrays: dict[str, np.ndarray] = {}
     text = encoded(Observed(Rated(np.array([1.0, 2.5]), ("tea", "milk"))), arrays)
@@ -41,7 +43,7 @@ def test_data_of_a_likelihood_of_the_library(monkeypatch):
 def test_a_text_is_as_wide_as_it_is(dtype):
     """Whatever a file says of it."""
     assert decoded({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
-    with pytest.raises(DataError, match="so long that those beside it would fill the memory"):
+    with refused(DataError, "so long that"):
         decoded({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
     numbers = {"array_0": np.arange(3)}
     assert decoded({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
@@ -54,7 +56,7 @@ def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
     assert th.load(tmp_path).weights_.equals(model.weights_)
     assert th.load(str(tmp_path)).fitted_to_ == model.fitted_to_
     (tmp_path / "model.nc").rename(tmp_path / "other.nc")
-    with pytest.raises(DataError, match="is a folder; give the name of a netCDF file that thali wrote"):
+    with refused(DataError, "is a folder;"):
         th.load(tmp_path)
 
 

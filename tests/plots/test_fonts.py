@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from thali._plots.tree import tree as draw
-from thali._trees.tree import Tree
+import thali as th
 from thali.errors import DataWarning
 
 NOWHERE = "\U0010fffd"  # a character for private use that no font has
@@ -20,15 +19,20 @@ def closed(monkeypatch):
     plt.close("all")
 
 
+def find_fonts(monkeypatch, files):
+    """The system has these fonts."""
+    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda: files)
+
+
 def families(text):
     return text.get_fontfamily()
 
 
 def test_a_font_that_has_the_characters_takes_over():
-    tree = Tree.from_groups({"Ωρα": ["tea", "молоко"], "warm": ["coffee", "water"]})
+    tree = th.Tree.from_groups({"Ωρα": ["tea", "молоко"], "warm": ["coffee", "water"]})
     with plt.rc_context({"font.family": ["cmss10"]}), warnings.catch_warnings():
         warnings.simplefilter("error")
-        ax = draw(tree)
+        ax = th.plots.tree(tree)
         texts = {text.get_text(): text for text in (*ax.get_yticklabels(), *ax.texts)}
         ax.figure.canvas.draw()
     assert families(texts["tea"]) == ["cmss10"] and families(texts["warm"]) == ["cmss10"]
@@ -37,12 +41,12 @@ def test_a_font_that_has_the_characters_takes_over():
 
 
 def test_what_no_font_has_is_a_box_and_said_once():
-    tree = Tree.from_groups({f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]})
+    tree = th.Tree.from_groups({f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]})
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        ax = draw(tree)
+        ax = th.plots.tree(tree)
         ax.figure.canvas.draw()
-        draw(tree)  # another picture with the same characters
+        th.plots.tree(tree)  # another picture with the same characters
     (sentence,) = [str(each.message) for each in said]
     assert sentence.startswith(f"No installed font has some characters of the labels ({NOWHERE}), so that pictures")
     assert issubclass(said[0].category, DataWarning)
@@ -56,9 +60,9 @@ def test_what_no_font_has_is_a_box_and_said_once():
 )
 def test_the_sentence_names_a_font(letter, font, monkeypatch):
     monkeypatch.setattr("thali._plots._fonts._characters", lambda path: frozenset(map(chr, range(128))) | {"□"})
-    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", list)
+    find_fonts(monkeypatch, [])
     with pytest.warns(DataWarning, match="No installed font") as said:
-        ax = draw(Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]}))
+        ax = th.plots.tree(th.Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]}))
     assert f"({letter}), so that pictures show boxes in their place; install {font}" in str(said[0].message)
     assert ax.get_yticklabels()[0].get_text() == "tea □"
 
@@ -69,11 +73,11 @@ def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch):
     listed = font_manager.fontManager.ttflist
     hidden = {font.fname for font in listed if "Ω" in characters(font.fname)}
     monkeypatch.setattr(font_manager.fontManager, "ttflist", [font for font in listed if font.fname not in hidden])
-    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: sorted(hidden))
+    find_fonts(monkeypatch, sorted(hidden))
     font_manager.fontManager._findfont_cached.cache_clear()
     with plt.rc_context({"font.family": ["cmss10"]}), warnings.catch_warnings():
         warnings.simplefilter("error")
-        ax = draw(Tree.from_groups({"a": ["tea Ω", "milk"], "b": ["coffee", "water"]}))
+        ax = th.plots.tree(th.Tree.from_groups({"a": ["tea Ω", "milk"], "b": ["coffee", "water"]}))
     assert len(families(ax.get_yticklabels()[0])) > 1
 
 
@@ -85,4 +89,4 @@ def characters(path):
 
 def test_ascii_labels_cost_nothing(monkeypatch):
     monkeypatch.setattr("thali._plots._fonts._fallbacks", None)
-    assert np.all([families(text) for text in draw(Tree.star("ab")).get_yticklabels()])
+    assert np.all([families(text) for text in th.plots.tree(th.Tree.star("ab")).get_yticklabels()])

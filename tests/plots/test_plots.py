@@ -13,19 +13,18 @@ from helpers.drawn_pictures import CELEBRITIES, LONG, MULTIMODAL, assert_readabl
 from helpers.posterior_cases import chain, comparisons
 from matplotlib import pyplot as plt
 
+import thali as th
 from thali import plots
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.answers.features import features_table
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.likelihoods.elimination import Elimination
-from thali._data.pairs import PairedComparisons
 from thali._plots._style import short, whole_ticks
 
 
 def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
     data = comparisons(n_options, labels=labels, share=share)
     drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
-    tree = to_datatree(drawn, data, Elimination(0.01, unique), learned_alpha=learned_alpha)
+    tree = to_datatree(drawn, data, th.likelihoods.Elimination(0.01, unique), learned_alpha=learned_alpha)
     return types.SimpleNamespace(posterior_=tree, quantities=lambda: answers_of(tree).quantities(tree))
 
 
@@ -175,10 +174,10 @@ def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celeb
 
 def test_the_worst_pairs_are_named_by_standardised_misfit():
     rng = np.random.default_rng(3)
-    data = PairedComparisons(rng.integers(1, 20, (6, 6)) * (1 - np.eye(6)), labels=list("abcdef"))
+    data = th.PairedComparisons(rng.integers(1, 20, (6, 6)) * (1 - np.eye(6)), labels=list("abcdef"))
     drawn = chain(6, draws=20, mean_features=0.0)
     drawn = dataclasses.replace(drawn, unique_weights=drawn.unique_weights * 5.0 ** np.arange(6))
-    tree = to_datatree([drawn], data, Elimination(0.01), learned_alpha=True)
+    tree = to_datatree([drawn], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
     predicted = tree["posterior"].to_dataset()["choice_probability"].mean(("chain", "draw")).values
     n = data.wins + data.losses
     misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
@@ -192,8 +191,8 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
 def test_of_very_many_pairs_the_most_compared_are_shown():
     counts = np.triu(np.full((70, 70), 9), 1) + np.tril(np.ones((70, 70)), -1)
     counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
-    data = PairedComparisons(counts)
-    tree = to_datatree([chain(70, draws=5)], data, Elimination(0.01), learned_alpha=True)
+    data = th.PairedComparisons(counts)
+    tree = to_datatree([chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
     ax = plots.choice_probabilities(types.SimpleNamespace(posterior_=tree))
     observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
     assert len(observed) == 2000

@@ -4,13 +4,12 @@ import matplotlib
 import numpy as np
 import pytest
 from helpers.drawn_pictures import assert_apart, assert_readable, drawn_texts
+from helpers.sentences import said
 from helpers.tree_cases import CELEBRITIES, caterpillar, random_linkage
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
 
 import thali as th
-from thali._plots.tree import tree as draw
-from thali._trees.tree import Tree
 from thali.errors import ArgumentError
 
 NINE = """\
@@ -38,15 +37,15 @@ SINGLE = """\
 
 def mixed():
     text = "(((a:.34,b:.34)a_name_that_is_too_long:.19,(c:.53,e:.53):0)x:.47,(d:.001,'two\nlines':.001):.999);"
-    tree = Tree.from_newick(text)
+    tree = th.Tree.from_newick(text)
     return tree.for_labels(["a", "b", "c", "d", "e", "two\nlines"])
 
 
 def test_text():
-    assert str(Tree.from_groups(CELEBRITIES)) == NINE
+    assert str(th.Tree.from_groups(CELEBRITIES)) == NINE
     assert str(mixed()) == MIXED
-    assert str(Tree.from_groups({"all": ["a", "b"]}, leaf_length=0.25)) == SINGLE
-    assert str(Tree.star("ab")) == f"+{'-' * 50} a\n`{'-' * 50} b"
+    assert str(th.Tree.from_groups({"all": ["a", "b"]}, leaf_length=0.25)) == SINGLE
+    assert str(th.Tree.star("ab")) == f"+{'-' * 50} a\n`{'-' * 50} b"
 
 
 @pytest.mark.parametrize("n", [4, 40, 200])
@@ -60,8 +59,8 @@ def test_text_is_to_scale(n):
 
 
 def test_repr():
-    assert repr(Tree.from_groups(CELEBRITIES)) == "Tree(9 leaves, 3 clades, total length 3.6)"
-    assert repr(Tree.from_newick("((a:1,b:1):1);")) == "Tree(2 leaves, 1 clade, total length 1.5)"
+    said(repr(th.Tree.from_groups(CELEBRITIES)), "9 leaves", "3 clades", "3.6")
+    said(repr(th.Tree.from_newick("((a:1,b:1):1);")), "2 leaves", "1 clade", "1.5")
 
 
 NAMES = ("ab", "$_{5", "a b c d", "efghi", "g h")
@@ -69,7 +68,7 @@ LONG = "a name much too long for its edge"
 
 
 def named():
-    return Tree.from_newick(
+    return th.Tree.from_newick(
         "(((a:.1,b:.1)ab:.2,(c:.2,d:.2)$_{5:.1)'a b c d':.7,((e:.3,f:.3)'a name much too long for its edge':.3,"
         "(g:.5,h:.5,i:.5)'g\nh':.1)efghi:.4);"
     )
@@ -77,31 +76,31 @@ def named():
 
 GAP = {"one": "a", "upper": "ab", "lower": "ab"}
 CASES = {
-    "four": lambda: Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "$_{5 now and $10 later"]}),
-    "nine": lambda: Tree.from_groups(CELEBRITIES),
+    "four": lambda: th.Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "$_{5 now and $10 later"]}),
+    "nine": lambda: th.Tree.from_groups(CELEBRITIES),
     "forty": lambda: random_linkage(40),
     "forty long names": lambda: random_linkage(40, "a rather long name, that of option {}, and it goes on"),
     "two hundred": lambda: random_linkage(200),
-    "two": lambda: Tree.from_newick("((a:1,b:1)both:3);"),
+    "two": lambda: th.Tree.from_newick("((a:1,b:1)both:3);"),
     "named": named,
     "mixed": mixed,
-    "names that nearly fit": lambda: Tree.from_groups(
+    "names that nearly fit": lambda: th.Tree.from_groups(
         {
             f"{k} {'x' * length}": [f"{k} {member} {'y' * 28}" for member in range(2)]
             for k, length in enumerate(range(26, 42))
         },
         0.5,
     ),
-    "two names for one gap": lambda: Tree.from_groups(
+    "two names for one gap": lambda: th.Tree.from_groups(
         {
             f"{name} {k}": [f"{k}{name}{member}" for member in members]
             for k in range(54)
             for name, members in GAP.items()
         }
     ),
-    "crowded names": lambda: Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}),
-    "caterpillar": lambda: Tree.from_newick(caterpillar(200)[0]),
-    "large caterpillar": lambda: Tree.from_newick(caterpillar(800)[0]),
+    "crowded names": lambda: th.Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}),
+    "caterpillar": lambda: th.Tree.from_newick(caterpillar(200)[0]),
+    "large caterpillar": lambda: th.Tree.from_newick(caterpillar(800)[0]),
 }
 
 
@@ -114,7 +113,7 @@ def lines_of(ax):
 @pytest.mark.first(4)
 @pytest.mark.parametrize("case", CASES)
 def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(case, monkeypatch):
-    ax = draw(CASES[case]())
+    ax = th.plots.tree(CASES[case]())
     assert_readable(ax, monkeypatch, smallest=6)
     assert_no_line_runs_through_a_text(ax, monkeypatch)
 
@@ -122,7 +121,7 @@ def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(cas
 def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypatch):
     _, ax = plt.subplots(figsize=(5, 3))
     groups = {f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)}
-    draw(Tree.from_groups(groups, 0.3), ax)
+    th.plots.tree(th.Tree.from_groups(groups, 0.3), ax)
     assert "group 5" in {text.get_text() for text in ax.texts}
     assert 10 < len(ax.get_yticklabels()) < 30
     assert_apart(drawn_texts(ax.figure, monkeypatch))
@@ -142,7 +141,7 @@ def assert_no_line_runs_through_a_text(ax, monkeypatch):
 @pytest.mark.parametrize("case", [case for case in CASES if "caterpillar" not in case])
 def test_lines_are_the_edges(case):
     tree = CASES[case]()
-    ax = draw(tree)
+    ax = th.plots.tree(tree)
     lines = lines_of(ax)
     edges = lines[: len(tree.parents) - 1]
     np.testing.assert_array_equal(edges[:, 0, 0], tree.depths[tree.parents[:-1]])
@@ -165,17 +164,17 @@ def test_lines_are_the_edges(case):
 
 
 def test_names_stand_where_there_is_room():
-    ax = draw(named())
+    ax = th.plots.tree(named())
     assert {text.get_text() for text in ax.texts} == {*NAMES, LONG}
     leaders = [text.get_text() for text in ax.texts if text.arrow_patch.get_visible()]
     assert leaders == [LONG]
     assert not any(text.get_parse_math() for text in (*ax.texts, *ax.get_yticklabels()))
-    assert {text.get_text() for text in draw(Tree.from_groups(CELEBRITIES)).texts} == {*CELEBRITIES}
+    assert {text.get_text() for text in th.plots.tree(th.Tree.from_groups(CELEBRITIES)).texts} == {*CELEBRITIES}
 
 
 @pytest.mark.long
 def test_very_many_leaves_have_some_labels_in_their_rows():
-    ax = draw(CASES["large caterpillar"]())
+    ax = th.plots.tree(CASES["large caterpillar"]())
     rows = ax.get_yticks().astype(int)
     assert 100 < len(rows) < 400
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"x{row}" for row in rows]
@@ -184,7 +183,7 @@ def test_very_many_leaves_have_some_labels_in_their_rows():
 def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
     before = dict(matplotlib.rcParams)
     figure, axes = plt.subplots(1, 2)
-    tree = Tree.from_groups(CELEBRITIES)
+    tree = th.Tree.from_groups(CELEBRITIES)
     assert tree.plot(axes[1]) is axes[1]
     assert not axes[0].has_data()
     assert plt.get_fignums() == [figure.number]
@@ -193,19 +192,19 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
 
 
 def test_a_short_edge_keeps_its_name_and_too_many_have_none():
-    few = draw(Tree.from_groups(CELEBRITIES, 0.97))
+    few = th.plots.tree(th.Tree.from_groups(CELEBRITIES, 0.97))
     assert {text.get_text() for text in few.texts} == {*CELEBRITIES}
     assert all(text.arrow_patch.get_visible() for text in few.texts)
-    assert not draw(Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(13)}, 0.97)).texts
+    assert not th.plots.tree(th.Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(13)}, 0.97)).texts
 
 
 def test_a_model_is_drawn_as_the_tree_it_was_given():
-    tree = Tree.from_groups(CELEBRITIES)
+    tree = th.Tree.from_groups(CELEBRITIES)
     for model in (th.EliminationByAspects(tree), th.LatentFeatureModel(th.priors.PhylogeneticBuffet(tree), None)):
-        np.testing.assert_array_equal(lines_of(draw(model)), lines_of(draw(tree)))
+        np.testing.assert_array_equal(lines_of(th.plots.tree(model)), lines_of(th.plots.tree(tree)))
     for other, found in (
         (th.EliminationByAspects(), "plots.tree draws a Tree, and this model was given none"),
         ("tree", "plots.tree draws a Tree; got str."),
     ):
         with pytest.raises(ArgumentError, match=found):
-            draw(other)
+            th.plots.tree(other)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from helpers.patience import PATIENCE
-from helpers.places import HELPERS
+from helpers.places import TESTS
 
 # Run in a process of its own, which ends with a traceback on stderr if a single read takes 20 s.
 READS = """
@@ -84,7 +84,7 @@ print(json.dumps(counts))
 
 
 def reads(place, kind, flips, blocks):
-    words = json.dumps([str(place), kind, flips, blocks, 1, [str(HELPERS)]])
+    words = json.dumps([str(place), kind, flips, blocks, 1, [str(TESTS)]])
     done = subprocess.run([sys.executable, "-c", READS, words], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)

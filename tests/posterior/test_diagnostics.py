@@ -113,4 +113,4 @@ def test_lengths_of_the_transform_are_those_of_scipy():
     from scipy.fftpack import next_fast_len
 
     lengths = [*range(1, 3000), 64_000, 100_003, 128_001]
-    assert [summary._fast_length(n) for n in lengths] == [next_fast_len(n) for n in lengths]
+    assert [summary.find_fast_length(n) for n in lengths] == [next_fast_len(n) for n in lengths]

@@ -21,12 +21,13 @@ from helpers.posterior_cases import (
     summarise,
     tree_of,
 )
+from helpers.sentences import refused
 from scipy.special import betaln
 from scipy.stats import binom
 
+import thali as th
 from thali._aspects.answers.features import features_table
 from thali._aspects.draws.tree import pair_index
-from thali._data.pairs import PairedComparisons
 from thali._inference.files import seal
 from thali._posterior.store import appended, load, save
 from thali.errors import DataError
@@ -119,7 +120,7 @@ def test_log_likelihoods_have_the_binomial_coefficients(small):
 
 def test_fractional_counts_have_a_coefficient_too(small):
     chains, data, tree = small
-    halved = PairedComparisons(data.counts / 2, weights=True)
+    halved = th.PairedComparisons(data.counts / 2, weights=True)
     pointwise = tree_of(chains, halved)["log_likelihood"]["wins"]
     n, x = (halved.wins + halved.losses), halved.wins
     coefficients = -np.log(n + 1) - betaln(x + 1, n - x + 1)
@@ -133,7 +134,7 @@ def test_no_lapse_and_a_certain_choice_give_no_nan():
     """Option 1 has nothing that option 0 lacks, and was never chosen over it."""
     certain = chain(2, draws=3, mean_features=0.0)
     certain = dataclasses.replace(certain, unique_weights=np.tile([1.0, 0.0], (3, 1)))
-    data = PairedComparisons(np.array([[0, 9], [0, 0]]))
+    data = th.PairedComparisons(np.array([[0, 9], [0, 0]]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tree = tree_of([certain], data, lapse=0.0)
@@ -142,7 +143,7 @@ def test_no_lapse_and_a_certain_choice_give_no_nan():
 
 def test_tiny_reverse_probabilities_keep_their_digits():
     chosen = dataclasses.replace(chain(2, draws=1, mean_features=0.0), unique_weights=np.array([[1.0, 1e-30]]))
-    data = PairedComparisons(np.array([[0, 9], [1, 0]]))
+    data = th.PairedComparisons(np.array([[0, 9], [1, 0]]))
     pointwise = tree_of([chosen], data, lapse=0.0)["log_likelihood"]["wins"]
     np.testing.assert_allclose(pointwise, math.log(1e-30) + math.log(10), rtol=1e-12)
 
@@ -247,12 +248,12 @@ def test_bad_files_to_load(tmp_path):
         load(tmp_path / "absent.nc")
     for content in (b"", b"a,b\n1,2\n", b"\x89HDF\r\n\x1a\n" + bytes(100)):
         (tmp_path / "text.nc").write_bytes(content)
-        with pytest.raises(DataError, match="is damaged, or thali did not write it.*verify=False"):
+        with refused(DataError, "is damaged, or", "verify=False"):
             load(tmp_path / "text.nc")
-        with pytest.raises(DataError, match="not a posterior that thali wrote"):
+        with refused(DataError, "not a posterior"):
             load(tmp_path / "text.nc", verify=False)
     xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    with pytest.raises(DataError, match="netCDF file, but not a posterior that thali wrote"):
+    with refused(DataError, "netCDF file, but"):
         load(tmp_path / "other.nc", verify=False)
     with pytest.raises(DataError, match="not a regular file"):
         load(os.devnull)
@@ -386,5 +387,5 @@ def test_a_file_of_a_newer_thali_is_refused(small, tmp_path):
     newer = small[2].copy()
     newer.attrs = {**newer.attrs, "thali_schema": 99, "creation_library_version": "9.9"}
     save(newer, tmp_path / "posterior.nc")
-    with pytest.raises(DataError, match=r"written by thali 9\.9.*update thali"):
+    with refused(DataError, "9.9", "update thali"):
         load(tmp_path / "posterior.nc")

@@ -149,7 +149,7 @@ class KernelCache(NullCache):
             except FileNotFoundError:
                 continue
             except OSError as error:
-                _warn(f"Compiled code in '{folder.path}' cannot be read: {error.strerror}. It is compiled again.")
+                warn_once(f"Compiled code in '{folder.path}' cannot be read: {error.strerror}. It is compiled again.")
                 continue
             except Exception:  # a damaged pickle can fail in any way
                 self._refuse(folder, name)
@@ -158,7 +158,7 @@ class KernelCache(NullCache):
             USED.add(folder.target)
             return result
         if shipped().reason:
-            _warn(
+            warn_once(
                 f"The compiled code that came with thali is not used, because {shipped().reason}; it is compiled here."
             )
         return None
@@ -172,27 +172,29 @@ class KernelCache(NullCache):
         try:
             folder.write(self._entry_of(sig), lean(cres))
         except OSError as error:
-            _warn(
+            warn_once(
                 f"Compiled code cannot be kept in '{folder.path}': {error.strerror}. Each process compiles again until "
                 "there is room, or until NUMBA_CACHE_DIR is another folder."
             )
 
     def _entry_of(self, sig: Any) -> str:
-        return f"{self._name}.{hashlib.sha256(_told(sig).encode()).hexdigest()[:16]}"
+        return f"{self._name}.{hashlib.sha256(spell_types(sig).encode()).hexdigest()[:16]}"
 
     def _refuse(self, folder: Folder, name: str) -> None:
         """Say that an entry is not used, and remove it from our own folder."""
         if not folder.is_ours:
-            _warn(f"Damaged compiled code that came with thali, in '{folder.path}', is not used; it is compiled again.")
+            warn_once(
+                f"Damaged compiled code that came with thali, in '{folder.path}', is not used; it is compiled again."
+            )
             return
         with suppress(OSError):
             folder.file(name).unlink()
-        _warn(f"Damaged compiled code in '{folder.path}' was removed and is compiled again.")
+        warn_once(f"Damaged compiled code in '{folder.path}' was removed and is compiled again.")
 
 
-def _told(types: Any) -> str:
+def spell_types(types: Any) -> str:
     """Types of arguments as text, with the names of fields in their order, which Numba's text of a tuple lacks."""
-    inside = [f"{getattr(each, 'fields', ())!r} {_told(each)}" for each in types if isinstance(each, BaseTuple)]
+    inside = [f"{getattr(each, 'fields', ())!r} {spell_types(each)}" for each in types if isinstance(each, BaseTuple)]
     return f"{types!r} {inside}" if inside else repr(types)
 
 
@@ -248,14 +250,14 @@ def usable_folder() -> Folder | None:
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            _warn(
+            warn_once(
                 f"There is no folder to keep compiled code in, because '{folder.path}' cannot be made "
                 f"({error.strerror}), so each process compiles again; set NUMBA_CACHE_DIR to a folder of your own."
             )
             return None
     reason = refusal(str(folder.path))
     if reason:
-        _warn(
+        warn_once(
             f"Compiled code is not kept in '{folder.path}', because {reason} and could make your programs run other "
             "code; each process compiles again until NUMBA_CACHE_DIR is a folder to which only you may write."
         )
@@ -312,7 +314,7 @@ def shipped() -> Shipped:
 
 
 @functools.cache  # once a process
-def _warn(message: str) -> None:
+def warn_once(message: str) -> None:
     warnings.warn(message, IncompleteWarning, stacklevel=2)
 
 

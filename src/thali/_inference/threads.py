@@ -67,7 +67,7 @@ def _run(function: Callable[..., Any], tasks: dict[int, Any], cores: int | None)
     backend, set_by_user = get_active_backend()
     if cores is None and set_by_user is None and backend.default_n_jobs == 1:  # of a cluster: all of it
         cores = cpu_count()
-    jobs = [delayed(_numbered)(function, number, task) for number, task in tasks.items()]
+    jobs = [delayed(run_numbered)(function, number, task) for number, task in tasks.items()]
     settings: dict[str, Any] = {"n_jobs": cores, "batch_size": 1}
     parallel = partial(Parallel, **settings)
     if backend.supports_return_generator:
@@ -80,7 +80,7 @@ def _run(function: Callable[..., Any], tasks: dict[int, Any], cores: int | None)
         yield from parallel()(jobs[start : start + together])
 
 
-def _numbered(function: Callable[..., Any], number: int, task: Any) -> tuple[int, Any]:
+def run_numbered(function: Callable[..., Any], number: int, task: Any) -> tuple[int, Any]:
     return number, function(task)
 
 

@@ -145,13 +145,13 @@ def _ess(chains: np.ndarray) -> np.ndarray:
 def _autocovariance(chains: np.ndarray) -> np.ndarray:
     """At every lag, by Fourier transform."""
     n = chains.shape[2]
-    size = _fast_length(2 * n)
+    size = find_fast_length(2 * n)
     spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=size, axis=2)
     spectrum *= np.conjugate(spectrum)
     return np.fft.irfft(spectrum, n=size, axis=2)[:, :, :n] / n
 
 
-def _fast_length(least: int) -> int:
+def find_fast_length(least: int) -> int:
     """The smallest product of powers of 2, 3 and 5 that is no smaller."""
     best = 2 ** (least - 1).bit_length()
     five = 1

@@ -3,25 +3,14 @@
 import os
 
 import pytest
+from helpers import app_runs
 from starlette.testclient import TestClient
 
-from thali._surfaces.app import child, runs
+from thali._surfaces.app import child
 from thali._surfaces.app.server import application
 from thali._surfaces.app.studies import Studies
 
 SECRET = "a-key-of-the-tests"
-
-
-class Ended:
-    """A child that has ended."""
-
-    pid = 0
-
-    def poll(self):
-        return 0
-
-    def wait(self, timeout=None):
-        return 0
 
 
 @pytest.fixture
@@ -36,22 +25,21 @@ def children_here(monkeypatch):
             study.write(f"{name}.end", child.carried_out(name, child.DO[name], study, 1))
         finally:
             os.chdir(here)
-        self._children[study.name, name] = Ended()
-        return Ended()
+        return app_runs.Ended()
 
-    monkeypatch.setattr(runs.Runs, "_begin", begin)
+    app_runs.begin_by(monkeypatch, begin)
 
 
 @pytest.fixture
 def childless(monkeypatch):
     """Children end before they do anything."""
-    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: Ended())
+    app_runs.begin_by(monkeypatch, lambda self, study, name: app_runs.Ended())
 
 
 @pytest.fixture
 def nothing_begins(monkeypatch):
     """A function after which whatever is asked for waits."""
-    return lambda: monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    return lambda: app_runs.begin_by(monkeypatch, lambda self, study, name: None)
 
 
 class Client(TestClient):

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import chromium
+from helpers import chromium, watched_runs
 from helpers.patience import PATIENCE
 from test_who_answered import trials
 
@@ -103,11 +103,11 @@ class User:
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("dialog", self._answer)
+        self.page.on("dialog", self.answer)
         self.page.goto(server.address)
         self.page.locator(".drop").wait_for()
 
-    def _answer(self, dialog):
+    def answer(self, dialog):
         if dialog.type != "confirm":
             self.said.append(dialog.message)
         dialog.accept()
@@ -335,7 +335,7 @@ def test_the_whole_path(user, name, content, options):
 @pytest.mark.long
 def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     """Table, picture and other priors, of chains as short as they can be."""
-    monkeypatch.setattr("thali._comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    watched_runs.shorten_evidence(monkeypatch)
     user.drop("drinks.csv", PAIRS)
     user.ask()
     user.page.get_by_label("Method").select_option("maximum-likelihood")

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import app_runs
 from helpers.patience import PATIENCE
+from helpers.sentences import said, says
 
 from thali._surfaces.app import child, runs, start
 from thali._surfaces.app.guard import MAX_CONNECTIONS
@@ -64,10 +66,7 @@ def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
         "import sys; from thali._surfaces.app import child; child.MEMORY_TO_READ = 1 << 28; child.main(*sys.argv[1:])"
     )
     subprocess.run([sys.executable, "-c", limited, READ, str(study.path), "1"], timeout=PATIENCE, check=True)
-    assert (
-        study.read("read.end")["message"]
-        == "The table needs too much memory; leave out the columns that the model does not need."
-    )
+    said(study.read("read.end")["message"], "The table needs")
 
 
 @pytest.mark.long
@@ -85,9 +84,9 @@ def test_a_child_that_dies_says_why(client, monkeypatch):
         (study.path / f"{name}.log").write_text("Traceback\nImportError: planted\n")
         return subprocess.Popen(["true"])
 
-    monkeypatch.setattr(Runs, "_begin", dies)
+    app_runs.begin_by(monkeypatch, dies)
     page = client.page(client.drop("table.csv", b"winner,loser\na,b\n"))
-    assert "The table could not be read: ImportError: planted" in page
+    says(page, "ImportError")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script as a browser")
@@ -115,7 +114,7 @@ def test_the_key_is_in_no_list_of_processes(tmp_path):
 
 
 def test_the_page_for_the_browser_is_for_its_owner(tmp_path):
-    page = start._page_that_leads_to("http://127.0.0.1:1/#key=x", tmp_path)
+    page = start.write_start_page("http://127.0.0.1:1/#key=x", tmp_path)
     assert page == (tmp_path / "open.html").as_uri()
     if sys.platform != "win32":
         assert (tmp_path / "open.html").stat().st_mode & 0o777 == 0o600
@@ -172,7 +171,7 @@ def stopped_after(folder, seconds):
     study = study_to_fit(folder)
     children = Runs(Studies(folder), slots=1)
     children.queue(study, FIT)
-    child = children._children[study.name, FIT]
+    child = children.children[study.name, FIT]
     waited_for((study.path / "fit.process.json").exists)
     time.sleep(seconds)
     children.stop(study, FIT)
@@ -190,10 +189,13 @@ def stopped_after(folder, seconds):
 def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is_reported):
     """Of a job that holds tuning alone there is nothing to report, and the fit was stopped, not refused."""
     reported = []
-    monkeypatch.setattr(child, "read_index", lambda folder: index)
-    monkeypatch.setattr(child, "_fit", lambda *given: reported.append(given))
+    app_runs.claim_index(monkeypatch, index)
+    app_runs.fit_by(monkeypatch, lambda *given: reported.append(given))
+    monkeypatch.chdir(tmp_path)
+    study = Studies(tmp_path).new("x", dataset="celebrities")
+    study.write(FIT, ASKED)
     with pytest.raises(KeyboardInterrupt):
-        child.stopped(Studies(tmp_path).new("x", dataset="celebrities"), Terminal(PYTHON), 1)
+        child.stopped(study, Terminal(PYTHON), 1)
     assert bool(reported) == is_reported
 
 
@@ -205,7 +207,7 @@ def test_what_was_drawn_before_a_stop_is_shown(tmp_path):
     children.queue(study, FIT)
     waited_for((study.path / FIT / "job" / "job.json").exists)
     children.stop(study, FIT)
-    children._children[study.name, FIT].wait(PATIENCE)
+    children.children[study.name, FIT].wait(PATIENCE)
     assert study.read("fit.end")["code"] == 130
     assert (study.path / FIT / "report.html").exists()
 
@@ -247,9 +249,9 @@ def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        said = [server.stdout.readline() for _ in range(4)]
-        port = int(re.search(r"http://0\.0\.0\.0:(\d+)/\n", said[2])[1])
-        password = said[3].removeprefix("password: ").strip()
+        sentence = [server.stdout.readline() for _ in range(4)]
+        port = int(re.search(r"http://0\.0\.0\.0:(\d+)/\n", sentence[2])[1])
+        password = sentence[3].removeprefix("password: ").strip()
         for place in {"127.0.0.1", own_address() or "127.0.0.1"}:
             found = [asked((place, port), *how) for how in (("",), ("x",), (password, "evil.example"), (password,))]
             assert found == [401, 401, 421, 200]
@@ -269,9 +271,9 @@ def test_half_sent_requests_are_closed(tmp_path):
         waiting = [socket.create_connection((place, int(port)), PATIENCE) for _ in range(300)]
         for each in waiting:
             each.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
-        said = [each.recv(1000) for each in waiting]
-        refused = [each for each in said if each.startswith(b"HTTP/1.1 503 ")]
-        left = [each for each in said if each not in (b"", *refused)]
+        sentence = [each.recv(1000) for each in waiting]
+        refused = [each for each in sentence if each.startswith(b"HTTP/1.1 503 ")]
+        left = [each for each in sentence if each not in (b"", *refused)]
         print(f"{len(waiting)} half-sent requests, {len(refused)} refused, {len(left)} not closed")
         assert not left and len(refused) == 300 - MAX_CONNECTIONS and asked((place, int(port)), key) == 200
         for each in waiting:

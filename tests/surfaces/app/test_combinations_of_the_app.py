@@ -2,10 +2,10 @@
 
 import pytest
 from helpers.combinations import MODELS, TABLES, Combination, is_quick_as_python
+from helpers.compiled_code import run_as_python
 from helpers.pages import Page
 from helpers.stories import short_options
 
-from thali._compile import jit
 from thali._surfaces.app.studies import FIT
 from thali._surfaces.cli.models import TYPED
 
@@ -29,7 +29,7 @@ def case(combination):
 def test_the_app_finds_what_the_command_line_finds(combination, client, children_here, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if is_quick_as_python(combination):
-        monkeypatch.setattr(jit, "_is_disabled", lambda: True)
+        run_as_python(monkeypatch)
     table, (name, _, method) = TABLES[combination.table], combination.model.partition(" ")
     table.make().to_csv("table.csv", index=False)
     typed = short_options(SPECS[name].options_of(method))

@@ -1,9 +1,13 @@
 """Which models are compared: those with a tick; how long it may take, and what groups are offered besides."""
 
+import html
+import json
 import re
 
 import pytest
+from helpers import app_runs
 from helpers.pages import Page
+from helpers.sentences import said, says
 from test_who_answered import EXPERIMENT, trials
 
 from thali._data.kinds import (
@@ -17,7 +21,7 @@ from thali._data.kinds import (
     TRIPLET_GROUPS,
     TRIPLETS,
 )
-from thali._surfaces.app import comparisons, pages, runs
+from thali._surfaces.app import comparisons, runs
 from thali._surfaces.app.comparisons import candidates, ticked
 from thali._surfaces.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
 from thali._surfaces.cli.naming_models import parse_models
@@ -85,35 +89,42 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
     weighed = client.page(f"{address}/evidence")
     assert boxes(weighed, "evidence")[1] == ["Bradley-Terry-Luce", "shared aspects", "three shared aspects"]
     assert 'name="sensitivity" value="yes">' in weighed, "other priors take a few times as long"
-    assert "2 models, 6 fits: how long they take is not known before." in Page(page).text
-    assert client.go(f"{address}/compare", models="") == "“Models” must have a tick at one model or more; got none."
+    says(Page(page).text, "2 models", "6 fits")
+    said(client.go(f"{address}/compare", models=""), "“Models”", "got none")
     found = client.post(f"/api{address}/evidence", json={"models": "unheard of"})
     assert found.status_code == 400 and found.json()["fields"] == ["models"]
     (study,) = client.studies.all()
     assert study.read(COMPARE) == study.read(EVIDENCE) == {}
 
 
+def estimates(client, study):
+    """What the page of comparisons says of none, one, two, ... models that are ticked."""
+    (texts,) = re.findall(r'data-estimates="(.*?)"', client.page(f"/study/{study.name}/compare"))
+    return json.loads(html.unescape(texts))
+
+
 @pytest.mark.fit
-@pytest.mark.parametrize(
-    ("typed", "took", "said"),
-    [
-        ({}, 20.0, "3 models, 9 fits: about 3 minutes, if each takes as long as the fit of this study; "),
-        ({"method": "mcmc"}, 20.0, "3 models, 9 fits: about 3 minutes, if"),
-        ({"method": "laplace"}, 20.0, "3 models, 9 fits: how long they take is not known before."),
-        ({}, None, "3 models, 9 fits: how long they take is not known before."),
-    ],
-)
-def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here, typed, took, said):
-    client.drop("drinks.csv", DRINKS)
+def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here):
+    client.go(f"{client.drop('drinks.csv', DRINKS)}/fit", **ML)
     (study,) = client.studies.all()
-    study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
-    if took is not None:
-        study.write(TOOK, {"seconds": took})
-    found = pages._estimates(study, False)
-    assert found[3].startswith(said) and found[0] == "No model is ticked." and len(found) == 5
+    asked = study.read(FIT)
+    for typed, took, fact in (
+        ({}, 20.0, "about 3 minutes"),
+        ({"method": "mcmc"}, 20.0, "about 3 minutes"),
+        ({"method": "laplace"}, 20.0, "is not known"),
+        ({}, None, "is not known"),
+    ):
+        study.write(FIT, asked | {"typed": typed})
+        study.write(TOOK, {} if took is None else {"seconds": took})
+        found = estimates(client, study)
+        says(found[3], "3 models", "9 fits", fact)
+        assert found[0] == "No model is ticked." and len(found) == 5
     study.write(TOOK_TO_COMPARE, {"seconds": 60.0, "models": 2})
-    after = pages._estimates(study, True)
-    assert after[3].startswith("3 models, 9 fits: about 2 minutes, if each model takes as long as in the last")
+    study.write(f"{COMPARE}.end", {"code": 0})
+    study.write(COMPARE, {"models": []})
+    (study.path / COMPARE).mkdir()
+    (study.path / COMPARE / "report.html").touch()
+    says(estimates(client, study)[3], "3 models", "9 fits", "2 minutes")
 
 
 @pytest.mark.fit
@@ -126,16 +137,14 @@ def test_a_fit_says_how_long_it_took(client, children_here):
 
 @pytest.mark.fit
 def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
-    monkeypatch.setattr(
-        "thali._surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
-    )
-    monkeypatch.setattr(comparisons, "_OF_GROUPS", comparisons._OF_GROUPS[:2])
+    app_runs.shorten_comparisons(monkeypatch)
+    app_runs.compare_few_groups(monkeypatch)
     address = client.drop("klasse.csv", trials())
     assert "(group)" not in client.page(f"{address}/tests")
     client.go(f"{address}/read", group="Geschlecht")
     page = client.page(f"{address}/tests")
     assert page.index("(group)") < page.index("(transitivity)"), "the test of groups comes first"
-    assert "Do groups of people differ in the weights? (group)" in page
+    says(page, "Do groups of")
     assert client.go(f"{address}/test", test="group") == f"{address}/tests"
     assert "Geschlecht" in client.file(address, "test/view").text
     (study,) = client.studies.all()
@@ -153,7 +162,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     page = client.page(f"{address}/compare")
     assert 'data-what="compare/view"' in page and "Compare other models" in page and boxes(page, "compare")[1] == names
     report = client.file(address, "compare/view").text
-    assert "Bradley-Terry-Luce by group" in report
+    assert "Luce by group" in report
 
 
 @pytest.mark.fit
@@ -171,6 +180,6 @@ def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypa
 
 def test_before_anything_is_drawn_there_is_nothing_to_look_at(client, childless, monkeypatch):
     address = client.drop("drinks.csv", DRINKS)
-    monkeypatch.setattr(runs.Runs, "draws", lambda self, study, name: runs.Draws(0, 1000))
+    app_runs.claim_draws(monkeypatch, 0, 1000)
     found = client.post(f"/api{address}/look")
     assert found.status_code == 409 and found.json()["problem"].startswith("Nothing is drawn yet")

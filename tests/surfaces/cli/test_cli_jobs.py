@@ -7,7 +7,9 @@ import subprocess
 
 import pandas as pd
 import pytest
+from helpers.sentences import said, says
 from helpers.stopped_jobs import command_that_stops, wait_until_stopped
+from helpers.watched_runs import write_often, write_snapshots_by
 
 pytestmark = pytest.mark.fit
 
@@ -43,33 +45,33 @@ def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
     error = refused(*words)
     assert before == {name: (folder / "results" / name).read_bytes() for name in before}
     line = error.splitlines()[-1]
-    assert "was begun with no --lapse" in line and "this fit has --lapse 0.1" in line
-    assert line.endswith("choose another folder, or give --overwrite.")
+    says(line, "--lapse")
+    assert "this fit has --lapse 0.1" in line
+    says(line, "--overwrite")
     assert run(*words, "--overwrite").code == 0
     assert before["summary.csv"] != (folder / "results" / "summary.csv").read_bytes()
 
 
 def test_status_and_resume(run, folder, monkeypatch):
-    from thali._inference import jobs
-
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
+    write_often(monkeypatch, share=0.05)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
     title, sweeps = run("status", "whole").out.splitlines()[:2]
     assert title == "EliminationByAspects: finished" and re.fullmatch(r"([\d,]+) of \1 sweeps \(100%\)", sweeps)
-    write, left = jobs.FitFolder.write, [1]
+    left = [1]
 
-    def stopping(self, *args):
-        write(self, *args)
+    def stopping(write, folder, *args):
+        write(folder, *args)
         left[0] -= 1
         if left[0] == 0:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.FitFolder, "write", stopping)
+        write_snapshots_by(patch, stopping)
         stopped = run("fit", "tea.csv", *QUICK, "--out", "results")
     assert stopped.code == 130
-    said = run("status", "results").out
-    assert "EliminationByAspects: stopped" in said and "thali resume results goes on with it." in said
+    sentence = run("status", "results").out
+    assert "EliminationByAspects: stopped" in sentence
+    says(sentence, "thali resume results")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     resumed = run("resume", "../results")
@@ -97,7 +99,7 @@ def test_a_killed_command_is_resumed(run, folder):
 def test_what_is_no_job(run, refused, folder):
     (folder / "empty").mkdir()
     for words in (["status", "empty"], ["resume", "empty"], ["resume", "absent"]):
-        assert "There is no job in" in refused(*words)
+        said(refused(*words), "There is no")
     run("fit", "tea.csv", *QUICK, "--out", "results")
     (folder / "results" / "job" / "job.json").write_text("{}")
     assert "is damaged" in run("resume", "results").err

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from helpers.sentences import said, says
 
 ODD = (
     "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\ntea,coffee,wall,3\ncoffee,wall,brick,1\n"
@@ -18,19 +19,20 @@ FILES = {"odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"),
 @pytest.mark.parametrize("link", ["exp", "ratio"])
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     result = done("fit", "odd.csv", "--link", link, "--lapse", 0.05, *RUN, "--out", "found", "--report", "report.html")
-    for said in (
+    for sentence in (
         "number of features that answers depend on",
         f"(--link {link}).\nLapse, the probability of a blind choice, fixed at 0.05.",
         "Pairs, the most",
     ):
-        assert said in result.out
-    assert "of which 'odd' is the odd one out: 4 objects, 4 sets of 3 pairs, 4 answers; e.g." in result.err
+        assert sentence in result.out
+    says(result.err, "'odd'", "4 objects", "4 sets", "3 pairs", "4 answers")
     assert sorted(path.name for path in (folder / "found").iterdir() if path.is_file()) == EVERYTHING
     pairs = pd.read_csv(folder / "found" / "pairs.csv")
     assert list(pairs)[:3] == ["a", "b", "similarity"] and len(pairs) == 6
     assert (pd.read_csv(folder / "found" / "check.csv")["sets"] == 2).all()
     text = (folder / "report.html").read_text()
-    assert "each pair in proportion" in text and "was called the most similar was modelled by additive cl" in text
+    assert "each pair in proportion" in text
+    says(text, "was called the")
     assert ("Zheng, C. Y." in text) == (link == "exp")
 
 
@@ -44,21 +46,21 @@ def test_another_estimate_is_refused(run, folder):
 @pytest.mark.fit
 def test_a_comparison_leaves_sets_out(done, uncompiled):
     result = done("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN)
-    assert "What each model predicts for answers that it has not seen (4 answers)" in result.out
+    says(result.out, "4 answers")
     assert "an answer (guessing has -1.099)" in result.out
 
 
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        (["odd.csv", "--sigma", 0.1], "--sigma is for similarities, and these data are triplets; leave it out."),
-        (["odd.csv", "--no-constant"], "--constant is for similarities, and these data are triplets; leave it out."),
-        (["alike.csv", "--link", "ratio"], "--link is for triplets, and these data are similarities; leave it out."),
-        (["alike.csv", "--lapse", 0.2], "--lapse is for triplets, and these data are similarities; leave it out."),
-        (["odd.csv", "--link", "log"], "--link must be"),
-        (["odd.csv", "--aspects", 2], "--aspects belongs to elimination-by-aspects"),
-        (["odd.csv", "--model", "BTL"], "The table holds triplets"),
+        (["odd.csv", "--sigma", 0.1], ("--sigma",)),
+        (["odd.csv", "--no-constant"], ("--constant",)),
+        (["alike.csv", "--link", "ratio"], ("--link",)),
+        (["alike.csv", "--lapse", 0.2], ("--lapse",)),
+        (["odd.csv", "--link", "log"], ("--link",)),
+        (["odd.csv", "--aspects", 2], ("--aspects",)),
+        (["odd.csv", "--model", "BTL"], ("The table holds",)),
     ],
 )
 def test_what_is_refused(refused, words, sentence):
-    assert sentence in refused("fit", *words, *RUN)
+    said(refused("fit", *words, *RUN), *sentence)

@@ -13,11 +13,10 @@ import pandas as pd
 import pytest
 from helpers import rights
 from helpers.patience import PATIENCE
+from helpers.sentences import said, says
+from helpers.watched_runs import find_evidence_by, stop_after
 
-from thali._aspects.models.base import LatentFeatures
-from thali._comparison import engine
 from thali._inference import jobs
-from thali._inference import threads as workers
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.verdict import Verdict
 from thali.errors import Message
@@ -42,33 +41,28 @@ def folder(tmp_path, monkeypatch):
         value = -20.0 if model.aspects == "unique" else -25.0
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -9.0]})
         path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
-        said = Verdict(True, {}, Message("It agrees."))
-        return LogEvidence(value, 0.1, 11.0, said, np.array([value]), path, None)
+        sentence = Verdict(True, {}, Message("It agrees."))
+        return LogEvidence(value, 0.1, 11.0, sentence, np.array([value]), path, None)
 
-    monkeypatch.setattr(LatentFeatures, "_evidence_of", found)
+    find_evidence_by(monkeypatch, found)
     return tmp_path
 
 
 def stopped(run, kind, monkeypatch):
     """The folder of a comparison that was stopped after its first part."""
-    run_all = workers.run_all
-
-    def after_one(*arguments):
-        for result in run_all(*arguments):
-            yield result
-            raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         if kind == "comparison":
-            patch.setattr(engine, "run_all", after_one)
+            stop_after(1, patch)
         else:
-            whole = LatentFeatures._evidence_of
-            answers = iter([whole])
-            patch.setattr(
-                LatentFeatures,
-                "_evidence_of",
-                lambda *given: next(answers, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))(*given),
-            )
+            asked = []
+
+            def only_one(*given):
+                asked.append(given)
+                if len(asked) > 1:
+                    raise KeyboardInterrupt
+                return whole(*given)
+
+            whole = find_evidence_by(patch, only_one)
         assert run(*WORDS[kind], "--out", "results").code == 130
 
 
@@ -160,7 +154,7 @@ def test_jobs_of_parts_have_one_writer(run, refused, folder):
     with jobs.locked(folder / "results" / "job"):
         assert "running" in run("status", "results").out
         for words in commands:
-            assert "is running in another process" in refused(*words)
+            said(refused(*words), "is running in")
     for words in commands:
         assert run(*words).code == 0
 
@@ -184,12 +178,13 @@ def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch
     try:
         monkeypatch.chdir(moved)
         again = run("resume", "results")
-        assert again.out == whole.out and "which is not here; its data are looked for in" in again.err
+        assert again.out == whole.out
+        says(again.err, "which is not")
         (moved / "elsewhere").mkdir()
         (moved / "results").rename(moved / "elsewhere" / "other")
         assert run("resume", "elsewhere/other").out == whole.out
         (moved / "tea.csv").unlink()
-        assert refused("resume", "elsewhere/other").splitlines()[-1] == "thali: error: There is no file 'tea.csv'."
+        said(refused("resume", "elsewhere/other").splitlines()[-1], "'tea.csv'")
     finally:
         os.chdir("/")
         moved.rename(folder)

@@ -6,15 +6,16 @@ met once; `tests/combinations.md` says what all of them came to.
 """
 
 import builtins
+from contextlib import chdir
 from itertools import groupby
 
 import pytest
 from helpers.combinations import EVERY, is_quick_as_python, usual
+from helpers.compiled_code import run_as_python
 from helpers.places import TESTS
 from helpers.stories import Refused, Story
 
-from thali._choice.product_classes.model import ProductClasses
-from thali._compile import jit
+import thali as th
 
 pytestmark = [
     pytest.mark.fit,
@@ -29,7 +30,7 @@ REFUSED = [each for each in EVERY if str(each) not in END_WELL]
 @pytest.fixture
 def short(monkeypatch):
     """What has no option for its length is short, too; somebody answers."""
-    monkeypatch.setattr(ProductClasses, "usual_run", lambda model: {"draws": 4, "chains": 2})
+    monkeypatch.setattr(th.ProductClasses, "usual_run", lambda model: {"draws": 4, "chains": 2})
     monkeypatch.setattr(builtins, "input", lambda prompt: "1")
 
 
@@ -40,10 +41,9 @@ def ends(run, tmp_path, record_property):
     def carry_out(combination):
         folder = tmp_path / str(combination)
         folder.mkdir()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(folder)
+        with chdir(folder), pytest.MonkeyPatch.context() as patch:
             if is_quick_as_python(combination):
-                patch.setattr(jit, "_is_disabled", lambda: True)
+                run_as_python(patch)
             try:
                 Story(run, folder).carry_out(combination)
                 ended = "well"

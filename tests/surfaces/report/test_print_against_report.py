@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import said, says
 
 from thali._model.settings import Settings
 from thali._model.spec import REPORT
@@ -121,15 +122,13 @@ def test_a_report_is_called_what_its_author_says(run, refused, folder):
     mailed = (folder / "mail.html").read_text("utf-8")
     assert "<h1>Who &lt;b&gt;wins&lt;/b&gt;?</h1>" in mailed and "<title>Who &lt;b&gt;" in mailed
     assert "Ann &amp; Bob" in mailed and '<p class="question">Which is best?</p>' in mailed
-    assert "--title &#39;Who &lt;b&gt;wins" in mailed  # which repeats the fit
+    says(mailed, "--title", "39")  # which repeats the fit
     assert run("report", "out", "-o", "again.html").code == 0
     assert (folder / "again.html").read_text("utf-8") == mailed
     assert run("report", "out", "-o", "again.html", "--title", "Fame").code == 0
     again = (folder / "again.html").read_text("utf-8")
     assert "<h1>Fame</h1>" in again and "Ann &amp; Bob" in again
-    assert "--author is of the report; name its file with --report." in refused(
-        "fit", "celebrities", "--method", "maximum-likelihood", "--author", "Ann"
-    )
+    said(refused("fit", "celebrities", "--method", "maximum-likelihood", "--author", "Ann"), "--author", "--report")
 
 
 @pytest.mark.long

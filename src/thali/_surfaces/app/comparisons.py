@@ -21,13 +21,13 @@ class Compared(NamedTuple):
 
 
 _BOTH = (COMPARE, EVIDENCE)
-_OF_ASPECTS = (
+OF_ASPECTS = (
     Compared("Bradley-Terry-Luce", "unique", _BOTH),
     Compared("shared aspects", "ibp", _BOTH),
     Compared("three shared aspects", "3", (EVIDENCE,)),
     Compared("six shared aspects", "6", ()),
 )
-_OF_GROUPS = (
+OF_GROUPS = (
     Compared("Bradley-Terry-Luce alike in all groups", "common:unique", _BOTH),
     Compared("Bradley-Terry-Luce by group", "free:unique", _BOTH),
     Compared("shared aspects with the same weights", "common", ()),
@@ -52,7 +52,7 @@ def candidates(study: Study) -> tuple[Compared, ...]:
     """The models that may be compared on these data."""
     kind = _kind(study)
     if features := features_of(kind):
-        alone, by_group = (_OF_ASPECTS, _OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
+        alone, by_group = (OF_ASPECTS, OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
         return by_group if has_groups(study) else alone
     specs = [spec for spec in SPECS if kind in spec.data and spec.options]
     return tuple(Compared(english.title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)

@@ -67,11 +67,11 @@ class Guard:
     """
 
     def __init__(self, app: Any, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> None:
-        self._app, self._key, self._hosts, self._any_address = app, key, hosts, any_address
+        self.app, self._key, self._hosts, self._any_address = app, key, hosts, any_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
             return  # no websockets here
@@ -91,7 +91,7 @@ class Guard:
             status, sentence = refusal
             await JSONResponse({"problem": sentence}, status)(scope, receive, sending)
         else:
-            await self._app(scope, _counted(receive, most), sending)
+            await self.app(scope, _counted(receive, most), sending)
 
     def _refusal(self, method: str, path: str, headers: Headers, most: int) -> tuple[int, str] | None:
         """Why the request is refused, whoever sends it."""

@@ -54,7 +54,7 @@ class Runs:
 
     def __init__(self, studies: Studies, slots: int | None = None) -> None:
         self._studies = studies
-        self._children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
+        self.children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
         self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
         self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}  # the first that was seen of each run
         self._reported: set[str] = set()
@@ -62,7 +62,7 @@ class Runs:
 
     def state(self, study: Study, name: str) -> str:
         """Whether a run was asked for, waits, runs, has ended, or was stopped before its end."""
-        child = self._children.get((study.name, name))
+        child = self.children.get((study.name, name))
         if child is not None and child.poll() is None:
             return RUNNING
         if not (study.path / f"{name}.json").exists():
@@ -152,13 +152,13 @@ class Runs:
                 stderr=log,
                 **_OWN_SESSION,
             )
-        self._children[study.name, name] = child
+        self.children[study.name, name] = child
         study.remove(f"{name}.queued")
         return child
 
     def _signal(self, study: Study, name: str, number: int) -> None:
         """Send a signal to the child, and to whatever it has begun."""
-        child = self._children.get((study.name, name))
+        child = self.children.get((study.name, name))
         process = child.pid if child is not None else study.read(f"{name}.process").get("pid")
         if not isinstance(process, int) or process < 2:
             return

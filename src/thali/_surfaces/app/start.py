@@ -45,7 +45,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
         from .server import application
 
     is_open = host not in LOCAL
-    key = _password() if is_open else secrets.token_urlsafe(32)
+    key = make_password() if is_open else secrets.token_urlsafe(32)
     place = folder if folder is not None else default_folder()
     hosts = (*LOCAL, host, *_own_names()) if is_open else LOCAL
     app = application(place.absolute(), key, hosts, any_address=is_open)
@@ -62,7 +62,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
 def _opened(address: str) -> Iterator[None]:
     """An address in the browser, half a second from now, by a private page that leads there."""
     with TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as private:
-        page = _page_that_leads_to(address, Path(private))
+        page = write_start_page(address, Path(private))
         threading.Timer(0.5, webbrowser.open, [page]).start()
         yield
 
@@ -118,7 +118,7 @@ def _address(host: str, port: int, key: str = "") -> str:
     return f"http://{name}:{port}/{f'#key={key}' if key else ''}"
 
 
-def _page_that_leads_to(address: str, folder: Path) -> str:
+def write_start_page(address: str, folder: Path) -> str:
     """A page for the browser, which alone holds the address: all users of the computer see arguments of programs."""
     page = folder / "open.html"
     page.touch(mode=0o600)
@@ -144,7 +144,7 @@ def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
     sys.stdout.flush()
 
 
-def _password() -> str:
+def make_password() -> str:
     """A password of 80 bits that can be typed."""
     return "-".join(_letters(4) for _ in range(4))
 

@@ -1,0 +1,108 @@
+"""Children and limits of the app, which a test replaces; `patch` is its `monkeypatch`, or one of its contexts."""
+
+from thali._surfaces.app import child, comparisons, guard, runs
+from thali._surfaces.cli.commands import compare, fit
+
+PLACES = {  # what the functions below replace
+    "what begins a child": (runs.Runs, "_begin"),
+    "what asks for a run": (runs.Runs, "queue"),
+    "what looks after children": (runs.Runs, "tend"),
+    "the state of a run": (runs.Runs, "state"),
+    "the draws of a run": (runs.Runs, "draws"),
+    "the job of a fit": (child, "read_index"),
+    "the fit of the command line": (fit, "run_fit"),
+    "bytes of a file": (guard, "MAX_UPLOAD"),
+    "seconds of a body": (guard, "MAX_SECONDS_OF_BODY"),
+    "seconds after a wrong key": (guard, "_PAUSE"),
+    "the run of a comparison": (compare, "_BUDGET"),
+    "comparisons of aspects": (comparisons, "OF_ASPECTS"),
+    "comparisons of groups": (comparisons, "OF_GROUPS"),
+}
+
+
+def replace(patch, what, stand_in):
+    """Put something in its place."""
+    patch.setattr(*PLACES[what], stand_in)
+
+
+class Ended:
+    """A child that has ended."""
+
+    pid = 0
+
+    def poll(self):
+        return 0
+
+    def wait(self, timeout=None):
+        return 0
+
+
+def begin_by(patch, begin):
+    """`begin(runs, study, name)` in place of what begins a child; it gives the child, or None if none begins."""
+
+    def begin_and_note(self, study, name):
+        if (child := begin(self, study, name)) is not None:
+            self.children[study.name, name] = child
+        return child
+
+    replace(patch, "what begins a child", begin_and_note)
+
+
+def queue_nothing(patch):
+    """What is asked for does not even wait."""
+    replace(patch, "what asks for a run", lambda self, study, name: None)
+
+
+def claim_state(patch, state):
+    """Each run is in that state."""
+    replace(patch, "the state of a run", lambda self, study, name: state)
+
+
+def claim_draws(patch, made, aimed_at):
+    """Each chain of a run has made so many draws."""
+    replace(patch, "the draws of a run", lambda self, study, name: runs.Draws(made, aimed_at))
+
+
+def tend_by(patch, tend):
+    """`tend(runs)` in place of what looks after the children."""
+    replace(patch, "what looks after children", tend)
+
+
+def limit_upload(patch, bytes_of_file):
+    """Files may be no larger."""
+    replace(patch, "bytes of a file", bytes_of_file)
+
+
+def limit_body(patch, seconds):
+    """A body may take no longer to come."""
+    replace(patch, "seconds of a body", seconds)
+
+
+def pause(patch, seconds):
+    """Whoever has a wrong key waits for so long."""
+    replace(patch, "seconds after a wrong key", seconds)
+
+
+def shorten_comparisons(patch):
+    """Models of latent features are compared in the shortest runs."""
+    replace(patch, "the run of a comparison", {"draws": 20, "tune": 20, "chains": 2, "thin": 1})
+
+
+def compare_aspects(patch, *models):
+    """What is compared where aspects are looked for: `Compared` of one population."""
+    replace(patch, "comparisons of aspects", models)
+
+
+def compare_few_groups(patch):
+    """Where groups are known, two models are compared."""
+    replace(patch, "comparisons of groups", comparisons.OF_GROUPS[:2])
+
+
+def fit_by(patch, run_fit):
+    """`run_fit(terminal, data, model, typed, ...)` in place of the fit of the command line."""
+    replace(patch, "the fit of the command line", run_fit)
+
+
+def claim_index(patch, index):
+    """The job of a fit that is stopped has that index, or none."""
+    replace(patch, "the job of a fit", lambda folder: index)

@@ -1,0 +1,144 @@
+"""Runs that a test watches, stops or cuts short: slices of chains, snapshots of jobs, fits of comparisons, clocks.
+
+`patch` is the `monkeypatch` of the test, or one of its contexts.
+"""
+
+import time
+
+import pytest
+
+from thali._aspects.models.base import LatentFeatures
+from thali._comparison import compare, engine
+from thali._inference import jobs, threads
+from thali._inference.threads import Sliced
+from thali.errors import DataError
+
+PLACES = {  # what the functions below replace
+    "seconds of work that may be lost": (jobs, "MIN_SECONDS"),
+    "share of the time that writing takes": (jobs, "SHARE"),
+    "seconds of a slice": (threads, "SLICE"),
+    "a slice of a chain": (Sliced, "run_slice"),
+    "a snapshot of a fit": (jobs.FitFolder, "write"),
+    "a file of a job": (jobs, "atomic_write"),
+    "versions of libraries": (jobs, "versions"),
+    "the clock": (time, "monotonic"),
+    "fits of a comparison": (engine, "run_all"),
+    "a fit of a comparison": (engine, "run"),
+    "the table of a comparison": (engine, "comparison_table"),
+    "the evidence of a model": (LatentFeatures, "_evidence_of"),
+    "the usual run for evidence": (compare, "USUAL"),
+}
+
+
+def replace(patch, what, stand_in):
+    """Put something in its place; returns what was there."""
+    owner, name = PLACES[what]
+    before = getattr(owner, name)
+    patch.setattr(owner, name, stand_in)
+    return before
+
+
+def write_often(patch, share=1e9):
+    """A job is written at every opportunity; `share`: of the running time that writing may take."""
+    replace(patch, "seconds of work that may be lost", 0.0)
+    replace(patch, "share of the time that writing takes", share)
+
+
+def cut_slices(patch, seconds=1e-9):
+    """Between two looks chains run for so long: a sweep at least."""
+    replace(patch, "seconds of a slice", seconds)
+
+
+def run_slices_by(patch, run):
+    """`run(chain)` in place of what runs a slice of a chain, which is returned."""
+    return replace(patch, "a slice of a chain", run)
+
+
+def forbid_sweeps(patch):
+    """No chain may run."""
+    run_slices_by(patch, lambda chain: pytest.fail("it computes"))
+
+
+def write_snapshots_by(patch, write):
+    """`write(write_snapshot, folder, ...)` in place of what writes a snapshot of a fit."""
+
+    def written(folder, *args, **how):
+        write(write_snapshot, folder, *args, **how)
+
+    write_snapshot = replace(patch, "a snapshot of a fit", written)
+
+
+def fill_disk(patch):
+    """No file of a job can be written."""
+
+    def full(path, content):
+        raise DataError("No space left on device.")
+
+    replace(patch, "a file of a job", full)
+
+
+def claim_versions(patch, **others):
+    """Jobs are begun with other versions of libraries."""
+    versions = jobs.versions() | others
+    replace(patch, "versions of libraries", lambda: versions)
+
+
+def show_times(patch, times):
+    """The clock shows these seconds, one a look."""
+    times = iter(times)
+    replace(patch, "the clock", lambda: next(times))
+
+
+def run_tasks_by(patch, run):
+    """`run(run_all, function, tasks, cores)` in place of what runs the fits of a comparison."""
+    run_all = replace(patch, "fits of a comparison", lambda *given: run(run_all, *given))
+
+
+def count_tasks(patch):
+    """How many fits each comparison runs from now on: a list that grows."""
+    ran = []
+
+    def run(run_all, function, tasks, cores):
+        ran.append(len(tasks))
+        return run_all(function, tasks, cores)
+
+    run_tasks_by(patch, run)
+    return ran
+
+
+def stop_after(count, patch):
+    """Stop a comparison by Ctrl-C when so many of its fits are finished."""
+
+    def stopped(_, *given):  # what another replacement counts does not count here
+        if not count:
+            raise KeyboardInterrupt
+        for done, result in enumerate(threads.run_all(*given), start=1):
+            yield result
+            if done == count:
+                raise KeyboardInterrupt
+
+    run_tasks_by(patch, stopped)
+
+
+def stop_at_table(patch):
+    """Stop a comparison by a second Ctrl-C, while its table is made."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    replace(patch, "the table of a comparison", stop)
+
+
+def run_fits_by(patch, run):
+    """`run(run_fit, task)` in place of what runs a fit of a comparison."""
+    run_fit = replace(patch, "a fit of a comparison", lambda task: run(run_fit, task))
+
+
+def find_evidence_by(patch, find):
+    """`find(model, data, how)` in place of what finds the evidence of a model of latent features; that is returned."""
+    return replace(patch, "the evidence of a model", lambda *given: find(*given))
+
+
+def shorten_evidence(patch):
+    """The evidence is found in the shortest runs."""
+    replace(patch, "the usual run for evidence", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
