@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.scores import mean_and_error
+from thali._labels import shorten
 from thali._posterior.verdict import HIGHEST_R_HAT
 from thali.errors import Argument, ArgumentError, Message
 
@@ -42,7 +43,11 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
         return [f"No {attrs['part']} was finished by every model, so nothing can be compared."]
     by_score: Any = table[scorer.main].dropna()
     by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
-    ranked = [str(name) for name in by_score.index if name not in (*scorer.before, *scorer.after)]
+    references = (*scorer.before, *scorer.after)
+    ranked = [str(name) for name in by_score.index if name not in references]
+    without = [str(name) for name in table.index if name not in references and str(name) not in ranked]
+    if without:
+        return [f"No fit of {shorten(without)} was finished, so no model is said to predict best."]
     scores = attrs[scorer.units][ranked].dropna()
     groups = scorer.groups(scores.index)
 

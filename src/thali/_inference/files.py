@@ -136,6 +136,8 @@ def check_place(path: Path) -> None:
         raise DataError(f"Cannot write '{path}': it is not a regular file; give the name of a file.")
     if not path.parent.is_dir():
         raise DataError(f"Cannot write '{path}': there is no folder '{path.parent}'; make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise DataError(f"Cannot write '{path}': you may not write to the folder '{path.parent}'; choose another.")
 
 
 def _identity(path: Path) -> tuple[int, int, int]:

@@ -3,6 +3,9 @@
 ENGLISH = {
     # features
     "features": "The most probable {word}s that several share: {named}.",
+    "features.unsure": "No {word} is certain; the most probable that several share: {named}.",
+    "features.given": "The given {word}s that several share: {named}.",
+    "features.given.one": "{members} (weight {weight})",
     "features.one": "{members} (probability {probability}, weight {weight})",
     "features.more": "; and {more} with probability .5 or more",
     "features.none": "No {word} that several share is present often enough to be named.",

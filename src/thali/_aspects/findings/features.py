@@ -12,7 +12,7 @@ from thali._model.settings import Settings
 from thali._model.wording import estimate, listed, number, phrase, probability
 from thali._posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali._trees.tree import Tree
-from thali.errors import DataError, Message
+from thali.errors import Argument, DataError, InPython, Message, Setting
 
 from ..answers.check import check_sentence
 from ..answers.features import features_table, place_in_tree
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 _NAMED = 3
 _RATHER_THERE = 0.5  # probability from which on features that are not named are counted
+_NEXT = Message(  # where no feature is worth naming
+    "What next: give the groups that you expect (",
+    InPython("aspects={option: [aspects]}", Argument("aspects")),
+    "); see whether more than worths is needed (",
+    InPython("th.compare", "thali compare"),
+    "); take near-duplicates for one (",
+    Setting("similar", 0.8),
+    ").",
+)
 _READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")  # columns that people read
 
 
@@ -42,19 +51,23 @@ def of_variance(share: float, key: str, **named: Any) -> str | Message:
 
 def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
     """Which features there are, of a table as `features()` of a model returns it."""
+    labels, is_given = labels_of(model), has_given(model)
     if not len(features):
-        return Finding(phrase(ENGLISH, "features.none", word=word), table=by_member(features, labels_of(model)), rows=0)
+        none = phrase(ENGLISH, "features.none", word=word)
+        return Finding(none, table=by_member(features, labels), rows=0, notes=() if is_given else (_NEXT,))
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
     if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
         named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
         notes += (phrase(ENGLISH, "features.not_agreed", members="; ".join(named)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
-    found = most_probable(features, word)
+    found = most_probable(features, word, len(labels), is_given)
+    if not found and not is_given:
+        notes += (_NEXT,)
     return Finding(
         found or str(phrase(ENGLISH, "features.none", word=word)),
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
-        table=by_member(features, labels_of(model)),
+        table=by_member(features, labels),
         shown=to_read(features, model, word),
         picture=Picture("features", str(caption), (features,)),
         notes=notes,
@@ -62,27 +75,39 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
     )
 
 
-def most_probable(features: Any, word: str) -> str:
-    """A sentence about the features that several share; "" if none is worth naming."""
-    shared = features[features["members"].map(len) > 1]
-    shared = shared[shared["probability"] >= _WORTH_NAMING] if len(shared) else shared
+def has_given(model: Any) -> bool:
+    """Whether who has which feature was given, and not inferred."""
+    params = model.get_params()
+    given = params.get("aspects", params.get("features"))
+    return not isinstance(given, str | int | Tree | None)
+
+
+def most_probable(features: Any, word: str, n_options: int, is_given: bool) -> str:
+    """A sentence about the features that several, and not all, share; "" if none is worth naming."""
+    sizes = features["members"].map(len)
+    shared = features[(sizes > 1) & (sizes < n_options)]
+    if not is_given:
+        shared = shared[shared["probability"] >= _WORTH_NAMING]
     if not len(shared):
         return ""
     unnamed = int((shared["probability"].iloc[_NAMED:] >= _RATHER_THERE).sum())
-    more = phrase(ENGLISH, "features.more", more=plural(unnamed, "other")) if unnamed else ""
-    named = "; ".join(
-        str(
-            phrase(
-                ENGLISH,
-                "features.one",
-                members=listed(row["members"]),
-                probability=probability(row["probability"]),
-                weight=number(row["weight"]),
-            )
-        )
-        for row in shared.head(_NAMED).to_dict("records")
-    )
-    return str(phrase(ENGLISH, "features", word=word, named=f"{named}{more}"))
+    more = phrase(ENGLISH, "features.more", more=plural(unnamed, "other")) if unnamed and not is_given else ""
+    named = "; ".join(_named(row, is_given) for row in shared.head(_NAMED).to_dict("records"))
+    if is_given:
+        key = "features.given"
+    elif shared["probability"].iloc[0] < _RATHER_THERE:
+        key = "features.unsure"
+    else:
+        key = "features"
+    return str(phrase(ENGLISH, key, word=word, named=f"{named}{more}"))
+
+
+def _named(row: dict[str, Any], is_given: bool) -> str:
+    """Who has a feature, its weight, and its probability if it was inferred."""
+    facts = {"members": listed(row["members"]), "weight": number(row["weight"])}
+    if is_given:
+        return str(phrase(ENGLISH, "features.given.one", **facts))
+    return str(phrase(ENGLISH, "features.one", probability=probability(row["probability"]), **facts))
 
 
 def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":

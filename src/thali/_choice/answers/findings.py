@@ -218,7 +218,7 @@ def dearest(pay: "pandas.DataFrame") -> str:
     interval = interval_name(pay.attrs["interval"])
     if not established:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
-    row = max(established, key=lambda row: abs(row["wtp"]))
+    row = _turned(max(established, key=lambda row: abs(row["wtp"])))
     ends = (row["wtp_low"], row["wtp_high"])
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
@@ -227,6 +227,14 @@ def dearest(pay: "pandas.DataFrame") -> str:
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
     whose = phrase(ENGLISH, attending if "people_low" in pay else "pay.everybody", price=pay.attrs.get("price", ""))
     return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
+
+
+def _turned(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of amounts in the direction in which people pay, where that is the other one."""
+    if row["wtp"] > 0 or not row["over"]:
+        return row
+    amounts = {"wtp": -row["wtp"], "wtp_low": -row["wtp_high"], "wtp_high": -row["wtp_low"]}
+    return row | amounts | {"level": row["over"], "over": row["level"]}
 
 
 # markets ------------------------------------------------------------------------------------------------------

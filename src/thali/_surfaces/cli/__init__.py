@@ -13,24 +13,20 @@ from typing import Annotated
 import typer
 
 from . import declared
-from .options import SpreadCommand, SpreadTest
+from .help import CompareCommand, DesignCommand, FitCommand, LeaderboardCommand, TestCommand, explained
 
 __all__ = ["app", "main"]
 
 app: typer.Typer = typer.Typer(
-    help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
     pretty_exceptions_enable=False,
 )
-cache: typer.Typer = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
-app.add_typer(cache, name="cache")
+cache: typer.Typer = typer.Typer(help="Show or clear the compiled samplers on disk.", no_args_is_help=True)
 field: typer.Typer = typer.Typer(
-    help="Questionnaires: one HTML file asks, or a class is asked at once; a folder of answers is joined.",
+    help="Make a questionnaire, and join the answers.",
     no_args_is_help=True,
 )
-app.add_typer(field, name="field")
 
 
 def _print_version(wanted: bool) -> None:
@@ -48,26 +44,42 @@ def _options(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
     ] = False,
 ) -> None:
-    """Latent-feature models of choice and of similarity, and classifiers with a posterior."""
+    """Find out what people choose by, and what they see as alike.
+
+    \b
+    thali fit celebrities          an example that comes with thali
+    thali fit study.csv            what people prefer, and why
+    thali leaderboard votes.csv    ranks with intervals, in seconds
+    """
 
 
-app.command(cls=SpreadCommand)(declared.fit)
-for _command in (declared.resume, declared.report, declared.status):
-    app.command()(_command)
-app.command(cls=SpreadCommand)(declared.compare)
-app.command(cls=SpreadTest)(declared.test)
-app.command()(declared.design)
-app.command(cls=SpreadCommand)(declared.leaderboard)
-for _command in (declared.datasets, declared.cite):
-    app.command()(_command)
-app.command("app")(declared.start_app)
-field.command("make")(declared.field_make)
-field.command("export")(declared.field_export)
-field.command("collect")(declared.field_collect)
-cache.command("info")(declared.cache_info)
-cache.command("clear")(declared.cache_clear)
-cache.command("warm")(declared.cache_warm)
-cache.command("build")(declared.cache_build)
+_COMMANDS = (
+    ("fit", declared.fit, FitCommand, "Fit a model to a table and print what it found."),
+    ("leaderboard", declared.leaderboard, LeaderboardCommand, "Rank options by votes, with intervals of ranks."),
+    ("compare", declared.compare, CompareCommand, "Say which model predicts the data best."),
+    ("test", declared.test, TestCommand, "Print a classical test of paired comparisons."),
+    ("design", declared.design, DesignCommand, "Lay out which pairs, sets or tasks to ask."),
+    ("report", declared.report, None, "Write a report of results: one file to mail."),
+    ("resume", declared.resume, None, "Go on with a fit or comparison that was stopped."),
+    ("status", declared.status, None, "Say how far a fit or comparison is."),
+    ("app", declared.start_app, None, "Open thali in the browser."),
+    ("datasets", declared.datasets, None, "List the bundled data sets, or export one."),
+    ("cite", declared.cite, None, "Print how to cite thali and a model, as BibTeX."),
+)
+for _name, _command, _class, _line in _COMMANDS:
+    app.command(_name, cls=_class, short_help=_line)(_command if _class is None else explained(_command))
+app.add_typer(field, name="field")
+app.add_typer(cache, name="cache")
+for _group, _name, _command, _line in (
+    (field, "make", declared.field_make, "Write a questionnaire as one HTML file."),
+    (field, "export", declared.field_export, "Write a study for jsPsych or PsychoPy."),
+    (field, "collect", declared.field_collect, "Join the answers of many people."),
+    (cache, "info", declared.cache_info, "Say where compiled samplers lie and how large they are."),
+    (cache, "clear", declared.cache_clear, "Remove them; the next fit compiles."),
+    (cache, "warm", declared.cache_warm, "Compile ahead for this machine."),
+    (cache, "build", declared.cache_build, "Compile for every processor of a level."),
+):
+    _group.command(_name, short_help=_line)(_command)
 
 
 def main() -> None:

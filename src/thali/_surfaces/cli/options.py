@@ -239,8 +239,8 @@ def _help(owned: list[Owned], of: int) -> str:
     """What the option means, and of which models, unless most of so many have it."""
     texts: dict[str, list[str]] = {}
     for spec, option in owned:
-        if spec.name not in texts.setdefault(_text(spec, option), []):
-            texts[_text(spec, option)].append(spec.name)
+        if spec.name not in texts.setdefault(text_of_option(spec, option), []):
+            texts[text_of_option(spec, option)].append(spec.name)
     text, names = next(iter(texts.items()))
     if len(texts) == 1 and len(names) > of / 2:
         return text
@@ -255,7 +255,8 @@ def _whose(names: list[str]) -> str:
     return ", ".join(names)
 
 
-def _text(spec: ModelSpec, option: Option) -> str:
+def text_of_option(spec: ModelSpec, option: Option) -> str:
+    """What an option of a model means; of `method`, which there are."""
     if option.name == "method":
         return f"{' or '.join(spec.methods)}{option.help}."
     return option.help

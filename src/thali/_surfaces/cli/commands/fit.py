@@ -78,8 +78,13 @@ def run_fit(
     command |= {} if page is None else {"page": page.absolute(), "cover": cover}
     command |= {} if slides is None else {"slides": slides.absolute()}
     note = noted("fit", command)
+    is_finished = out is not None and not overwrite and _holds_finished(out, note)
+    arguments = of(FIT)
+    if is_finished:
+        notify(f"this fit is finished: its draws are read from {out} (--overwrite fits anew).")
+        arguments |= {"progressbar": False} if "progressbar" in arguments else {}
     with _job_in(asked, out, overwrite, note) as job:
-        _fit(spec, model, data, of(FIT), job)
+        _fit(spec, model, data, arguments, job)
     interrupted = model.interrupted_
     if interrupted:
         sizes = model.posterior_["posterior"].sizes
@@ -186,6 +191,12 @@ def _replicates_in(
         return
     with job_in(out, overwrite, command) as job:
         yield replace(settings, job=job)
+
+
+def _holds_finished(out: Path, command: dict[str, Any]) -> bool:
+    """Whether a folder holds the finished job of the same command."""
+    index = read_index(out / JOB)
+    return index is not None and index["ended"] and index["command"] == json.loads(json.dumps(command))
 
 
 def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:

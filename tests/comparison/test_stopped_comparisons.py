@@ -1,0 +1,21 @@
+"""A model of which no fit was finished loses to none."""
+
+import numpy as np
+import pytest
+from helpers.short_comparisons import compare
+
+import thali as th
+
+
+def said_of(table):
+    """All sentences about a comparison."""
+    return " ".join(str(each.sentence) for each in th.findings(table))
+
+
+@pytest.mark.fit
+def test_no_winner_is_declared_over_a_model_without_a_fit():
+    table = compare()
+    assert " best" in said_of(table) and "No fit" not in said_of(table)
+    table.loc["two", "nll"] = np.nan
+    assert "No fit of 'two' was finished" in said_of(table)
+    assert "predicts the pairs" not in said_of(table) and "better than" not in said_of(table)
