@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from arviz_stats.base.array import array_stats
+
 from helpers.places import PUBLISHED
 
 CASES = json.loads((PUBLISHED / "additive.json").read_text())["cases"]

@@ -3,8 +3,8 @@
 import dataclasses
 
 import numpy as np
-from helpers.posterior_cases import chain
 
+from helpers.posterior_cases import chain
 from thali._aspects.draws.tree import to_datatree
 from thali._aspects.models.additive import AdditiveClustering
 from thali._data.similarities import Similarities

@@ -3,9 +3,9 @@
 import warnings
 
 import numpy as np
-from helpers.additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
 
 import thali as th
+from helpers.additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
 from thali._aspects.likelihoods.additive import Additive
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import Chain

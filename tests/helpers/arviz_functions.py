@@ -5,10 +5,10 @@ import warnings
 
 import arviz
 import matplotlib
-from helpers import tiny_models
 from matplotlib import pyplot
 
 import thali as th
+from helpers import tiny_models
 
 NEW = arviz.__version__.partition(".")[0] != "0"
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from helpers.patience import PATIENCE
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")

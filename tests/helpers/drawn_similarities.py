@@ -2,9 +2,9 @@
 
 import numpy as np
 import xarray as xr
+
 from helpers.drawn_pictures import MULTIMODAL
 from helpers.similarity_columns import columns_of_sets, similarities
-
 from thali._aspects.answers.estimate import estimate
 from thali._aspects.draws.similarities import similarity_draws
 from thali._aspects.models.additive import AdditiveClustering

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 from arviz_stats.base.array import array_stats
+
 from helpers.places import PUBLISHED
 
 CASES = json.loads((PUBLISHED / "elimination.json").read_text())["cases"]

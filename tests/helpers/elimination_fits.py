@@ -1,8 +1,7 @@
 """A model of choices with made-up draws, for the tests of what comes after sampling."""
 
-from helpers.posterior_cases import chain
-
 import thali
+from helpers.posterior_cases import chain
 from thali._aspects.draws.tree import to_datatree
 from thali._aspects.likelihoods.elimination import Elimination
 

@@ -5,10 +5,10 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from helpers.naive import latent_features as naive
 from helpers.problems import NO_UNIQUE, TOTAL_UNIQUE, build, build_additive, contents, make_state
 from helpers.triplet_problems import naive_log_likelihood, start_of
-
 from thali._aspects import operations
 from thali._aspects.likelihoods.pair_blocks import empty_cache
 from thali._aspects.moves.unique_weights import log_i0

@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from helpers.real_data import real_data
 
 import thali as th
+from helpers.real_data import real_data
 from thali._testing.smallest import simulated
 
 __all__ = ["camera", "of_segments", "simulated", "table"]

@@ -4,9 +4,9 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from helpers.joint_means import buffet_means
 
 import thali as th
+from helpers.joint_means import buffet_means
 from thali._aspects.group_state import KAPPA, group_at
 from thali._aspects.operations import cache_at, rebuild
 from thali._aspects.populations.groups_chain import GroupChain, build_group_task

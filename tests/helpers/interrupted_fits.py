@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+
+import thali as th
 from helpers.experiment_data import simulated
 from helpers.kind_problems import random_answers
 from helpers.problems import random_comparisons
-
-import thali as th
 from thali._data.groups import GroupedData
 from thali._inference.warn import without_warnings
 

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from helpers.naive import latent_features as naive
 
 import thali as th
+from helpers.naive import latent_features as naive
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali._aspects.populations.kinds import KindChain, build_kind_task
 from thali._data.answers import OUTCOMES, given_answers

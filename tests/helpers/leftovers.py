@@ -17,6 +17,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+
 from helpers.places import HELPERS, PROJECT
 
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.

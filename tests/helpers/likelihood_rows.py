@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+import thali as th
 from helpers.best_worst_data import random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import (
@@ -25,8 +27,6 @@ from helpers.problems import (
 )
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
-
-import thali as th
 from thali._aspects import operations
 from thali._aspects.likelihoods import luce_sets
 from thali._aspects.likelihoods.best_worst import RULES

@@ -4,9 +4,9 @@ import json
 from functools import cache
 
 import numpy as np
-from helpers.places import PUBLISHED
 
 import thali as th
+from helpers.places import PUBLISHED
 
 TABLES = json.loads((PUBLISHED / "paired.json").read_text())
 PROFESSIONS = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}

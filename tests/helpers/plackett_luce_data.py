@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.places import PUBLISHED
-from helpers.real_data import needs_data, real_data
 from sklearn.datasets import load_iris, load_wine
 
+from helpers.places import PUBLISHED
+from helpers.real_data import needs_data, real_data
 from thali._classify.plackett_luce.design import Design
 
 LOADED = {"iris": load_iris, "wine": load_wine}  # the same figures as those of the UCI repository

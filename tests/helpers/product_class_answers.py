@@ -8,8 +8,8 @@ from decimal import Decimal, localcontext
 from typing import NamedTuple
 
 import numpy as np
-from helpers.product_class_cases import TP1, TP2, TP3, Experiment
 
+from helpers.product_class_cases import TP1, TP2, TP3, Experiment
 from thali._choice.product_classes.engines.fit import draws_between
 from thali._choice.product_classes.engines.mcmc import chains_of, fit_of
 from thali._choice.product_classes.engines.smc import run_smc

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from helpers.product_class_joint import average
 
+from helpers.product_class_joint import average
 from thali._choice.product_classes.likelihood import log_likelihood
 from thali._choice.product_classes.state import target_of, workspace
 from thali._choice.product_classes.sweep import draw_state
@@ -71,7 +71,6 @@ def random_experiment(seed: int, n_levels, tasks_of_people, n_products=3, *, mis
 def unpacked(problem, state):
     """The classes and the features of every person, as the naive model has them; ε that does not exist is NaN."""
     from helpers.naive.product_classes import Feature, Lambda
-
     from thali._choice.product_classes.state import CLASS, CLASSES, NEXT_OWNED, POLARITY, PRESENT, SIGN
 
     def levels(k, i):

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from helpers.naive.product_classes import random_particles
 
 import thali
+from helpers.naive.product_classes import random_particles
 from thali._choice.product_classes.particles import Particles
 from thali._choice.product_classes.posterior import to_datatree
 from thali._data.experiments.design import design_of

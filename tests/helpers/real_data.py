@@ -1,6 +1,7 @@
 """The one door to the folder of real data beside the project; only tests marked `data` may pass it."""
 
 import pytest
+
 from helpers.places import PROJECT
 
 FOLDER = PROJECT.parent / "shared" / "data"

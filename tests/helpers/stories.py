@@ -4,9 +4,9 @@ import json
 import re
 
 import pandas as pd
-from helpers.combinations import EVIDENCE, POPULATIONS, TABLES
 
 import thali as th
+from helpers.combinations import EVIDENCE, POPULATIONS, TABLES
 from thali._surfaces.cli.models import TYPED
 from thali._surfaces.cli.options import COMPARED, by_word
 

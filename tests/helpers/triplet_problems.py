@@ -1,10 +1,10 @@
 """Small problems of triplets that several tests share."""
 
 import numpy as np
-from helpers.naive import latent_features as naive
-from helpers.problems import contents, make_state
 
 import thali as th
+from helpers.naive import latent_features as naive
+from helpers.problems import contents, make_state
 from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
 from thali._aspects.likelihoods.pair_sets import CONSTANT
 from thali._aspects.operations import rebuild
