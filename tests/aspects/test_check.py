@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.posterior_cases import chain, comparisons, large_fit, small_fit, tree_of
+from helpers.sentences import refused
 from scipy import stats
 
 matplotlib.use("Agg")
@@ -197,7 +198,7 @@ def test_the_same_seed_gives_the_same_table():
     assert table.attrs == check_table(tree, random_seed=5).attrs
     assert not table.equals(check_table(tree, random_seed=6))
     assert list(table) == ["a", "b", "n", "observed", "predicted", "low", "high", "p_value", "missed"]
-    with pytest.raises(ArgumentError, match="random_seed must be a whole number"):
+    with refused(ArgumentError, "random_seed"):
         check_table(tree, random_seed=-1)
 
 
@@ -242,7 +243,7 @@ def test_never_fewer_than_a_hundred_draws():
 
 def test_fractional_comparisons_cannot_be_replicated():
     data = PairedComparisons([[0, 2, 2.5], [1, 0, 0], [1.5, 0, 0]], labels=["tea", "coffee", "milk"], weights=True)
-    with pytest.raises(DataError, match="whole numbers of comparisons.* 'tea' and 'milk' have weights 2.5 and 1.5"):
+    with refused(DataError, "'tea'", "'milk'", "2.5", "1.5"):
         check_table(tree_of([chain(3)], data))
 
 
@@ -327,7 +328,7 @@ def test_overall_p_value_in_words(p_value, draws, misfit, shown):
 
 
 def test_a_table_without_its_attributes_is_refused():
-    with pytest.raises(ArgumentError, match="unchanged"):
+    with refused(ArgumentError, "unchanged"):
         check_sentence(pd.DataFrame(table_of().to_dict()))
 
 
@@ -386,7 +387,7 @@ def test_picture_of_few_pairs_shows_them_all_and_only_what_there_is():
 
 
 def test_picture_of_no_pairs_is_refused(forty):
-    with pytest.raises(ArgumentError, match="`max_pairs` must be 1 or more; got 0"):
+    with refused(ArgumentError, "`max_pairs`", "1", "got 0"):
         check(forty, max_pairs=0)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers.naive import latent_features as naive
 from helpers.naive import respondent_scores as naive_scores
+from helpers.sentences import refused
 from scipy import stats
 from scipy.special import logsumexp
 
@@ -484,32 +485,32 @@ def test_one_answer_each_hardly_tells_how_alike_people_are():
 
 REFUSED = {
     "another word": (comparisons, {"people": "clustered"}, "people must be one of None, 'independent', 'adjusted'"),
-    "nobody known": (unknown, {"people": "adjusted"}, "people='adjusted' needs the respondent of every answer"),
+    "nobody known": (unknown, {"people": "adjusted"}, ("people='adjusted'", "the respondent")),
     "one person": (
         lambda: comparisons(people=1),
         {"people": "adjusted"},
-        "All answers are of one person, and people='adjusted'",
+        ("one person", "people='adjusted'"),
     ),
-    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, "needs the respondent of every answer"),
+    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, ("the respondent",)),
     "one person, individuals": (
         lambda: comparisons(people=1),
         {"people": th.people.Individuals()},
-        "All answers are of one person",
+        ("one person",),
     ),
     "groups, individuals": (
         lambda: {"A": comparisons(), "B": comparisons(seed=1)},
         {"people": th.people.Individuals()},
-        "are of several; give one.",
+        ("several; give one",),
     ),
     "laplace, individuals": (
         comparisons,
         {"people": th.people.Individuals(), "method": "laplace"},
-        r"people=Individuals\(\) needs method='mcmc'; got 'laplace'",
+        ("people=Individuals()", "method='mcmc'", "'laplace'"),
     ),
     "estimates": (
         comparisons,
         {"people": "adjusted", "method": "maximum-likelihood"},
-        "people belongs to method='mcmc'",
+        ("people", "method='mcmc'"),
     ),
 }
 
@@ -517,9 +518,9 @@ REFUSED = {
 @pytest.mark.fit
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused_in_a_sentence(name):
-    make, settings, match = REFUSED[name]
+    make, settings, facts = REFUSED[name]
     model = th.EliminationByAspects(**{"aspects": "unique", **settings})
-    with pytest.raises((ArgumentError, DataError), match=match):
+    with refused((ArgumentError, DataError), *facts):
         model.fit(make(), **({} if settings.get("method") == "maximum-likelihood" else QUICK))
 
 
@@ -527,7 +528,7 @@ def test_it_is_refused_in_a_sentence(name):
 def test_covariates_and_random_are_refused():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
     data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
-    with pytest.raises(ArgumentError, match=r"people=Individuals\(\) is not modelled for comparisons with covariates"):
+    with refused(ArgumentError, "people=Individuals()"):
         th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **QUICK)
     assert made_of(data, "adjusted", "mcmc").by == POWER
 
@@ -581,7 +582,7 @@ def test_a_job_of_a_time_without_people_is_not_mixed(tmp_path, monkeypatch):
     settings = {**QUICK, "tune": 1000, "job": tmp_path / "job"}
     th.EliminationByAspects("unique", method="laplace").fit(data, **settings)
     monkeypatch.undo()
-    with pytest.raises(DataError, match="was begun with people=None, and this fit has people='adjusted'"):
+    with refused(DataError, "people=None", "people='adjusted'"):
         th.EliminationByAspects("unique", method="laplace").fit(data, **settings)
 
 
@@ -663,14 +664,14 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
-    with pytest.raises(ArgumentError, match=r"people=Individuals\(\) needs method='mcmc'"):
+    with refused(ArgumentError, "people=Individuals()", "method='mcmc'"):
         th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
-    with pytest.raises(ArgumentError, match=r"which with people=Individuals\(\) depends on who answered so far"):
+    with refused(ArgumentError, "people=Individuals()"):
         model.update(data)
 
 
 @pytest.mark.fit
 def test_an_adjusted_fit_is_not_updated():
     model = laplace(comparisons(people=30))
-    with pytest.raises(ArgumentError, match="which with people='adjusted' depends on who answered so far"):
+    with refused(ArgumentError, "people='adjusted'"):
         model.update(th.PairedComparisons.from_pairs([("a", "b")]))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from helpers.posterior_cases import chain, comparisons, features_of, large_fit, small_fit, tree_of
+from helpers.sentences import refused
 from helpers.terminals import narrow
 
 from thali._aspects.answers.features import features_table
@@ -72,5 +73,5 @@ def test_no_feature_at_all_gives_an_empty_table():
 
 @pytest.mark.parametrize("probability", [-0.1, 1.1, math.nan])
 def test_a_probability_outside_its_range_is_refused(small, probability):
-    with pytest.raises(ArgumentError, match="between 0 and 1"):
+    with refused(ArgumentError, "between 0 and 1"):
         features_table(small[2], min_probability=probability)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from helpers.problems import random_comparisons, random_similarities
+from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
 import thali as th
@@ -160,12 +161,12 @@ def test_common_choices_are_those_of_all():
 def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
-    with pytest.raises(DataError, match="with shared aspects this is for sets of three at most"):
+    with refused(DataError, "three at most"):
         th.EliminationByAspects(people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     model = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     (found,) = model.of_group("a").predict_proba(data)
     assert found.shape == (12,) and found.sum() == pytest.approx(1.0)
-    with pytest.raises(DataError, match="In some groups best and worst were chosen"):
+    with refused(DataError, "worst were chosen"):
         th.EliminationByAspects(people=th.people.Groups("common")).fit(
             {"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN
         )
@@ -181,32 +182,32 @@ def test_a_few_groups_are_tempered(groups, levels, data):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"aspects": "unique", "method": "laplace", "people": th.people.Groups()}, "needs method='mcmc'"),
+        ({"aspects": "unique", "method": "laplace", "people": th.people.Groups()}, ("method='mcmc'",)),
     ],
 )
 def test_what_is_refused(settings, said, data):
-    with pytest.raises(ArgumentError, match=said):
+    with refused(ArgumentError, *said):
         th.EliminationByAspects(**settings).fit(data, **RUN)
 
 
 def test_weights_are_for_groups(data):
-    with pytest.raises(DataError, match=r"people=Groups\(\) is for a mapping from the name of each group"):
+    with refused(DataError, "people=Groups()"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
-    with pytest.raises(ArgumentError, match="is for answers that add up"):
+    with refused(ArgumentError, "that add up"):
         th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)
 
 
 def test_an_error_of_one_group_names_it(data):
     with_ties = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 1], [1, 0]])
-    with pytest.raises(DataError, match="of the 6 comparisons"):
+    with refused(DataError, "6 comparisons"):
         th.likelihoods.Elimination().check(th.priors.IndianBuffet(), with_ties)
 
 
 @pytest.mark.parametrize("answer", ["ranks", "unique_weights"])
 def test_answers_of_one_group_are_refused_of_several(model, answer):
-    with pytest.raises(ArgumentError, match=r"one group of people; take the model of one, such as of_group\('women'\)"):
+    with refused(ArgumentError, "of_group('women')"):
         getattr(model, answer)()
-    with pytest.raises(ArgumentError, match="There is no group 'x'; the groups are 'women', 'men'"):
+    with refused(ArgumentError, "'x'", "'women'", "'men'"):
         model.of_group("x")
 
 
@@ -227,7 +228,7 @@ def test_the_picture_has_a_line_a_feature(model):
     axes = th.plots.group_weights(model)
     assert len(axes.get_yticklabels()) == min(shared, 12)
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
-    with pytest.raises(ArgumentError, match="of one"):
+    with refused(ArgumentError, "of one"):
         th.plots.group_weights(model.of_group("men"))
 
 
@@ -247,5 +248,5 @@ def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):
     constant = model.posterior_["constant_data"].to_dataset()
     of_another_time.posterior_["constant_data"] = xr.DataTree(constant.assign(kind="ratings of objects"))
     of_another_time.save(tmp_path / "model.nc")
-    with pytest.raises(DataError, match=rf"written by thali {th.__version__}, is of data of the kind 'ratings of obj"):
+    with pytest.raises(DataError, match=f"{th.__version__}.*'ratings of objects'"):
         th.load(tmp_path / "model.nc")

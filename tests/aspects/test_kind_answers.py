@@ -7,6 +7,7 @@ import pytest
 from helpers.kind_problems import answered, of_new_person, random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import random_comparisons
+from helpers.sentences import refused
 from scipy import stats
 from xarray import Dataset
 
@@ -164,9 +165,9 @@ def test_the_model_of_one_kind(model, data):
     by_respondent = data.by_respondent()
     wins = sum(by_respondent[name].wins.sum() for name in people)
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins
-    with pytest.raises(ArgumentError, match="nobody's class is known; ask the whole model"):
+    with refused(ArgumentError, "the whole model"):
         first.check()
-    with pytest.raises(ArgumentError, match="There is no class 3; the classes are numbered from 1 to 2"):
+    with refused(ArgumentError, "class 3", "1 to 2"):
         model.of_class(3)
 
 
@@ -246,52 +247,50 @@ def test_compared_by_people_left_out(data):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"people": th.people.LatentClasses(6)}, "has more classes than there are respondents: 5"),
-        ({"people": th.people.LatentClasses(2), "aspects": "unique", "method": "laplace"}, "needs method='mcmc'"),
+        ({"people": th.people.LatentClasses(6)}, ("more classes", "5")),
+        ({"people": th.people.LatentClasses(2), "aspects": "unique", "method": "laplace"}, ("method='mcmc'",)),
     ],
 )
 def test_what_is_refused(settings, said, data):
-    with pytest.raises(ArgumentError, match=said):
+    with refused(ArgumentError, *said):
         th.EliminationByAspects(**settings).fit(data, **RUN)
 
 
 def test_data_that_are_refused(data):
     two = th.EliminationByAspects(people=th.people.LatentClasses(2))
-    with pytest.raises(DataError, match="needs the respondent of every answer"):
+    with refused(DataError, "of every answer"):
         two.fit(random_comparisons(3, 1), **RUN)
-    with pytest.raises(DataError, match="a mapping of 2 groups"):
+    with refused(DataError, "2 groups"):
         two.fit({"women": data, "men": data}, **RUN)
-    with pytest.raises(DataError, match="needs the respondent of every answer"):
+    with refused(DataError, "of every answer"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
-    with pytest.raises(ArgumentError, match="people belongs to method='mcmc'"):
+    with refused(ArgumentError, "people", "method='mcmc'"):
         th.EliminationByAspects("unique", method="maximum-likelihood", people=th.people.LatentClasses(2)).fit(data)
 
 
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda model: model.ranks(), r"take the model of one, such as of_class\(1\)"),
-        (lambda model: model.log_evidence(sensitivity=True), "sensitivity is for one group of people"),
+        (lambda model: model.ranks(), ("of_class(1)",)),
+        (lambda model: model.log_evidence(sensitivity=True), ("sensitivity",)),
         (
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
-            "Data are not simulated for latent classes",
+            ("for latent classes",),
         ),
-        (lambda model: model.update(random_comparisons(3, 1)), "fit to all the data"),
-        (lambda model: model.features(similar=0.8), r"or of one latent class, of_class\(1\)"),
-        (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), "There is no covariate 'order'"),
+        (lambda model: model.update(random_comparisons(3, 1)), ("all the data",)),
+        (lambda model: model.features(similar=0.8), ("of_class(1)",)),
+        (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), ("'order'",)),
     ],
 )
 def test_answers_that_are_refused(model, ask, said):
-    with pytest.raises(ArgumentError, match=said):
+    with refused(ArgumentError, *said):
         ask(model)
 
 
 def test_other_models_have_no_kinds(data):
     model = th.EliminationByAspects("unique").fit(data, **RUN)
     for ask in (model.same_class, model.class_sizes, model.assignment, lambda: model.of_class(1)):
-        with pytest.raises(
-            ArgumentError, match=r"is of models with latent classes, fitted with people=LatentClasses\(classes=2\)"
-        ):
+        with refused(ArgumentError, "people=LatentClasses(classes=2)"):
             ask()
 
 

@@ -12,6 +12,7 @@ from helpers.kind_problems import (
     random_ties,
 )
 from helpers.naive import latent_features as naive
+from helpers.sentences import refused
 from scipy.special import gammaln
 
 import thali as th
@@ -165,9 +166,9 @@ def test_covariates_of_options_change_worths():
     of_kinds = [model.of_class(k).predict_proba([("a", "c")])[0] for k in (1, 2)]
     share = kinds_of_people.aligned_shares(model.posterior_)
     assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds) and share.shape[1] == 2
-    with pytest.raises(ArgumentError, match="There is no covariate 'order'"):
+    with refused(ArgumentError, "'order'"):
         model.predict_proba([("a", "b")], covariates={"order": 1})
-    with pytest.raises(ArgumentError, match="is one of options, and known already"):
+    with refused(ArgumentError, "and known already"):
         model.predict_proba([("a", "b")], covariates={"price": 1})
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.kind_problems import answered, random_answers
+from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
 import thali as th
@@ -97,11 +98,11 @@ def test_what_cannot_happen_is_told():
 
 def test_bad_input():
     model = th.EliminationByAspects("unique").fit(random_answers(3, 3, 4, seed=1), **RUN)
-    with pytest.raises(ArgumentError, match=r"Give the choices of people, as Choices; got list\..*from_comparisons"):
+    with refused(ArgumentError, "got list", "from_comparisons"):
         model.log_predictive([("a", "b")])
-    with pytest.raises(DataError, match="do not say who made them"):
+    with refused(DataError, "who made them"):
         model.log_predictive(random_choices(3, (2,), 1))
-    with pytest.raises(ArgumentError, match="not an option of the data"):
+    with refused(ArgumentError, "of the data"):
         model.log_predictive(th.Choices.from_comparisons(answered([("p", "a", "z", "z")])))
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers import next_question
@@ -155,7 +156,7 @@ def test_triplets_that_are_asked_next(link, uncompiled):
     table = model.next_triplets(3)
     assert set(table["objects"]) <= set(itertools.combinations("abcd", 3)) and (table["information"] >= 0).all()
     assert len(model.next_triplets(3, among=["a", "b", "d"], goal={"aspect": ["a", "b"]})) == 1
-    with pytest.raises(ArgumentError, match=r"goal must be 'everything', or \{'aspect'"):
+    with refused(ArgumentError, "goal", "'everything'", "'aspect'"):
         model.next_triplets(goal="best")
 
 
@@ -178,7 +179,7 @@ def test_what_cannot_be_asked_is_refused(asked, sentence, uncompiled):
     with pytest.raises(ArgumentError) as error:
         model.next_pairs(**asked)
     assert sentence in str(error.value)
-    with pytest.raises(ArgumentError, match="A question is about 4 different options"):
+    with refused(ArgumentError, "4 different"):
         model.next_sets(4)
 
 

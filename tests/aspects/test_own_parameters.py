@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from helpers.elimination_cases import mean_and_error
+from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
@@ -190,7 +191,7 @@ def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     assert again.summary().equals(model.summary())
-    with pytest.raises(ArgumentError, match="files do not hold functions"):
+    with refused(ArgumentError, "not hold functions"):
         again.predict()
 
 
@@ -222,9 +223,9 @@ def test_a_joint_log_prior_of_ones_own(uncompiled):
     own = Custom(log_likelihood, parameters=parameters, log_prior=flat)
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), own).fit(DATA, **RUN)
     assert (model.posterior_["posterior"]["slope"].values > 0.0).all()
-    with pytest.raises(ArgumentError, match="log_prior is a density alone"):
+    with refused(ArgumentError, "log_prior"):
         model.sample_prior(DATA, draws=2)
-    with pytest.raises(ArgumentError, match="log_prior is a density alone"):
+    with refused(ArgumentError, "log_prior"):
         model.log_evidence()
 
 
@@ -310,10 +311,10 @@ def test_where_chains_cannot_start(parameters, data, sentence, uncompiled):
 @pytest.mark.fit
 def test_predictions_that_cannot_be_made(uncompiled):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), Custom(log_likelihood)).fit(DATA, **RUN)
-    with pytest.raises(ArgumentError, match="predict is there for a likelihood of your own that says how"):
+    with refused(ArgumentError, "predict"):
         model.predict()
     model.set_params(likelihood=Custom(log_likelihood, predict=lambda data, features, weights: weights))
-    with pytest.raises(ArgumentError, match="predict must return an array of the same shape for all features"):
+    with refused(ArgumentError, "predict"):
         model.predict()
-    with pytest.raises(DataError, match="labels of the fit"):
+    with refused(DataError, "labels of the fit"):
         model.set_params(likelihood=WHOLE).predict(DATA._replace(labels=tuple("wxyz")))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.people_fits import OPTIONS, compared, named, of_people
+from helpers.sentences import refused
 from xarray import DataTree
 
 import thali as th
@@ -50,7 +51,7 @@ def test_blocks_of_people_are_as_all_at_once(monkeypatch):
 
 def test_individuals_are_of_people_who_differ():
     model = of_people(compared(), UNIQUE)
-    with pytest.raises(ArgumentError, match=r"individuals needs individual weights; fit with people=Individuals"):
+    with refused(ArgumentError, "individuals", "people=Individuals"):
         model.of_group("p1").individuals()
 
 
@@ -111,7 +112,7 @@ def test_segments_have_the_options_that_they_prefer():
     assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
     assert list(found.table().columns) == ["option", "everybody", "segment 1", "segment 2"]
     assert found.assignment["segment"].nunique() == 2 and found.assignment["segment"][::2].nunique() == 1
-    with pytest.raises(ArgumentError, match="segments needs individual weights"):
+    with refused(ArgumentError, "segments"):
         of_two_segments().of_group("p1").segments(2)
 
 
@@ -122,11 +123,11 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
     assert "the respondents make 2 segments (stability 1): 50 %" in found["segment_sizes"].sentence
     assert found["segment_profiles"].title.startswith("How often an option is preferred")
     assert len(found["segments"].table) == 12
-    with pytest.raises(DataError, match="13 segments are more than the 12 respondents"):
+    with refused(DataError, "13 segments", "12 respondents"):
         model.findings(segments=13)
     alike = th.EliminationByAspects("unique", people="independent")
     alike.posterior_ = model.posterior_
-    with pytest.raises(ArgumentError, match=r"segments needs individual weights; fit with people=Individuals"):
+    with refused(ArgumentError, "segments", "people=Individuals"):
         alike.findings(segments=2)
 
 
@@ -159,11 +160,11 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
     assert len(table) == 3 and table.attrs["sets"] == 6 and set(table["members"][0]) <= set(OPTIONS)
     pd.testing.assert_frame_equal(table, model.reach(2, top=3))  # the same seed, the same intervals
     assert all("milk" not in members for members in model.reach(2, none="milk")["members"])
-    with pytest.raises(ArgumentError, match="size must be below 3"):
+    with refused(ArgumentError, "size", "below 3"):
         model.reach(3, none="milk")
-    with pytest.raises(ArgumentError, match="none: there is no option 'mlik'. Did you mean 'milk'"):
+    with refused(ArgumentError, "'mlik'", "'milk'"):
         model.reach(2, none="mlik")
-    with pytest.raises(ArgumentError, match="reach needs individual weights"):
+    with refused(ArgumentError, "reach"):
         model.of_group("p1").reach(2)
 
 
@@ -193,7 +194,7 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
     weights[:, :, 2] = rng.gamma(0.3, 1 / 0.3, (60, 80))
     weights[:, :, 3] = rng.gamma(30.0, 1 / 30.0, (60, 80))
     uneven = of_people(compared(80), weights)
-    with pytest.warns(EstimateWarning, match=r"more about '(?:tea|milk|beer|wine)' than about .*spread='each'"):
+    with pytest.warns(EstimateWarning, match="spread='each'"):
         uneven.reach(2)
     assert f"about {OPTIONS[2]} than about {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
     assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
@@ -248,7 +249,7 @@ def test_scores_on_an_anchored_scale():
     grouped = model.scores({"p0": "young", "p1": "old", "p2": "old"}, none=OPTIONS[1])
     np.testing.assert_allclose(grouped.loc["old", "above_none"], (odds[:, 1:] > 1.0).mean(axis=(0, 1)), rtol=1e-10)
     for asked in (lambda: model.scores(none="nobody"), lambda: model.findings(none="nobody")):
-        with pytest.raises(ArgumentError, match="none: there is no option 'nobody'"):
+        with refused(ArgumentError, "'nobody'"):
             asked()
 
 
@@ -274,7 +275,7 @@ def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
     assert table.index.names == ["group", "option"] and len(table) == 12
     wanted = np.mean([scores_by_hand(UNIQUE[draw, 1], 2) for draw in range(DRAWS)], axis=0)
     np.testing.assert_allclose(table.loc["p1", "score"], wanted, rtol=1e-10)
-    with pytest.raises(ArgumentError, match="by needs individual weights"):
+    with refused(ArgumentError, "by needs"):
         model.scores({"p0": 1})
 
 
@@ -310,13 +311,13 @@ def test_intervals_of_scores_are_of_the_population():
 @pytest.mark.parametrize(
     ("by", "said"),
     [
-        ([1, 2, 3], "by must be the segments"),
-        ({"p0": 1, "p1": 2}, "by does not say of which group 'p2' is"),
-        ({"p0": 1, "p1": None, "p2": 1}, "by is missing for 'p1'"),
+        ([1, 2, 3], ("by must", "segments")),
+        ({"p0": 1, "p1": 2}, ("'p2'",)),
+        ({"p0": 1, "p1": None, "p2": 1}, ("by", "'p1'")),
     ],
 )
 def test_groups_that_scores_cannot_be_of(by, said):
-    with pytest.raises(ArgumentError, match=said):
+    with refused(ArgumentError, *said):
         of_people(named(), UNIQUE).scores(by)
 
 
@@ -389,7 +390,7 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
     model.posterior_["posterior"] = DataTree(without)
     assert len(model.individuals()) == 0 and feature_weights(model, Settings()) is None
     model.posterior_["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars("common_weights"))
-    with pytest.raises(ArgumentError, match="individuals needs individual weights"):
+    with refused(ArgumentError, "individuals"):
         model.individuals()
 
 

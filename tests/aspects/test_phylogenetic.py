@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from helpers.phylogenetic_trees import random_tree
+from helpers.sentences import refused
 from scipy import stats
 from scipy.special import digamma
 
@@ -249,7 +250,7 @@ def test_one_group_of_close_options():
     prior, state = PhylogeneticBuffet(close).compiled(4), empty_state(4, 4)
     assert 2 <= operations.draw_pattern(prior, np.random.default_rng(0), state, 2, 2, 3) <= 3
     many = th.Tree.from_groups({"all": [str(k) for k in range(30)]}, 1e-6)
-    with pytest.raises(DataError, match="lengthen the edges above the leaves"):
+    with refused(DataError, "above the leaves"):
         PhylogeneticBuffet(many).compiled(30)
 
 
@@ -266,11 +267,11 @@ def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length
 
 def test_what_does_not_fit_the_tree_is_refused():
     prior = PhylogeneticBuffet(three_groups())
-    with pytest.raises(DataError, match="9 leaves, but there are 4 options"):
+    with refused(DataError, "9 leaves", "4 options"):
         prior.sample(4, 1.0, np.random.default_rng(0))
-    with pytest.raises(DataError, match="Every column of the matrix must have an owner"):
+    with refused(DataError, "have an owner"):
         prior.log_prob(np.zeros((9, 1)), 1.0)
-    with pytest.raises(DataError, match="9 leaves, but there are 3 options"):
+    with refused(DataError, "9 leaves", "3 options"):
         prior.draw_probabilities(np.ones((3, 1)), np.random.default_rng(0))
 
 
@@ -324,9 +325,9 @@ def test_leaves_are_matched_by_name():
 
 
 def test_bad_trees_are_refused():
-    with pytest.raises(DataError, match="needs a thali.Tree; got str"):
+    with refused(DataError, "thali.Tree", "got str"):
         PhylogeneticBuffet("((a,b),c);")
-    with pytest.raises(DataError, match="edge above the leaf 'a' has no length"):
+    with refused(DataError, "'a'"):
         PhylogeneticBuffet(th.Tree.from_newick("((a:0,b:0):1,c:1);"))
-    with pytest.raises(DataError, match="9 leaves, but there are 4 options"):
+    with refused(DataError, "9 leaves", "4 options"):
         PhylogeneticBuffet(three_groups()).compiled(4)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.naive import latent_features as naive
+from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.set_search import log_feature_gain
@@ -76,7 +77,7 @@ def test_planted_features_are_found_in_seconds():
     assert "not a posterior" in str(verdict) and "method='mcmc'" in str(verdict)
     other = th.AdditiveClustering(method="map").fit(made.data, random_seed=1, progressbar=False, cores=2)
     assert other.posterior_["posterior"].equals(model.posterior_["posterior"])
-    with pytest.raises(ArgumentError, match="method='map' draws nothing"):
+    with refused(ArgumentError, "method='map'"):
         model.continue_fit(10)
 
 
@@ -97,9 +98,9 @@ def test_its_log_likelihood_and_file(tmp_path):
 
 
 def test_arguments_of_chains_are_refused():
-    with pytest.raises(ArgumentError, match="tempering belongs to method='mcmc'"):
+    with refused(ArgumentError, "tempering", "method='mcmc'"):
         th.AdditiveClustering(sigma=0.1, method="map", tempering=4).fit(S4, progressbar=False)
-    with pytest.raises(ArgumentError, match="method must be one of"):
+    with refused(ArgumentError, "method"):
         th.AdditiveClustering(sigma=0.1, method="mode").fit(S4, progressbar=False)
 
 

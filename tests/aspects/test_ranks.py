@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.options import ranks_table, utility_draws
@@ -111,5 +112,5 @@ def test_similarities_have_no_ranks():
     import xarray as xr
 
     tree = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": SIMILARITIES})})
-    with pytest.raises(ArgumentError, match="plots.ranks is for models of choices"):
+    with refused(ArgumentError, "plots.ranks"):
         th.plots.ranks(SimpleNamespace(posterior_=tree))

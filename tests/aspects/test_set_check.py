@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 from scipy.stats import binom, chi2
 
 import thali as th
@@ -87,7 +88,7 @@ def test_a_seed_decides_the_replicates():
 
 def test_fractional_choices_have_no_replicates():
     data = choices({("tea", "coffee", "milk"): (2.5, 1.0, 1.0)}, weights=True)
-    with pytest.raises(DataError, match="'tea' has the weight 2.5 out of tea, coffee, milk"):
+    with refused(DataError, "'tea'", "2.5"):
         set_check_table(certain(data, 10))
 
 

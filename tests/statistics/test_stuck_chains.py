@@ -6,6 +6,7 @@ Expected values: importance sampling with draws from a simulated prior, of which
 import numpy as np
 import pytest
 from helpers.elimination_cases import copies, mean_and_error
+from helpers.sentences import refused
 from helpers.set_problems import choices_of
 
 import thali as th
@@ -96,7 +97,7 @@ def test_python_and_the_command_line_take_the_same_words():
                 for x in (typed, python)
             }
             assert len(counts) == 1
-    with pytest.raises(ArgumentError, match="None or 'auto', False or 'off', a number .* got 'hot'"):
+    with refused(ArgumentError, "'auto'", "'off'", "got 'hot'"):
         temperatures(data, **th.EliminationByAspects(tempering="hot")._parts(data))
 
 

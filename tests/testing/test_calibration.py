@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
@@ -124,13 +125,13 @@ def test_the_prior_of_sigma_is_held_at_that_of_the_design():
 
 def test_what_cannot_be_calibrated_is_said():
     X, y = np.zeros((4, 1)) + np.arange(4)[:, None], list("abab")
-    with pytest.raises(ArgumentError, match="Only method='gibbs' draws from the posterior; got method='map'"):
+    with refused(ArgumentError, "method='gibbs'", "got method='map'"):
         calibrate(th.PlackettLuceRegression("map", a=2.0), (X, y), 2, cores=1)
-    with pytest.raises(DataError, match=r"the pair \(X, y\); got ndarray"):
+    with refused(DataError, "got ndarray"):
         calibrate(th.SparseMultinomialLogit(), X, 2, cores=1)
-    with pytest.raises(ArgumentError, match="needs a model of thali; got str"):
+    with refused(ArgumentError, "got str"):
         calibrate("BTL", PAIR)
-    with pytest.raises(ArgumentError, match="n must be a whole number of 2 or more; got 1"):
+    with refused(ArgumentError, "n must", "2 or more", "got 1"):
         calibrate(th.EliminationByAspects(), PAIR, 1)
-    with pytest.raises(DataError, match="only .* can be fitted, for classes are missing"):
+    with refused(DataError, "classes are missing"):
         calibrate(th.SparseMultinomialLogit(), (np.array([[0.0], [1.0], [2.0]]), list("abc")), 200, cores=1)

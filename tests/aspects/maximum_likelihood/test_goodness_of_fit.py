@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.paired_cases import TREE, maximised
+from helpers.sentences import refused
 from scipy.stats import chi2
 
 import thali as th
@@ -74,7 +75,7 @@ def test_a_bootstrap_where_pairs_were_compared_a_few_times():
     again, other = (maximised(data=th.PairedComparisons(SPARSE)).fit_test(random_seed=seed) for seed in (0, 1))
     assert again == found and other.p_value != found.p_value
     assert model.fit_test(samples=20, random_seed=3).samples == 20
-    with pytest.raises(ArgumentError, match="samples must be"):
+    with refused(ArgumentError, "samples"):
         model.fit_test(samples=0)
 
 
