@@ -7,7 +7,7 @@ from helpers.posterior_cases import chain
 
 import thali as th
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.likelihoods.elimination import Elimination
+from thali.likelihoods import Elimination
 
 LABELS = ["tea", "coffee", "milk", "beer"]
 DATA = th.PairedComparisons(np.arange(16).reshape(4, 4) * (1 - np.eye(4, dtype=int)), labels=LABELS)

@@ -21,10 +21,11 @@ from thali._aspects.likelihoods.best_worst import (
     ordered_pairs,
 )
 from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
-from thali._aspects.likelihoods.elimination import Elimination, as_pairs
+from thali._aspects.likelihoods.elimination import as_pairs
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
+from thali.likelihoods import Elimination
 
 matplotlib.use("Agg")
 

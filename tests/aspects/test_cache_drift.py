@@ -9,7 +9,6 @@ from helpers.elimination_cases import CASES as PAIRS
 from helpers.set_problems import TRIPLE, choices_of
 
 import thali as th
-from thali._aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
 
 pytestmark = pytest.mark.fit
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.fit
 def watch(model, data, draws=400, thin=25, tune=20):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
-        return watched(build_task(data=data, draws=draws, tune=tune, thin=thin, **model._parts(data)))
+        return watched(model.prepare(data, draws, tune, thin).task)
 
 
 def elimination(case):

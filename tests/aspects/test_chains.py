@@ -14,14 +14,14 @@ from helpers.same_draws import same
 from helpers.sentences import warned
 
 import thali as th
-from thali._aspects.likelihoods.elimination import Elimination
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers import chains
 from thali._aspects.samplers.chains import Chain, run_chains
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
 from thali._inference import threads as _threads
 from thali.errors import InterruptedWarning
+from thali.likelihoods import Elimination
+from thali.priors import IndianBuffet
 
 pytestmark = pytest.mark.fit
 

@@ -19,12 +19,12 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
+from thali import PairedComparisons
 from thali._aspects.answers import check as the_check  # noqa: E402
 from thali._aspects.answers.check import PAIR, ROWS, check_sentence
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.draws import probabilities  # noqa: E402
 from thali._aspects.draws.tree import pair_index  # noqa: E402
-from thali._data.pairs import PairedComparisons  # noqa: E402
 from thali._plots._style import COLOURS  # noqa: E402
 from thali._plots.check import check  # noqa: E402
 from thali._posterior.interval import TAILS  # noqa: E402

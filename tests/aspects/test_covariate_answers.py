@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.plain_python import run_as_python
 from helpers.sentences import refused
 
 import thali as th
-from thali._compile import jit
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -37,8 +37,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def tied():
-    with pytest.MonkeyPatch.context() as patch:  # a specialisation that nothing else needs runs as Python
-        patch.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():  # a specialisation that nothing else needs runs as Python
         return th.EliminationByAspects("unique").fit(TIED, **RUN)
 
 

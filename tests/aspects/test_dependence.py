@@ -24,7 +24,6 @@ from thali._aspects.dependence import (
     worths_of,
 )
 from thali._aspects.draws.columns import Columns
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.maximum_likelihood.clusters import clusters_of
 from thali._aspects.maximum_likelihood.estimates import covariate_sizes
 from thali._aspects.maximum_likelihood.maximum import mode_of
@@ -34,12 +33,13 @@ from thali._aspects.maximum_likelihood.respondent_scores import (
     inverse_root,
     raise_improbable_variance,
 )
-from thali._aspects.priors.given import Given
 from thali._aspects.state import COLUMNS
 from thali._data.groups import GroupedData
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS, POWER, SCORES
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError, Setting
+from thali.likelihoods import Elimination
+from thali.priors import Given
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 OPTIONS = list("abcd")
@@ -640,7 +640,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     assert model.groups_ == tuple(data.respondents) and Posterior(model.posterior_).dependence.model == INDIVIDUALS
     similar = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
     of_people, of_groups = (
-        each._task(each._as_data(given), 1, 0, 1).model._replace(prior=None)
+        each.prepare(each._as_data(given), 1, 0, 1).task.model._replace(prior=None)
         for each, given in ((model, data), (similar, data.by_respondent()))
     )
     assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)

@@ -10,14 +10,13 @@ from scipy import sparse
 
 import thali as th
 from thali._aspects.dependence import _scores_of_features, effect_of
-from thali._aspects.likelihoods.additive import Additive
-from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
 from thali._aspects.maximum_likelihood.clusters import clusters_of
 from thali._aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
 from thali._aspects.models.point import probable_features
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS, POWER
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
+from thali.likelihoods import Additive, MostSimilarPair
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 OBJECTS = [f"o{k}" for k in range(6)]

@@ -16,8 +16,8 @@ from thali._aspects.answers import set_search
 from thali._aspects.answers.estimate import KINDS, estimate
 from thali._aspects.answers.set_search import feature_sets, log_feature_gain
 from thali._aspects.draws.similarities import similarity_draws
-from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
+from thali.priors import FiniteFeatures, Given, IndianBuffet
 
 MAPS = KINDS[1:]
 SHARED = [(0, 1), (0, 2), (1, 2), (0, 1, 2)]

@@ -6,9 +6,9 @@ from helpers.additive_fits import made_up
 from helpers.sentences import refused, warned
 
 import thali as th
+from thali import AdditiveClustering
 from thali._aspects.answers.stored_layout import REACHED, RESTARTS
 from thali._aspects.findings import open as of_open
-from thali._aspects.models.additive import AdditiveClustering
 from thali._aspects.spec import ADDITIVE
 from thali._data.groups import GroupedData
 from thali._model.finding import FILES, PAGE, Findings

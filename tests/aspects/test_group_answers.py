@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers.plain_python import run_as_python
 from helpers.problems import random_comparisons, random_similarities
 from helpers.sentences import refused
 from helpers.set_problems import random_choices
@@ -15,7 +16,6 @@ from helpers.set_problems import random_choices
 import thali as th
 from thali._aspects.answers.groups import tree_of_group
 from thali._aspects.populations.one import One
-from thali._compile import jit
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
@@ -33,8 +33,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False).fit(data, **RUN)
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from helpers.kind_problems import answered, of_new_person, random_answers
 from helpers.naive import latent_features as naive
+from helpers.plain_python import run_as_python
 from helpers.problems import random_comparisons
 from helpers.sentences import refused
 from scipy import stats
@@ -14,7 +15,6 @@ from xarray import Dataset
 import thali as th
 from thali._aspects.answers import kinds_of_people
 from thali._aspects.answers.kinds_of_people import aligned_shares, of_kinds, sizes_table
-from thali._compile import jit
 from thali._posterior.interval import TAILS
 from thali._posterior.store import tree_of
 from thali.errors import ArgumentError, DataError
@@ -35,8 +35,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return th.EliminationByAspects(people=th.people.LatentClasses(2, "similar")).fit(data, **RUN)
 
 

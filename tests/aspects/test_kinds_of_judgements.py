@@ -12,12 +12,12 @@ from helpers.kind_problems import (
     random_ties,
 )
 from helpers.naive import latent_features as naive
+from helpers.plain_python import run_as_python
 from helpers.sentences import refused
 from scipy.special import gammaln
 
 import thali as th
 from thali._aspects.answers import kinds_of_people
-from thali._compile import jit
 from thali.errors import ArgumentError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -34,8 +34,7 @@ pytestmark = [
 )
 def fitted(request):
     data = MAKE[request.param](5, 3, 6, seed=1)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return data, th.EliminationByAspects(people=th.people.LatentClasses(2)).fit(data, **RUN)
 
 

@@ -6,8 +6,8 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.likelihoods import set_draws
-from thali._aspects.likelihoods.elimination import Elimination
 from thali.errors import ArgumentError
+from thali.likelihoods import Elimination
 
 RUN = {"chains": 2, "random_seed": 1, "progressbar": False}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.kind_problems import answered, random_answers
+from helpers.plain_python import run_as_python
 from helpers.sentences import refused, warned
 from scipy import integrate, stats
 from scipy.special import logsumexp
@@ -15,7 +16,6 @@ from thali._aspects.answers import new_people
 from thali._aspects.answers.new_people import log_predictive_of_population, population_in, predicted_of_population
 from thali._aspects.draws.columns import Columns
 from thali._aspects.draws.probabilities import probability_draws
-from thali._compile import jit
 from thali._posterior.store import tree_of
 from thali.errors import ArgumentError, DataError, DataWarning
 
@@ -36,8 +36,7 @@ def of_one(*answers, labels="xy"):
 def model():
     rng = np.random.default_rng(1)
     rows = [(f"p{k % 5}", "x", "y", rng.choice(["x", "y"])) for k in range(20)]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return th.EliminationByAspects("unique", people=th.people.Individuals()).fit(answered(rows, list("xy")), **RUN)
 
 

@@ -18,7 +18,6 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._aspects import operations
-from thali._aspects.likelihoods.additive import Additive
 from thali._aspects.likelihoods.delta_checks import state_of
 from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
@@ -26,6 +25,7 @@ from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
 from thali._compile.jit import kernel
 from thali.errors import ArgumentError, ThaliError
+from thali.likelihoods import Additive
 
 PAGE = PROJECT / "docs" / "tutorials" / "your_own_likelihood.md"
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

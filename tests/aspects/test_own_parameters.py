@@ -12,10 +12,10 @@ from scipy import stats
 import thali as th
 from thali._aspects.likelihoods.parameters import draw_by_slices
 from thali._aspects.operations import rebuild
-from thali._aspects.priors.given import Given
 from thali._aspects.state import BETA, COLUMNS, empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
+from thali.priors import Given
 
 pytestmark = [pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

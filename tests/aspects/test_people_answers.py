@@ -12,13 +12,13 @@ from thali._aspects.answers.check import check_sentence
 from thali._aspects.answers.groups import group_tree
 from thali._aspects.answers.individuals import reached_by
 from thali._aspects.findings.people import feature_weights
-from thali._aspects.likelihoods.additive import Additive
 from thali._aspects.samplers.record import ChainDraws
 from thali._data.groups import GroupedData
 from thali._model.settings import Settings
 from thali._posterior.interval import TAILS
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError, EstimateWarning
+from thali.likelihoods import Additive
 
 RNG = np.random.default_rng(4)
 DRAWS, PEOPLE = 40, 3

@@ -12,11 +12,12 @@ from scipy.special import digamma
 
 import thali as th
 from thali._aspects import operations
-from thali._aspects.priors import IndianBuffet, PhylogeneticBuffet, phylogenetic
+from thali._aspects.priors import phylogenetic
 from thali._aspects.priors.phylogenetic_rates import Kinship
 from thali._aspects.state import empty_state, grid_size
 from thali._inference.numerics.exponential import fast_exp
 from thali.errors import DataError
+from thali.priors import IndianBuffet, PhylogeneticBuffet
 
 GROUPS = {"a": ["0", "1", "2"], "b": ["3", "4", "5"], "c": ["6", "7", "8"]}
 # lambda of a few patterns on the tree of three groups with leaf edges of .1, from the closed form

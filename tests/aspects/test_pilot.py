@@ -8,7 +8,7 @@ from helpers.problems import random_comparisons
 from helpers.sentences import warned
 
 import thali as th
-from thali._aspects.models.engines import FIRST_TEMPERED
+from thali._aspects.models.engines import BY_CHAINS, FIRST_TEMPERED
 from thali._aspects.populations.groups_chain import MAX_TEMPERED
 from thali._aspects.samplers.chains import (
     EFFECTIVE,
@@ -81,7 +81,7 @@ def test_what_is_seen_is_the_choice_probability():
     from thali._inference.seeds import streams
 
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
-    chain = Chain(model._task(data, 20, 10, 1), streams(1, 1)[0])
+    chain = Chain(model.prepare(data, 20, 10, 1).task, streams(1, 1)[0])
     chain.run_to(30)
     seen = looked_at(chain.task.model, chain.state, chain.pairs)
     draws = chain.draws
@@ -115,12 +115,10 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
     run = checked_run(None, 16, 2, None, 1, 2, False)  # the ladder is counted anew after 200 of 400 sweeps
     seen = []
     for slices in (1, 25):
-        (chain,) = (
-            th.EliminationByAspects(lapse=0.0, tempering=2)
-            ._sampling(random_comparisons(6, 9), run)
-            .chains(10, np.random.SeedSequence(2))[:1]
-        )
-        assert chain.in_pilot and chain._schedule[0][0] < PILOT
+        (chain,) = BY_CHAINS.sampling(
+            th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), run
+        ).chains(10, np.random.SeedSequence(2))[:1]
+        assert chain.in_pilot and chain.schedule[0][0] < PILOT
         for end in range(1, slices + 1):
             chain.run_to(end * PILOT // slices)
         seen.append(chain.seen)
@@ -134,8 +132,8 @@ def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled,
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
     data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
     model = th.EliminationByAspects(people=th.people.Groups())
-    assert model._sampling(data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
-    assert model._sampling(data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
+    assert BY_CHAINS.sampling(model, data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
+    assert BY_CHAINS.sampling(model, data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
 
 
 @pytest.mark.fit
@@ -175,7 +173,7 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
 def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     """As many sweeps as its size allows."""
     data, run = random_comparisons(8, 3), checked_run(None, 400, 3, None, 1, 2, False)
-    sampling = th.EliminationByAspects("unique")._sampling(data, run)
+    sampling = BY_CHAINS.sampling(th.EliminationByAspects("unique"), data, run)
     sampling = replace(sampling, bound=2_000)
     chains = sampling.chains(10, np.random.SeedSequence(2))
     assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
@@ -195,7 +193,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 
     def chains_of(draws, **how):
         run = checked_run(draws, 40, 2, None, 1, 2, False)
-        sampling = th.EliminationByAspects(tempering=2, **how)._sampling(data, run)
+        sampling = BY_CHAINS.sampling(th.EliminationByAspects(tempering=2, **how), data, run)
         return sampling, sampling.chains(10, np.random.SeedSequence(2))
 
     assert not chains_of(100)[1][0].in_pilot
@@ -206,10 +204,10 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
         chain.run_to(4)
     sampling.end_pilot(chains)
     assert chains[0].thin == MIN_TEMPERED
-    assert [sweep for sweep, _ in chains[0]._schedule] == [100, 150, 200, 250, 300, 400]
+    assert [sweep for sweep, _ in chains[0].schedule] == [100, 150, 200, 250, 300, 400]
     restored = chains_of(None)[1][0]
     restored.restore(chains[0].packed())
-    assert restored._schedule == chains[0]._schedule and not restored.in_pilot
+    assert restored.schedule == chains[0]._schedule and not restored.in_pilot
     task = replace(chains[0].task, evens=True)
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
 
@@ -232,7 +230,7 @@ def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_t
 def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget():
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
-    sampling = th.EliminationByAspects()._sampling(data, checked_run(None, 1000, 4, None, 1, 2, False))
+    sampling = BY_CHAINS.sampling(th.EliminationByAspects(), data, checked_run(None, 1000, 4, None, 1, 2, False))
     assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= bound.BUDGET
     spent = int(0.4 * bound.BUDGET / sampling.forecast.sweep)
     again = sampling.tempered(spent)

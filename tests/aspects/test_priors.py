@@ -9,11 +9,11 @@ from helpers.sentences import refused
 from scipy import stats
 
 from thali._aspects import operations
-from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
 from thali._aspects.priors.ibp import Buffet
 from thali._aspects.state import empty_state
 from thali._inference.numerics.decisions import bessel_count, poisson
 from thali.errors import ArgumentError
+from thali.priors import FiniteFeatures, Given, IndianBuffet
 
 
 def patterns(n):

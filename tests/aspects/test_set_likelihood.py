@@ -8,13 +8,13 @@ from helpers.problems import NO_UNIQUE, build, make_state, random_comparisons
 from helpers.sentences import refused
 from helpers.set_problems import choices_of, random_choices
 
+from thali import Choices
 from thali._aspects import operations
 from thali._aspects.draws.columns import Columns
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.likelihoods.elimination_sets import compiled_sets
 from thali._aspects.likelihoods.set_draws import set_probability_draws
-from thali._data.choices import Choices
 from thali.errors import DataError
+from thali.likelihoods import Elimination
 
 
 def test_options_that_no_aspect_tells_apart_are_chosen_equally_often():

@@ -19,7 +19,6 @@ from thali._aspects.answers.population import with_kappas, with_population
 from thali._aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
 from thali._aspects.findings import people as people_findings
 from thali._aspects.group_state import base_at
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.moves import group_similar, group_slopes
 from thali._aspects.populations.groups import EveryPerson
 from thali._aspects.populations.groups_chain import GroupChain
@@ -29,6 +28,7 @@ from thali._data.groups import GroupedData
 from thali._people.columns import covariates_of
 from thali._people.populations import EACH_SPREAD, ONE_SPREAD, Individuals
 from thali.errors import ArgumentError, DataError, DataWarning
+from thali.likelihoods import Elimination
 
 PEOPLE = pd.DataFrame({"age": [20, 40, 60], "sex": ["f", "m", "m"]}, pd.Index(["p0", "p1", "p2"]))
 N = len(OPTIONS)

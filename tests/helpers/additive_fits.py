@@ -5,9 +5,8 @@ import dataclasses
 import numpy as np
 
 from helpers.posterior_cases import chain
+from thali import AdditiveClustering, Similarities
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.models.additive import AdditiveClustering
-from thali._data.similarities import Similarities
 
 
 def similarities(n, seed=0, labels=None, sigma=None):

@@ -5,11 +5,11 @@ import xarray as xr
 
 from helpers.drawn_pictures import MULTIMODAL
 from helpers.similarity_columns import columns_of_sets, similarities
+from thali import AdditiveClustering
 from thali._aspects.answers.estimate import estimate
 from thali._aspects.draws.similarities import similarity_draws
-from thali._aspects.models.additive import AdditiveClustering
-from thali._aspects.priors import IndianBuffet
 from thali._data.kinds import SIMILARITIES
+from thali.priors import IndianBuffet
 
 COUNTRIES = "China Cuba Germany Indonesia Iraq Italy Jamaica Japan Libya Nigeria Philippines Russia Spain USA Vietnam"
 

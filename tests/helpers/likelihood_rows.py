@@ -31,13 +31,13 @@ from thali._aspects import operations
 from thali._aspects.likelihoods import luce_sets
 from thali._aspects.likelihoods.best_worst import RULES
 from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.state import COLUMNS, Model
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar
+from thali.likelihoods import Elimination
+from thali.priors import IndianBuffet
 
 KINDS = UNIQUE, MEMBER, WEIGHT, COMPENSATED_MEMBER, COMPENSATED_WEIGHT, SEVERAL, SCALE = range(7)
 OF_COLUMNS = MEMBER, WEIGHT

@@ -6,10 +6,10 @@ import pandas as pd
 import thali as th
 from thali._aspects.answers.groups import group_tree
 from thali._aspects.answers.population import with_population
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.populations.groups import EveryPerson
 from thali._aspects.samplers.record import ChainDraws
 from thali._posterior.dependence import INDIVIDUALS, Dependence
+from thali.likelihoods import Elimination
 
 OPTIONS = ("tea", "milk", "beer", "wine")
 

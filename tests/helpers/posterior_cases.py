@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 
+from thali import PairedComparisons
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.samplers.record import ChainDraws
-from thali._data.pairs import PairedComparisons
 from thali._posterior.summary import summary_table
 from thali._posterior.verdict import verdict_of
+from thali.likelihoods import Elimination
 
 LAPSE = 0.01
 

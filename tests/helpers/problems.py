@@ -2,16 +2,14 @@
 
 import numpy as np
 
-from thali._aspects.likelihoods.additive import Additive
-from thali._aspects.likelihoods.elimination import Elimination
+from thali import PairedComparisons, Similarities
 from thali._aspects.operations import rebuild
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.loop import prepare
 from thali._aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
 from thali._aspects.weight_priors import GammaWeights
-from thali._data.pairs import PairedComparisons
-from thali._data.similarities import Similarities
 from thali._model.counted_ties import has_ties
+from thali.likelihoods import Additive, Elimination
+from thali.priors import IndianBuffet
 
 
 def three_options() -> PairedComparisons:

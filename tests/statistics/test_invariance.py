@@ -15,9 +15,8 @@ from thali._aspects.likelihoods.residuals import VARIANCE
 from thali._aspects.moves import births, flips, joint_rows, mass_transfer, split_join
 from thali._aspects.operations import open_members
 from thali._aspects.priors import phylogenetic
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._testing.exact import invariance_error
-from thali.priors import FiniteFeatures, PhylogeneticBuffet
+from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet
 
 EXACT = 1e-12
 MATRIX, FOUR_ROWS = [[1, 0], [1, 1], [0, 1]], [[1, 0], [1, 1], [0, 1], [0, 0]]

@@ -26,6 +26,7 @@ from helpers.kind_problems import (
     task,
     with_kappa,
 )
+from helpers.log_evidences import log_evidence
 from helpers.naive import latent_features as naive
 from scipy.stats import chi2
 
@@ -41,7 +42,6 @@ from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_f
 from thali._aspects.samplers.prior_ladder import on_ladder
 from thali._aspects.state import replica
 from thali._data.kinds import CHOICES, PAIRS
-from thali._model.evidence import USUAL, checked_evidence_run
 from thali._testing.exact import invariance_error
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
@@ -384,10 +384,7 @@ def test_one_kind_has_the_posterior_of_the_pooled_data():
 def evidence_of(people, kinds, **run):
     """The log evidence of people who compared one pair, without coefficients."""
     data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(kinds))
-    how = checked_evidence_run(
-        **USUAL | {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False} | run
-    )
-    found = model._evidence_of(data, how)
+    found = log_evidence(model, data, **run)
     return found, found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
 
 
@@ -410,9 +407,8 @@ def test_evidence(people, kinds, run):
 def test_evidence_of_one_kind_with_ties():
     """Six times the first, twice the second, four ties: -13.89223954 by quadrature."""
     rows = [(f"p{k % 3}", "1", "2", chosen) for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)]
-    data, settings = answered(rows), {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False}
-    how = checked_evidence_run(**USUAL | settings | {"draws": 600, "chains": 6})
-    found = th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1))._evidence_of(data, how)
+    data, model = answered(rows), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1))
+    found = log_evidence(model, data, draws=600, chains=6)
     value = found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
     assert found.usable and abs(value + 13.89223954) < ERRORS * found.standard_error < 0.1
 

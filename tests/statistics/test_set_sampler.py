@@ -12,9 +12,9 @@ from helpers.sentences import refused
 from helpers.set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
+from thali import Choices
 from thali._aspects.draws.columns import Columns
 from thali._aspects.likelihoods.set_draws import set_probability_draws
-from thali._data.choices import Choices
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 
 

@@ -13,11 +13,11 @@ from scipy.stats import beta, poisson
 import thali as th
 from thali._aspects import operations
 from thali._aspects.draws.counts import outcomes
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.state import BETA, Model
 from thali._aspects.weight_priors import EXPONENTIAL
+from thali.likelihoods import Elimination
+from thali.priors import IndianBuffet
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 

@@ -7,8 +7,7 @@ from helpers.problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_compa
 
 from thali._aspects.moves import weights
 from thali._aspects.moves.tuning import SHARED, initial_tuning
-from thali._aspects.priors.finite import FiniteFeatures
-from thali._aspects.priors.ibp import IndianBuffet
+from thali.priors import FiniteFeatures, IndianBuffet
 
 MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
 PRIORS = {

@@ -7,9 +7,9 @@ from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
-from thali._aspects.likelihoods import Additive, Elimination
 from thali._testing.calibration import _rank, uniformity
 from thali.errors import ArgumentError, DataError
+from thali.likelihoods import Additive, Elimination
 from thali.testing import calibrate
 
 PAIR = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])

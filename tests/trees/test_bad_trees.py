@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thali._trees.tree import Tree
+from thali import Tree
 from thali.errors import ArgumentError, DataError
 
 NAN, INF = float("nan"), float("inf")

@@ -12,7 +12,7 @@ from helpers.tree_cases import CELEBRITIES, caterpillar, random_tree
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
-from thali._trees.tree import Tree
+from thali import Tree
 from thali.errors import DataError
 
 EPS = float(np.finfo(float).eps)

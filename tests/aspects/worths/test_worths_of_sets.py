@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
 
+from thali import Choices
 from thali._aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
 from thali._aspects.likelihoods.answer_slopes import CHOICE
 from thali._aspects.likelihoods.best_worst import RANKING, answer_probabilities, ordered_pairs, shares_of
@@ -15,7 +16,6 @@ from thali._aspects.worths import chains, scales, sets
 from thali._aspects.worths.density import Spreads, added
 from thali._aspects.worths.laplace import Marginal, highest
 from thali._aspects.worths.sets import Answers, Sets
-from thali._data.choices import Choices
 from thali._posterior.summary import mean_mcse
 
 pytestmark = pytest.mark.fit
