@@ -39,14 +39,16 @@ def page():
     """
     module, printed = ModuleType("page"), []
     module.__file__ = str(PAGE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "page", module)
+    sys.modules["page"] = module
+    try:
         for code in re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL):
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
                 exec(compile(code, str(PAGE), "exec"), vars(module))
             printed.append(out.getvalue().rstrip())
         yield vars(module), [text for text in printed if text]
+    finally:
+        del sys.modules["page"]
 
 
 @pytest.mark.long

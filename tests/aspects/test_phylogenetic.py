@@ -2,10 +2,11 @@
 
 import itertools
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from helpers.phylogenetic_trees import random_tree
+from helpers.phylogenetic_trees import pattern_by_pattern, random_tree
 from helpers.sentences import refused
 from scipy import stats
 from scipy.special import digamma
@@ -91,10 +92,9 @@ def test_rates_of_a_cherry():
 
 
 @pytest.fixture(params=[True, False], ids=["tabled", "pattern by pattern"])
-def tabled(request, monkeypatch):
-    if not request.param:
-        monkeypatch.setattr(phylogenetic, "MAX_TABLED", 0)
-    return request.param
+def tabled(request):
+    with nullcontext() if request.param else pattern_by_pattern():
+        yield request.param
 
 
 @pytest.mark.first(4)
@@ -161,10 +161,10 @@ def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_toggles_of_an_open_column_follow_the_pattern(seed, monkeypatch):
-    monkeypatch.setattr(phylogenetic, "MAX_TABLED", 0)
+def test_toggles_of_an_open_column_follow_the_pattern(seed):
     n, rng = 9, np.random.default_rng(seed)
-    prior, state = PhylogeneticBuffet(random_tree(n, seed + 10)).compiled(n), empty_state(9, 4)
+    with pattern_by_pattern():
+        prior, state = PhylogeneticBuffet(random_tree(n, seed + 10)).compiled(n), empty_state(9, 4)
     state.Z[1, :n] = rng.random(n) < 0.5
     operations.open_column(prior, state, 1)
     for _ in range(300):
@@ -241,7 +241,7 @@ def test_gamma_of_a_feature_with_an_owner(total):
     rng, grid = np.random.default_rng(4), np.linspace(1e-9, 40.0, 400_001)
     density = -np.expm1(-grid * total) / np.expm1(grid)
     distribution = np.cumsum(density) / density.sum()
-    drawn = [phylogenetic._draw_gamma(total, rng) for _ in range(20_000)]
+    drawn = [phylogenetic.draw_gamma(total, rng) for _ in range(20_000)]
     assert stats.kstest(drawn, lambda x: np.interp(x, grid, distribution)).pvalue > 1e-3
 
 

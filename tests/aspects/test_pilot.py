@@ -1,11 +1,12 @@
 """How many sweeps lie between two draws, where nobody said."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons
-from helpers.sentences import warned
+from helpers.short_slices import a_second_a_look, short_slices, stopped_after
 
 import thali as th
 from thali._aspects.models.engines import BY_CHAINS, FIRST_TEMPERED
@@ -24,7 +25,6 @@ from thali._aspects.samplers.chains import (
 from thali._aspects.samplers.task import LEVELS, THIN
 from thali._data.groups import GroupedData
 from thali._inference.chains import checked_run
-from thali._inference.progress import Progress
 from thali._model import bound
 from thali._model import sampling as fits
 from thali._model.sampling import _Work
@@ -138,33 +138,15 @@ def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled,
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
-    from thali._inference import jobs, threads
-
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
-    monkeypatch.setattr(jobs, "SHARE", 1e9)
-    monkeypatch.setattr(threads, "SLICE", 1e-3)
+def test_it_is_kept_in_a_job_and_by_a_continued_fit(tmp_path):
     data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
     whole = model.fit(data, tune=400, **QUICK).posterior_["posterior"]["unique_weights"].values
     shorter = model.fit(data, tune=400, **{**QUICK, "draws": 10}).continue_fit(20, progressbar=False)
     np.testing.assert_array_equal(shorter.posterior_["posterior"]["unique_weights"].values, whole)
-    write, left = jobs.FitFolder.write, [0]
-
-    def stopping(self, *args):
-        write(self, *args)
-        left[0] -= 1
-        if not left[0]:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(jobs.FitFolder, "write", stopping)
     for moment in (1, 2, 4):
-        left[0] = moment
         job = tmp_path / str(moment)
-        try:
+        with short_slices(), stopped_after(moment), suppress(KeyboardInterrupt):
             model.fit(data, tune=400, job=job, **QUICK)
-        except KeyboardInterrupt:
-            pass
-        left[0] = 0
         again = model.fit(data, tune=400, job=job, **QUICK)
         np.testing.assert_array_equal(again.posterior_["posterior"]["unique_weights"].values, whole)
 
@@ -207,23 +189,21 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert [sweep for sweep, _ in chains[0].schedule] == [100, 150, 200, 250, 300, 400]
     restored = chains_of(None)[1][0]
     restored.restore(chains[0].packed())
-    assert restored.schedule == chains[0]._schedule and not restored.in_pilot
+    assert restored.schedule == chains[0].schedule and not restored.in_pilot
     task = replace(chains[0].task, evens=True)
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
 
 
-@pytest.mark.unit
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::thali.errors.InterruptedWarning")
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
-    data, model = random_comparisons(4, 3), th.EliminationByAspects()
-    run = checked_run(None, 1000, 2, None, 1, 2, False, None, 3.0)
-    work = _Work(model, model._sampling(data, run), run, None, False)
-    chains = work._begun(250, None)
-    for chain in chains:
-        chain.run_to(50)  # sweeps, two draws' worth of them
-    assert chains[0].in_pilot
-    with warned(EstimateWarning, "1 tuning", "1,000"):
-        again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
-    assert not again[0].in_pilot and again[0].total == again[0].total_of_run == (1 + 250) * 25
+    """Which is too little for a pilot."""
+    how = {"chains": 2, "cores": 1, "max_time": 20.0, "random_seed": 1, "progressbar": False}
+    with a_second_a_look(), pytest.warns(EstimateWarning, match="max_time=20.0.*1,000"):
+        model = th.EliminationByAspects().fit(random_comparisons(4, 3), **how)
+    found = model.posterior_.attrs
+    assert found["thin"] == 25 and found["tuning_steps"] < 16
 
 
 @pytest.mark.unit
@@ -245,10 +225,9 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     how = {"tune": 40, "chains": 2, "random_seed": 2, "progressbar": False}
     data = random_comparisons(4, 3)
     monkeypatch.setattr(fits, "_is_stuck", lambda verdict: True)
-    monkeypatch.setattr(_Work, "_is_settled", lambda self, verdict: self.tempered)
+    monkeypatch.setattr(_Work, "_is_settled", lambda work, verdict: work.tempered or work.sampling.tempered(0) is None)
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == FIRST_TEMPERED
-    monkeypatch.setattr(_Work, "_is_settled", lambda self, verdict: True)
     at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)
     for name in ("choice_probability", "alpha"):
         np.testing.assert_array_equal(found.posterior_["posterior"][name], at_once.posterior_["posterior"][name])

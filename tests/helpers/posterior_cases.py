@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
+import thali as th
 from thali import PairedComparisons
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.draws.columns import columns_of
@@ -78,6 +79,13 @@ def features_of(draws):
 def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs):
     """The posterior tree, of a model with the defaults of `EliminationByAspects` unless said."""
     return to_datatree(chains, data, Elimination(lapse, unique), learned_alpha=learned_alpha, attrs=attrs)
+
+
+def model_of(tree):
+    """A fitted model of choices with this posterior."""
+    model = th.EliminationByAspects()
+    model.posterior_, model.interrupted_ = tree, False
+    return model
 
 
 def small_fit():
