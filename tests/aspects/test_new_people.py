@@ -1,10 +1,12 @@
 """Where everybody has weights of their own: predictions for a new person, and all that a person left out answered."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from helpers.kind_problems import answered, random_answers
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused, warned
@@ -56,9 +58,19 @@ def by_quadrature(model, what):
     return float(np.mean(total))
 
 
-def test_all_choices_of_a_new_person_together(model, monkeypatch):
-    monkeypatch.setattr(new_people, "_PEOPLE", 6_000)  # whose Monte Carlo error is far below the tolerance
-    found = model.log_predictive(TWO)
+def repeated(model, times):
+    """The model with every draw so many times, of which each has new people."""
+    many, groups = copy.copy(model), {}
+    for name, node in model.posterior_.children.items():
+        data = node.to_dataset()
+        groups[name] = xr.concat([data] * times, "draw") if "draw" in data.dims else data
+    many.posterior_ = xr.DataTree.from_dict(groups)
+    many.posterior_.attrs = model.posterior_.attrs
+    return many
+
+
+def test_all_choices_of_a_new_person_together(model):
+    found = repeated(model, 250).log_predictive(TWO)  # 6,000 people: an error far below the tolerance
     assert found.name == "log_predictive" and found.index.name == "respondent"
     expected = {
         "n": np.log(by_quadrature(model, lambda p: p**2 * (1 - p))),
@@ -67,12 +79,12 @@ def test_all_choices_of_a_new_person_together(model, monkeypatch):
     assert found.to_dict() == pytest.approx(expected, abs=0.03)
 
 
-def test_predictions_are_means_over_new_people(model, monkeypatch):
-    monkeypatch.setattr(new_people, "NEW_PEOPLE", 500)
+def test_predictions_are_means_over_new_people(model):
     expected = by_quadrature(model, lambda p: p)
-    p, errors = model.predict_proba([("x", "y"), ("y", "x")], return_se=True)
+    many = repeated(model, 20)
+    p, errors = many.predict_proba([("x", "y"), ("y", "x")], return_se=True)
     assert p == pytest.approx([expected, 1 - expected], abs=0.003) and (errors > 0).all()
-    ((of_a, of_b),) = model.predict_proba(TWO)
+    ((of_a, of_b),) = many.predict_proba(TWO)
     assert [of_a, of_b] == pytest.approx([expected, 1 - expected], abs=0.003)
 
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused
+import xarray as xr
+from helpers.sentences import refused, said
 
 import thali as th
 from thali._aspects.answers import groups, population
 from thali._aspects.draws.columns import columns_of
-from thali._aspects.findings import people as people_findings
 from thali._posterior.dependence import INDIVIDUALS
 from thali._posterior.view import Posterior
-from thali.errors import DataError, Setting
+from thali.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 RUN = {"draws": 4, "tune": 1, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -107,7 +107,7 @@ def judged_by(ages):
 
 
 @pytest.mark.fit
-def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path, monkeypatch):
+def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path):
     data = judged_by([20, 40, 60])
     features = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
     model = fitted(data, ["age"], features=features, sigma=0.2)
@@ -119,15 +119,15 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path,
     np.testing.assert_allclose(sorted(table["mean"]), sorted(slopes.mean(axis=0) / np.std([20, 40, 60])))
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").respondent_effects(), table)
-    monkeypatch.setattr(people_findings, "SURE", 0.5)
-    found = str(model.findings()["respondent_effects"].sentence)
-    assert found.startswith("How much people weigh a feature depends on what is known of them: ")
+    posterior = model.posterior_["posterior"].to_dataset()
+    posterior["slopes"] = posterior["slopes"] + 5.0
+    model.posterior_["posterior"] = xr.DataTree(posterior)
+    said(model.findings()["respondent_effects"].sentence, "feature", "age")
 
 
 @pytest.mark.unit
 def test_people_are_refused_where_nothing_is_known_of_them():
     model = th.AdditiveClustering(people=th.people.Individuals())
-    assert model._quicker(None) == Setting("people", "adjusted")
     with refused(DataError, "of every answer"):
         model.fit(judges()["p0"])
     with refused(DataError, "of one person"):

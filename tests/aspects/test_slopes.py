@@ -7,17 +7,15 @@ import pandas as pd
 import pytest
 from helpers.naive import latent_features as naive
 from helpers.people_fits import OPTIONS, compared
-from helpers.sentences import refused, warned
+from helpers.sentences import refused, said, warned
 from scipy import stats
 from scipy.special import polygamma
 
 import thali as th
-from thali._aspects.answers import new_people as new_people_module
 from thali._aspects.answers.groups import group_tree
 from thali._aspects.answers.new_people import population_in
 from thali._aspects.answers.population import with_kappas, with_population
 from thali._aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
-from thali._aspects.findings import people as people_findings
 from thali._aspects.group_state import base_at
 from thali._aspects.moves import group_similar, group_slopes
 from thali._aspects.populations.groups import EveryPerson
@@ -44,13 +42,14 @@ def compared_by_known(people=PEOPLE):
     return th.PairedComparisons.from_trials(frame, respondent="respondent", labels=OPTIONS)
 
 
-def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex")):
-    """A model with draws that are written down, and these: v and own, and the slopes of both."""
+def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
+    """A model with draws that are written down, and these: v and own, and the slopes of both, the last wine's."""
     rng = np.random.default_rng(5)
     known = covariates_of(columns, PEOPLE, 3)
     q = len(known.names)
     v, own = rng.gamma(2.0, 0.5, draws), rng.gamma(2.0, 0.5, (draws, N))
     slope, own_slope = rng.normal(0, 0.5, (draws, q)), rng.normal(0, 0.5, (draws, q, N))
+    own_slope[:, -1, -1] += lean
     unique = np.concatenate([np.ones((draws, 3, N)), own[:, None], own_slope], axis=1)
     weights = np.concatenate([np.ones((draws, 3)), v[:, None], slope], axis=1)
     chain = ChainDraws(
@@ -275,14 +274,9 @@ def test_groups_keep_what_is_known_of_people():
     assert "people" not in vars(GroupedData(dict(groups)))
 
 
-def test_the_finding_says_what_is_sure(monkeypatch):
-    model, _, _ = with_draws(draws=40)
-    found = model.findings()["respondent_effects"]
-    monkeypatch.setattr(people_findings, "SURE", 0.5)
-    monkeypatch.setattr(people_findings, "_NAMED", 20)
-    told = str(with_draws(draws=40)[0].findings()["respondent_effects"].sentence)
-    assert " times as much for m as for f (sex)" in told
-    assert "depends on what is known of them" in str(found.sentence) or "Of no option" in str(found.sentence)
+def test_the_finding_says_what_is_sure():
+    found = with_draws(draws=40, lean=4.0)[0].findings()["respondent_effects"]
+    said(found.sentence, "wine", "m as for f", "(sex)")
     assert found.table.index.names == ["column", "of"]
     plain = with_draws()[0]
     plain.posterior_["posterior"] = plain.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
@@ -292,13 +286,14 @@ def test_the_finding_says_what_is_sure(monkeypatch):
 # a kappa of each weight ----------------------------------------------------------------------------------------
 
 
-def with_own_kappas(draws=2):
-    """A model of two options and aspects whose weights have kappas of their own, and these."""
+def with_own_kappas(draws=2, times=1):
+    """A model whose two draws, each so many times, have a kappa for each weight, and these."""
     rng = np.random.default_rng(8)
     kappas = np.array([[0.7, 40.0, 3.0, 3.0], [9.0, 1.2, 5.0, 5.0]])[:draws]
     unique = np.concatenate([np.ones((draws, 3, N)), rng.gamma(2.0, 0.5, (draws, 1, N)), kappas[:, None]], axis=1)
     of_aspect = np.array([0.8, 30.0])[:draws]
     weights = np.concatenate([np.ones((draws, 3)), rng.gamma(2.0, 0.5, (draws, 1)), of_aspect[:, None]], axis=1)
+    unique, weights, draws = np.tile(unique, (times, 1, 1)), np.tile(weights, (times, 1)), draws * times
     chain = ChainDraws(
         alpha=np.ones(draws),
         log_likelihood=np.zeros(draws),
@@ -338,10 +333,9 @@ def test_new_people_vary_by_the_kappa_of_each_weight():
     assert (np.abs(found - expected) < 5 * error).all()
 
 
-def test_a_person_left_out_varies_by_the_kappa_of_each_weight(monkeypatch):
+def test_a_person_left_out_varies_by_the_kappa_of_each_weight():
     """Of one choice the integral is what is predicted."""
-    monkeypatch.setattr(new_people_module, "_PEOPLE", 20_000)
-    model, _, _ = with_own_kappas()
+    model, _, _ = with_own_kappas(times=1_500)
     data = th.PairedComparisons.from_trials(
         pd.DataFrame([("new", "tea", "milk", "tea")], columns=["respondent", "first", "second", "chosen"]),
         respondent="respondent",
