@@ -19,7 +19,6 @@ from thali._aspects.answers.slopes import columns_of_people, effect_draws, known
 from thali._aspects.group_state import base_at
 from thali._aspects.moves import group_similar, group_slopes
 from thali._aspects.populations.groups import EveryPerson
-from thali._aspects.populations.groups_chain import GroupChain
 from thali._aspects.samplers.record import ChainDraws
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
@@ -155,12 +154,11 @@ def test_a_label_that_nobody_had_counts_as_of_unknown_columns():
 
 def a_chain(known, spread=ONE_SPREAD):
     """A chain of three persons, with draws to come."""
-    population = EveryPerson(Individuals(["age", "sex"], spread))
-    groups = population.data(compared_by_known(), lambda given: given)
-    model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
-    of_task = population.task(groups, 3, 1, 1, model._parts(groups))
-    np.testing.assert_array_equal(of_task.model.known, known.matrix[:, 1:])
-    return GroupChain(of_task, np.random.default_rng(4))
+    people = th.people.Individuals(by=["age", "sex"], spread=spread)
+    model = th.EliminationByAspects(alpha=1.5, people=people, tempering=False)
+    task = model.prepare(compared_by_known(), 3, 1, 1).task
+    np.testing.assert_array_equal(task.model.known, known.matrix[:, 1:])
+    return task.chain(np.random.default_rng(4))
 
 
 def test_draws_have_the_slopes_after_the_common_weights(uncompiled):

@@ -255,12 +255,15 @@ def best_worst(rule, lapse):
     return _of_unique_alone(data, compiled_best_worst(data, lapse, rule), whole, 3.0, 1e-8)
 
 
-def luce(lapse):
-    """Choices out of sets, by Luce's rule: weights over thirty decades, so that sums lose digits."""
-    data = random_choices(5, (2, 3, 5), 1, most=6)
+def luce(lapse, n=5, sizes=(2, 3, 5)):
+    """Choices out of sets, by Luce's rule: weights over thirty decades, so that sums lose digits.
+
+    Of 13 options one is in so many sets that they are several products of factors, of which some overflow.
+    """
+    data = random_choices(n, sizes, 1, most=6)
 
     def whole(unique):
-        return naive.log_likelihood(data, np.zeros((5, 0)), [], unique, lapse)
+        return naive.log_likelihood(data, np.zeros((n, 0)), [], unique, lapse)
 
     return _of_unique_alone(data, luce_sets.compiled_luce_sets(data, lapse), whole, 10.0, 1e-7)
 
@@ -298,4 +301,7 @@ LIKELIHOODS = (
     | TRIPLETS
     | {f"best-worst, {rule}, lapse {lapse}": partial(best_worst, rule, lapse) for rule in RULES for lapse in (0, 0.05)}
     | {f"Luce, lapse {lapse}": partial(luce, lapse) for lapse in (0, 0.05)}
+    | {
+        f"Luce of 13, lapse {lapse}": partial(luce, lapse, 13, (2, 3)) for lapse in (0, 0.05)
+    }  # products of many factors
 )
