@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.posterior_cases import chain
+from helpers.posterior_cases import chain, model_of, tree_of
 
 import thali as th
-from thali._aspects.draws.tree import to_datatree
-from thali.likelihoods import Elimination
 
 LABELS = ["tea", "coffee", "milk", "beer"]
 DATA = th.PairedComparisons(np.arange(16).reshape(4, 4) * (1 - np.eye(4, dtype=int)), labels=LABELS)
@@ -15,10 +13,7 @@ DATA = th.PairedComparisons(np.arange(16).reshape(4, 4) * (1 - np.eye(4, dtype=i
 def model_of(families, draws=400):
     """A model whose chains have the aspects of these families in every draw but every fourth."""
     drawn = [chain(4, draws, seed, 0.0, family) for seed, family in enumerate(families)]
-    model = th.EliminationByAspects()
-    model.interrupted_ = False
-    model.posterior_ = to_datatree(drawn, DATA, Elimination(0.01, True), learned_alpha=True)
-    return model
+    return model_of(tree_of(drawn, DATA))
 
 
 def test_features_say_how_surely_their_probability_is_known():

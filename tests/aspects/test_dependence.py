@@ -553,7 +553,7 @@ def test_the_verdict_says_how_many_times_too_narrow(tmp_path):
     model = laplace(data, people="independent")
     found, verdict = dependence_of(model), model.verdict()
     assert not verdict.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(verdict)
-    assert str(verdict).endswith("set people='adjusted', or people=Individuals().")
+    assert "people='adjusted', or people=Individuals()." in str(verdict)
     assert model.findings()["independence"].verdict is False and model.findings()["verdict"].verdict == verdict.agrees
     adjusted = laplace(data)
     assert adjusted.verdict().people is None and adjusted.findings()["independence"].verdict is True
@@ -666,7 +666,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     np.testing.assert_allclose(posterior["common_worth"].sum("option"), 1.0)
     best = posterior["common_worth"].mean(("chain", "draw")).idxmax().item()
     assert model.ranks().index[0] == best or model.ranks()["rank"].iloc[0] <= 2.5
-    assert "Each of 4 people had weights" in " ".join(map(str, model.findings()["methods"].notes))
+    assert "4 people had weights" in " ".join(map(str, model.findings()["methods"].notes))
     assert "do people prefer" in model.findings()["ranks"].question
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())

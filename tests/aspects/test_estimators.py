@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, warned
+from helpers.sentences import refused, said, warned
 from helpers.similarity_columns import columns_of_sets, similarities
 from scipy import stats
 
@@ -342,11 +342,8 @@ def test_equal_similarities_print_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         text = str(estimate("expectation", columns_of_sets([[], []], 3), **settings(data=data)))
-    assert text.splitlines() == [
-        "FEATURE            PROB.  WEIGHT",
-        "additive constant   1.00   0.100",
-        "variance accounted for: undefined, all similarities are equal",
-    ]
+    assert text.splitlines()[:2] == ["FEATURE            PROB.  WEIGHT", "additive constant   1.00   0.100"]
+    said(text, "variance accounted for: undefined")
 
 
 def test_the_printed_table():
@@ -362,7 +359,7 @@ def test_the_printed_table():
     names = [f"a country of the number {k}" for k in range(10)]
     found = estimate("joint-map", draws, **settings(data=similarities(100 * matrix, names), sigma=10.0))
     lines = str(found).splitlines()
-    assert lines[0].split() == ["FEATURE", "WEIGHT"] and lines[1].startswith("a country of the number 3, a country")
+    assert lines[0].split() == ["FEATURE", "WEIGHT"] and lines[1].startswith(f"{names[3]}, a country")
     assert max(map(len, lines)) < 80 and lines[-2].split()[-1].count(".") <= 1
     assert repr(found) == str(found)
 

@@ -159,7 +159,7 @@ def test_checks_of_right_likelihoods(likelihood, capsys):
     assert [c.verdict for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
     printed = capsys.readouterr().out
     assert printed.startswith("check  what was compared") and "births and deaths" in printed
-    assert "joint: give Custom a function simulate" in printed
+    assert "joint: give Custom a function" in printed
 
 
 def wrong_pair(data, i, j, shared, own_i, own_j):
@@ -172,7 +172,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
     assert not found.ok
     by_name = {c.check: c for c in found.checks if c.verdict == "WRONG"}
     assert set(by_name) == {"naive", "exact"}
-    assert "of_pair and of_option and log_likelihood disagree by " in by_name["naive"].words
+    assert "of_pair and of_option and log_likelihood" in by_name["naive"].words
     assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
     assert by_name["exact"].words.endswith("|pi P - pi| should be 0.")
     assert by_name["naive"].words in capsys.readouterr().out

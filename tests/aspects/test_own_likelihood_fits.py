@@ -55,8 +55,8 @@ def page():
 def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
     names, (right, wrong, _) = page
     assert right.count("right") == 5 and "WRONG" not in right and "not run" not in right
-    assert re.search(r"^naive: of_pair and log_likelihood disagree by [\d.]+: when ", wrong, re.MULTILINE)
-    assert re.search(r"^exact: toggles take the posterior to another, off by [\d.e-]+ in prob", wrong, re.MULTILINE)
+    assert re.search(r"^naive: of_pair and log_likelihood .* [\d.]+: ", wrong, re.MULTILINE)
+    assert re.search(r"^exact: toggles .* off by [\d.e-]+ in", wrong, re.MULTILINE)
     careless = th.likelihoods.Custom(names["log_likelihood"], of_pair=names["careless"])
     assert not th.testing.check(careless, names["data"]).ok
 
@@ -69,7 +69,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
 
     found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=600)
     assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
-    assert "standard errors apart: log_likelihood is not the density of what simulate draws" in found.checks[-1].words
+    assert "standard errors apart: log_likelihood" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0
 
 

@@ -255,7 +255,7 @@ def test_one_group_of_close_options():
         PhylogeneticBuffet(many).compiled(30)
 
 
-@pytest.mark.parametrize("groups, per_group, leaf_length", [(1, 60, 0.01), (2, 40, 0.01), (1, 40, 0.001)])
+@pytest.mark.parametrize(("groups", "per_group", "leaf_length"), [(1, 60, 0.01), (2, 40, 0.01), (1, 40, 0.001)])
 def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length):
     n = groups * per_group
     tree = th.Tree.from_groups({str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length)
