@@ -121,7 +121,7 @@ def test_the_open_combination_says_which_features_there_are_and_what_they_explai
     found = whole.findings()
     keys = ["asked", "features", "n_features", "check", "summary", "data", "methods", "verdict"]
     assert found.keys() == keys
-    assert found["features"].table["probability"].tolist() == model.features()["probability"].tolist()
+    assert found["features"].table["probability"].tolist() == whole.features()["probability"].tolist()
     assert str(found["check"].sentence) == str(model.findings()["estimate"].sentence)
 
 
