@@ -1,5 +1,7 @@
 """What models of kinds of people answer, and what they refuse; the sampler runs as Python."""
 
+import copy
+
 import arviz_stats
 import numpy as np
 import pandas as pd
@@ -10,13 +12,9 @@ from helpers.plain_python import run_as_python
 from helpers.problems import random_comparisons
 from helpers.sentences import refused
 from scipy import stats
-from xarray import Dataset
+from xarray import Dataset, DataTree
 
 import thali as th
-from thali._aspects.answers import kinds_of_people
-from thali._aspects.answers.kinds_of_people import aligned_shares, of_kinds, sizes_table
-from thali._posterior.interval import TAILS
-from thali._posterior.store import tree_of
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 16, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -58,42 +56,58 @@ def test_tables_of_people(model):
 
 def of_counts(*counts, people=40, kinds=2):
     """A model of which so many people are of the first kind in each draw."""
-    of = np.array([np.arange(people) >= count for count in counts], int)[None]
+    return of_draws(np.array([np.arange(people) >= count for count in counts], int), kinds)
+
+
+def of_draws(draws, kinds):
+    """A model in whose draws people are of these kinds (draws, people)."""
+    of, people = draws[None], draws.shape[1]
     names = [f"p{k}" for k in range(people)]
     posterior = Dataset({"kind": (("chain", "draw", "respondent"), of)}, {"respondent": names})
     posterior["n_classes"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
     model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
-    model.posterior_ = tree_of({"posterior": posterior, "constant_data": Dataset({"kinds": kinds})}, {})
+    constant = Dataset({"kinds": kinds, "kind": "paired comparisons of latent classes"})
+    model.posterior_ = DataTree.from_dict({"posterior": posterior, "constant_data": constant})
     return model
 
 
-def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw():
+def rows_of_draws(model, draws, kinds):
+    """The rows of the summary where people are of these kinds (draws, people), and all else as in one draw of a fit."""
+    of_people = of_draws(draws, kinds).posterior_["posterior"].dataset
+    fitted = model.posterior_["posterior"].dataset.isel(chain=[0], draw=np.zeros(len(draws), int))
+    fitted = fitted.drop_dims("respondent").drop_vars("n_classes").assign_coords(draw=np.arange(len(draws)))
+    other, constant = copy.copy(model), model.posterior_["constant_data"].dataset.assign(kinds=kinds)
+    other.posterior_ = DataTree.from_dict({"posterior": fitted.merge(of_people), "constant_data": constant})
+    return other.quantities()
+
+
+def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw(model):
     """Of 26 people 13 are of the kind in 94 % of draws, 14 in 3 % and 12 in 3 %: of the largest 14 in 6 %."""
-    model = of_counts(*[13] * 940, *[14] * 30, *[12] * 30, people=26)
-    row = sizes_table(model.posterior_).loc[1]
+    draws = np.array([np.arange(26) >= count for count in [13] * 940 + [14] * 30 + [12] * 30], int)
+    row = of_draws(draws, 2).class_sizes().loc[1]
     assert row[["sample_low", "sample_high"]].tolist() == [0.5, 0.5]
-    largest = of_kinds(model.posterior_)["class_share[1]"]
-    np.testing.assert_allclose(np.quantile(largest, TAILS), [0.5, 14 / 26])
+    largest = rows_of_draws(model, draws, 2)["class_share[1]"]
+    np.testing.assert_allclose(np.quantile(largest, [0.055, 0.945]), [0.5, 14 / 26])
 
 
 @pytest.mark.parametrize("kinds", [2, 3])
 def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
     """Of 40 people 30 are of the kind, for certain: Beta(31, 9 + G), and 30 or 34 of them with equal probability."""
-    sizes = sizes_table(of_counts(30, 30, kinds=kinds).posterior_)
+    sizes = of_counts(30, 30, kinds=kinds).class_sizes()
     row = sizes.loc[1]
     assert row[["sample_share", "sample_low", "sample_high"]].tolist() == [0.75] * 3
     exact = stats.beta(31, 9 + kinds)
     np.testing.assert_allclose(row["population_share"], exact.mean(), rtol=1e-12)
     np.testing.assert_allclose([row["population_low"], row["population_high"]], exact.ppf([0.055, 0.945]), rtol=1e-9)
     assert sizes["population_share"].sum() == pytest.approx(1.0)
-    row, other = sizes_table(of_counts(30, 34, kinds=kinds).posterior_).loc[1], stats.beta(35, 5 + kinds)
+    row, other = of_counts(30, 34, kinds=kinds).class_sizes().loc[1], stats.beta(35, 5 + kinds)
     assert row["population_share"] == pytest.approx((exact.mean() + other.mean()) / 2)
     for end, p in (("low", 0.055), ("high", 0.945)):
         assert (exact.cdf(row[f"population_{end}"]) + other.cdf(row[f"population_{end}"])) / 2 == pytest.approx(p)
 
 
 def test_one_kind_has_all_people():
-    row = sizes_table(of_counts(40, kinds=1).posterior_).loc[1]
+    row = of_counts(40, kinds=1).class_sizes().loc[1]
     assert row.drop(["occupied", "people"]).tolist() == [1.0] * 6
 
 
@@ -121,21 +135,19 @@ def xr_where(condition, this, that):
     return this.where(condition, that).transpose(*that.dims).astype(that.dtype)
 
 
-def test_kinds_of_draws_are_matched_by_their_people():
+def test_kinds_of_draws_are_matched_by_their_people(model):
     rng = np.random.default_rng(1)
     truth = np.repeat([0, 1, 2], [5, 3, 2])
     draws = np.tile(truth, (40, 1))
     draws[rng.random(draws.shape) < 0.05] = 0
     turned = np.array([rng.permutation(3)[each] for each in draws])
-    order = kinds_of_people.order_of_kinds(turned, 3)
-    aligned = np.take_along_axis(np.argsort(order, axis=1), turned, axis=1)
-    np.testing.assert_array_equal(aligned, draws)
-    agreement = kinds_of_people.agreement(turned, 3)
+    found = of_draws(turned, 3).assignment()
+    shares = np.stack([(draws == g).mean(axis=0) for g in range(3)], axis=1)  # class 1 is the largest, as in `truth`
+    np.testing.assert_allclose(found[["P(1)", "P(2)", "P(3)"]], shares)
+    assert (found["class"] == truth + 1).all()
     same = [(each[:, None] == each) == (truth[:, None] == truth) for each in turned]
-    nearest = kinds_of_people.nearest(turned, 3)
-    assert np.array_equal(nearest[:, None] == nearest, truth[:, None] == truth)
     by_hand = [(each.sum() - 10) / 90 for each in same]
-    np.testing.assert_allclose(agreement, by_hand)
+    np.testing.assert_allclose(rows_of_draws(model, turned, 3)["class_agreement"].ravel(), by_hand)
 
 
 def test_a_new_person_is_a_mixture_of_kinds(model):
@@ -143,7 +155,6 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
     stored = model.posterior_["posterior"]["choice_probability"]
     assert float(p[0]) == pytest.approx(float(stored.isel(pair=0).mean()))
     assert float(p[1]) == pytest.approx(1.0 - float(stored.isel(pair=1).mean()))
-    assert aligned_shares(model.posterior_).sum(axis=1) == pytest.approx(1.0)
     both, errors = model.predict_proba([("a", "b")], return_se=True)
     assert both[0] == pytest.approx(p[0]) and 0.0 < errors[0] < 0.5
     (two,) = model.predict_proba(th.Choices.from_comparisons(th.PairedComparisons([[0, 1], [0, 0]], list("ab"))))
@@ -155,8 +166,10 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
 def test_the_model_of_one_kind(model, data):
     first = model.of_class(1)
     posterior = model.posterior_["posterior"].dataset
-    order = kinds_of_people.order_of_kinds(kinds_of_people.members(model.posterior_), 2)
-    by_hand = np.take_along_axis(posterior["kind_choice_probability"].values.reshape(-1, 2, 3), order[:, :, None], 1)
+    each = posterior["kind_choice_probability"].values.reshape(-1, 2, 3)
+    chosen = np.abs(each - first.posterior_["posterior"]["choice_probability"].values.reshape(-1, 1, 3)).sum(axis=2)
+    assert chosen.min(axis=1).max() == 0.0  # it is one of the kinds of each draw
+    by_hand = np.take_along_axis(each, chosen.argmin(axis=1)[:, None, None], 1)
     assert float(first.predict_proba([("a", "b")])[0]) == pytest.approx(by_hand[:, 0, 0].mean())
     assert first.ranks().shape[0] == 3 and first.features(0.0)["members"].equals(model.features(0.0)["members"])
     np.testing.assert_array_equal(first.features(0.0)["weight"], model.features(0.0)["weight[1]"])

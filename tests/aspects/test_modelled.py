@@ -12,8 +12,6 @@ from helpers.sentences import refused
 import thali as th
 from thali._data.groups import GroupedData
 from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
-from thali._posterior.view import GROUPS, KINDS, ONE
-from thali._testing import smallest
 from thali.errors import ThaliError
 
 ASPECTS, UNIQUE = th.EliminationByAspects, "unique"
@@ -40,6 +38,17 @@ def _described():
     return _pairs().with_option_covariates(options)
 
 
+def _sets():
+    offered = [("a", "b", "c"), ("a", "b"), ("b", "c", "d")]
+    rows = [
+        (4 * k + n, who, x, int(x == members[k % len(members)]))
+        for k, who in enumerate("pqr")
+        for n, members in enumerate(offered)
+        for x in members
+    ]
+    return th.Choices(pd.DataFrame(rows, columns=["choice_id", "person", "alternative", "chosen"]), respondent="person")
+
+
 def _rankings():
     frame = pd.DataFrame([list("abcd"), list("bacd"), list("dabc")], columns=["1st", "2nd", "3rd", "4th"])
     return th.Choices.from_rankings(frame.assign(person=list("xyz")))
@@ -57,8 +66,8 @@ ROWS = {
     "pairs with ties": (_tied, ASPECTS, {}),
     "pairs with covariates": (lambda: _pairs(covariates=["longer"]), ASPECTS, {}),
     "pairs with covariates of options": (_described, ASPECTS, {"aspects": UNIQUE}),
-    "sets": (lambda: smallest._answered_sets()[0], ASPECTS, {}),
-    "sets, unique": (lambda: smallest._answered_sets()[0], ASPECTS, {"aspects": UNIQUE}),
+    "sets": (lambda: _sets(), ASPECTS, {}),
+    "sets, unique": (lambda: _sets(), ASPECTS, {"aspects": UNIQUE}),
     "rankings": (_rankings, ASPECTS, {}),
     "best and worst of three": (lambda: _answers(3), ASPECTS, {}),
     "best and worst of four": (lambda: _answers(4), ASPECTS, {"aspects": UNIQUE}),
@@ -76,14 +85,14 @@ ROWS = {
     [
         (name, each)
         for name, (_, model, _) in ROWS.items()
-        for each in (ONE, GROUPS, KINDS)
-        if each != KINDS or model is ASPECTS
+        for each in ("one", "groups", "kinds")
+        if each != "kinds" or model is ASPECTS
     ],
 )
 def test_each_is_fitted(name, population):
     make, model, settings = ROWS[name]
-    data, more = make(), {KINDS: th.people.LatentClasses(2), GROUPS: th.people.Groups("similar")}.get(population)
-    given = {"women": data, "men": data} if population == GROUPS else data
+    data, more = make(), {"kinds": th.people.LatentClasses(2), "groups": th.people.Groups("similar")}.get(population)
+    given = {"women": data, "men": data} if population == "groups" else data
     assert model(**settings, people=more).prepare(given, draws=1, tune=0).task.model is not None
 
 

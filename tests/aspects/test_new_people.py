@@ -14,11 +14,9 @@ from scipy import integrate, stats
 from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.answers import new_people
-from thali._aspects.answers.new_people import log_predictive_of_population, population_in, predicted_of_population
+from thali._aspects.answers.new_people import Population, log_mean_of_new, population_in
 from thali._aspects.draws.columns import Columns
 from thali._aspects.draws.probabilities import probability_draws
-from thali._posterior.store import tree_of
 from thali.errors import ArgumentError, DataError, DataWarning
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -93,13 +91,13 @@ def test_shared_features_of_many_answers_against_a_plain_mean():
     rng = np.random.default_rng(3)
     pairs = np.array([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)])
     one = Columns(np.array([2]), np.array([1.5, 0.7]), np.array([2, 2]), np.array([0, 1, 1, 2]), np.full((1, 4), 0.5))
-    population = new_people.Population(one.take(np.zeros(2_000, int)), np.full(2_000, 1.5))
+    population = Population(one.take(np.zeros(2_000, int)), np.full(2_000, 1.5))
 
     def log_likelihood(columns):
         p = probability_draws(columns, *pairs.T, 0.01)
         return (1.5 * np.log(p) + 0.5 * np.log1p(-p)).sum(axis=1)
 
-    found = [new_people.log_mean_of_new(population, log_likelihood, rng) for _ in range(4)]
+    found = [log_mean_of_new(population, log_likelihood, rng) for _ in range(4)]
     many = one.take(np.zeros(200_000, int))
     own = rng.gamma(1.5, 1 / 1.5, many.weights.shape), rng.gamma(1.5, 1 / 1.5, many.unique_weights.shape)
     logs = log_likelihood(replace(many, weights=many.weights * own[0], unique_weights=many.unique_weights * own[1]))
@@ -150,11 +148,13 @@ def test_bad_input(model):
         model.predict_proba([("x", "y")], covariates={"order": 1})
     old = model.posterior_["posterior"].to_dataset().drop_vars("common_weights")
     groups = {str(name): node.to_dataset() for name, node in model.posterior_.children.items()}
-    tree = tree_of(groups | {"posterior": old}, {})
+    lacking = copy.copy(model)
+    lacking.posterior_ = xr.DataTree.from_dict(groups | {"posterior": old})
+    lacking.posterior_.attrs = model.posterior_.attrs
     with refused(ArgumentError, "holds no common weights"):
-        log_predictive_of_population(tree, TWO)
+        lacking.log_predictive(TWO)
     with refused(ArgumentError, "holds no common weights"):
-        predicted_of_population(tree, [("x", "y")], False, None)
+        lacking.predict_proba([("x", "y")])
 
 
 @pytest.mark.parametrize(("people", "named"), [(th.people.Individuals(), "Person"), (th.people.Groups(), "Group")])

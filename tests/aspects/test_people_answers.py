@@ -10,16 +10,12 @@ from xarray import DataTree
 import thali as th
 from thali._aspects.answers.check import check_sentence
 from thali._aspects.answers.groups import group_tree
-from thali._aspects.answers.individuals import reached_by
-from thali._aspects.findings.people import feature_weights
 from thali._aspects.samplers.record import ChainDraws
 from thali._data.groups import GroupedData
-from thali._model.settings import Settings
-from thali._posterior.interval import TAILS
-from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.likelihoods import Additive
 
+TAILS = 0.055, 0.945
 RNG = np.random.default_rng(4)
 DRAWS, PEOPLE = 40, 3
 UNIQUE = RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE, 4))
@@ -149,12 +145,16 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
     utility = UNIQUE.copy()
     if shared is not None:
         utility[:, :, [0, 2]] += SHARED[0, 2][:, :PEOPLE, None]
-    reaches, labels = reached_by(model.posterior_)
-    np.testing.assert_array_equal(reaches, utility > utility.mean(axis=2, keepdims=True))
-    assert labels == list(OPTIONS)
-    reaches, labels = reached_by(model.posterior_, "milk")
-    np.testing.assert_array_equal(reaches, (utility > utility[:, :, [1]])[:, :, [0, 2, 3]])
-    assert labels == ["tea", "beer", "wine"]
+
+    def reach_alone(**how):
+        table = model.reach(1, top=4, **how)
+        return dict(zip((option for (option,) in table["members"]), table["reach"], strict=True))
+
+    wanted = dict(zip(OPTIONS, (utility > utility.mean(axis=2, keepdims=True)).mean(axis=(0, 1)), strict=True))
+    assert reach_alone() == pytest.approx(wanted)
+    wanted = dict(zip(OPTIONS, (utility > utility[:, :, [1]]).mean(axis=(0, 1)), strict=True))
+    del wanted["milk"]
+    assert reach_alone(none="milk") == pytest.approx(wanted)
     table = model.reach(2, top=3)
     assert len(table) == 3 and table.attrs["sets"] == 6 and set(table["members"][0]) <= set(OPTIONS)
     pd.testing.assert_frame_equal(table, model.reach(2, top=3))  # the same seed, the same intervals
@@ -289,8 +289,8 @@ def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
         for name, asked in (("three", rows[:3]), ("two and three", rows)):
             data = th.Choices.from_best_worst(pd.DataFrame(asked), respondent="respondent")
             model = of_people(data, UNIQUE[..., :3], best_worst=rule)
-            seen = Posterior(model.posterior_)
-            assert seen.best_worst == rule and ("choices out of sets" in seen.data_kind) == (rule == "ranking")
+            fixed = model.posterior_["constant_data"].dataset
+            assert ("choices out of sets" in fixed["kind"].item()) == (rule == "ranking")
             each[rule, name] = model.scores()
             assert "option_scores" in model.findings() and "option_scores" in model.of_group("p1").findings()
     for name, size in (("three", 3.0), ("two and three", 11 / 4)):
@@ -381,12 +381,10 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
         wanted = [first, second, third, sum(both)]  # of the draws that have it
         assert table.loc[name, "mean"].iloc[0] == pytest.approx(np.mean(wanted))
         np.testing.assert_allclose(table.loc[name, ["low", "high"]].iloc[0], np.quantile(wanted, TAILS))
-    found = feature_weights(model, Settings())
-    assert found.table.equals(table) and found.picture is None
     tree = model.posterior_.copy()
     without = tree["posterior"].to_dataset().isel(draw=slice(0, 1))  # where it is in no draw
     model.posterior_["posterior"] = DataTree(without)
-    assert len(model.individuals()) == 0 and feature_weights(model, Settings()) is None
+    assert len(model.individuals()) == 0
     model.posterior_["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars("common_weights"))
     with refused(ArgumentError, "individuals"):
         model.individuals()

@@ -11,7 +11,6 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.set_search import log_feature_gain
-from thali._aspects.draws.counts import log_coefficients
 from thali._aspects.likelihoods.residuals import lay_out
 from thali._aspects.models.point import Landscape, best_state, climbed, runs_of_triplets
 from thali._aspects.samplers.record import ChainDraws
@@ -116,7 +115,7 @@ def test_triplets_have_a_point_too(tmp_path):
     owned = model.features()["members"].map(lambda members: [int(label) in map(int, members) for label in range(6)])
     matrix, weights = np.array(owned.tolist()).T, model.features()["weight"].to_numpy()
     expected = naive.triplet_log_likelihood(made.data, matrix, weights, "exp", 0.0, model.lapse)
-    expected += log_coefficients(made.data).sum()
+    expected += naive.log_coefficients_of_sets(made.data)
     assert model.posterior_["posterior"]["log_likelihood"].item() == pytest.approx(expected)
     model.save(tmp_path / "point.thali")
     assert th.load(tmp_path / "point.thali").posterior_["posterior"].equals(model.posterior_["posterior"])

@@ -218,3 +218,15 @@ def of_new_person(model, labels, lapse=0.01):
         for _, share, owners, w, s in kinds_in(model, "kind_unique_weights")
     ]
     return np.mean(found, axis=0)
+
+
+def shares_of_new(model):
+    """The probability that a new person is of each class (draws, classes): of its people in a draw, and one more."""
+    posterior = model.posterior_["posterior"].dataset
+    number, people = posterior.sizes["kind_number"], posterior.sizes["respondent"]
+    of = posterior["kind"].values.reshape(-1, people)
+    sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
+    p = posterior["kind_choice_probability"].values.reshape(len(of), number, -1)
+    of_class = [model.of_class(k + 1).posterior_["posterior"]["choice_probability"].values for k in range(number)]
+    order = [np.abs(p - each.reshape(len(of), 1, -1)).sum(axis=2).argmin(axis=1) for each in of_class]
+    return (np.take_along_axis(sizes, np.stack(order, axis=1), axis=1) + 1.0) / (people + number)

@@ -31,7 +31,6 @@ from helpers.naive import latent_features as naive
 from scipy.stats import chi2
 
 import thali as th
-from thali._aspects.draws.counts import log_outcome_coefficient
 from thali._aspects.group_state import KAPPA, group_at, kinds_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.likelihoods.pair_blocks import TIE
@@ -385,7 +384,7 @@ def evidence_of(people, kinds, **run):
     """The log evidence of people who compared one pair, without coefficients."""
     data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(kinds))
     found = log_evidence(model, data, **run)
-    return found, found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+    return found, found.value - naive.log_coefficients_of_outcomes(data)
 
 
 @pytest.mark.parametrize(
@@ -409,7 +408,7 @@ def test_evidence_of_one_kind_with_ties():
     rows = [(f"p{k % 3}", "1", "2", chosen) for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)]
     data, model = answered(rows), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1))
     found = log_evidence(model, data, draws=600, chains=6)
-    value = found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+    value = found.value - naive.log_coefficients_of_outcomes(data)
     assert found.usable and abs(value + 13.89223954) < ERRORS * found.standard_error < 0.1
 
 
