@@ -14,7 +14,7 @@ from helpers.same_draws import same
 from helpers.short_slices import short_slices
 
 import thali as th
-from thali._aspects.samplers import chains
+import thali._aspects.samplers.chains as chains
 from thali._aspects.samplers.chains import Chain, run_chains
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack

@@ -21,8 +21,9 @@ from helpers.problems import NO_UNIQUE, build, contents, make_state, random_comp
 from scipy.special import i0e
 
 import thali as th
+import thali._aspects.likelihoods.pair_sets as pair_sets
+import thali._aspects.likelihoods.residuals as residuals
 from thali._aspects import operations
-from thali._aspects.likelihoods import pair_sets, residuals
 from thali._aspects.likelihoods.delta_checks import compare_changes, states_of
 from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
 from thali._aspects.moves.unique_weights import log_i0

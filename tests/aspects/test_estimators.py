@@ -12,7 +12,7 @@ from helpers.sentences import refused, said, warned
 from helpers.similarity_columns import columns_of_sets, similarities
 from scipy import stats
 
-from thali._aspects.answers import set_search
+import thali._aspects.answers.set_search as set_search
 from thali._aspects.answers.estimate import KINDS, estimate
 from thali._aspects.answers.set_search import feature_sets, log_feature_gain
 from thali._aspects.draws.similarities import similarity_draws

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali._aspects.samplers import recommended
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import MIN_ANNEALED
 from thali._aspects.samplers.tempering import MAX_TEMPERATURES, MIN_ATTEMPTS, evened, geometric, ladder

@@ -5,7 +5,7 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.likelihoods import set_draws
+import thali._aspects.likelihoods.set_draws as set_draws
 from thali.errors import ArgumentError
 from thali.likelihoods import Elimination
 

@@ -11,7 +11,6 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ThaliError
 
 ASPECTS, UNIQUE = th.EliminationByAspects, "unique"
@@ -94,11 +93,6 @@ def test_each_is_fitted(name, population):
     data, more = make(), {"kinds": th.people.LatentClasses(2), "groups": th.people.Groups("similar")}.get(population)
     given = {"women": data, "men": data} if population == "groups" else data
     assert model(**settings, people=more).prepare(given, draws=1, tune=0).task.model is not None
-
-
-def test_every_kind_of_data_has_a_name_of_groups_and_choices_have_one_of_kinds():
-    assert {PAIRS, CHOICES, BEST_WORST} == set(BY_KINDS)
-    assert set(BY_KINDS) | {SIMILARITIES, TRIPLETS} == set(GROUPED)
 
 
 @pytest.mark.fit

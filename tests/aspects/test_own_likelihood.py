@@ -9,10 +9,10 @@ from helpers.cache_drift import compare_sums
 from helpers.sentences import refused
 
 import thali as th
+import thali._aspects.moves.flips as flips
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
 from thali._aspects.likelihoods.delta_checks import rounding
-from thali._aspects.moves import flips
-from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS

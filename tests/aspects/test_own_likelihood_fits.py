@@ -17,9 +17,9 @@ from helpers.places import PROJECT
 from helpers.sentences import refused
 
 import thali as th
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
 from thali._aspects.likelihoods.delta_checks import state_of
-from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS

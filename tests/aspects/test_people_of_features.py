@@ -8,7 +8,7 @@ from helpers.dependence_attributes import dependence_of
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._aspects.answers import groups
+import thali._aspects.answers.groups as groups
 from thali.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

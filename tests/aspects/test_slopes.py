@@ -12,18 +12,18 @@ from scipy import stats
 from scipy.special import polygamma
 
 import thali as th
+import thali._aspects.moves.group_similar as group_similar
+import thali._aspects.moves.group_slopes as group_slopes
 from thali._aspects.answers.groups import group_tree
 from thali._aspects.answers.new_people import population_in
 from thali._aspects.answers.population import with_kappas, with_population
 from thali._aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
 from thali._aspects.group_state import base_at
-from thali._aspects.moves import group_similar, group_slopes
 from thali._aspects.populations.groups import EveryPerson
 from thali._aspects.samplers.record import ChainDraws
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
 from thali._people.columns import covariates_of
-from thali._people.populations import EACH_SPREAD, ONE_SPREAD, Individuals
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.likelihoods import Elimination
 
@@ -61,7 +61,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
         owners=np.tile(np.array(OWNERS, np.int32), draws),
         extra={"kappa": np.linspace(kappa, 1.01 * kappa, draws)},
     )
-    population = EveryPerson(Individuals(columns))
+    population = EveryPerson(th.people.Individuals(columns))
     groups = population.data(compared_by_known(), lambda given: given)
     tree = group_tree([chain], groups, Elimination(lapse), learned_alpha=False, similar=True, attrs={}, persons=True)
     model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
@@ -152,7 +152,7 @@ def test_a_label_that_nobody_had_counts_as_of_unknown_columns():
     assert found["p0"] == others["p0"] and found["p2"] == others["p2"]
 
 
-def a_chain(known, spread=ONE_SPREAD):
+def a_chain(known, spread="one"):
     """A chain of three persons, with draws to come."""
     people = th.people.Individuals(by=["age", "sex"], spread=spread)
     model = th.EliminationByAspects(alpha=1.5, people=people, tempering=False)
@@ -264,7 +264,7 @@ def test_effects_are_refused_without_columns():
 
 
 def test_groups_keep_what_is_known_of_people():
-    groups = EveryPerson(Individuals(["age"])).data(compared_by_known(), lambda given: given)
+    groups = EveryPerson(th.people.Individuals(["age"])).data(compared_by_known(), lambda given: given)
     assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(groups.people.index) == list(
         groups.names
     )
@@ -302,7 +302,7 @@ def with_own_kappas(draws=2, times=1):
         owners=np.tile(np.array(OWNERS, np.int32), draws),
         extra={"kappa": np.full(draws, 20.0)},
     )
-    groups = EveryPerson(Individuals(spread=EACH_SPREAD)).data(compared_by_known(), lambda given: given)
+    groups = EveryPerson(th.people.Individuals(spread="each")).data(compared_by_known(), lambda given: given)
     tree = group_tree([chain], groups, Elimination(0.0), learned_alpha=False, similar=True, attrs={}, persons=True)
     model = th.EliminationByAspects(people=th.people.Individuals(spread="each"))
     model.posterior_ = with_population(with_kappas(tree, [chain]), [chain], 3, 0.0)
@@ -353,7 +353,7 @@ def test_rows_of_the_summary_say_about_what_people_differ():
 
 
 def test_draws_have_the_kappas_last(uncompiled):
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread=EACH_SPREAD)
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread="each")
     chain.run_to(chain.total)
     base = base_at(chain.bases, 0)
     assert chain.task.model.own_kappas and chain.draws.unique_weights.shape[1] == 3 + 1 + 2 + 1
@@ -361,10 +361,10 @@ def test_draws_have_the_kappas_last(uncompiled):
     assert len(set(base.own_kappa.tolist())) == N
 
 
-@pytest.mark.parametrize("spread", [ONE_SPREAD, EACH_SPREAD])
+@pytest.mark.parametrize("spread", ["one", "each"])
 def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, spread):
     """The slopes and what weights vary about are those that the data were simulated by, and data keep their people."""
-    population = EveryPerson(Individuals(["age", "sex"], spread))
+    population = EveryPerson(th.people.Individuals(["age", "sex"], spread))
     groups = population.data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
     known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
@@ -385,7 +385,7 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, s
 
 def test_the_density_of_a_kappa_with_its_weights_is_that_of_the_definition(uncompiled, monkeypatch):
     """Of the move in which the weights of an option keep their standard scores: every acceptance ratio."""
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread=EACH_SPREAD)
+    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread="each")
     chain.run_to(3)
     base, model, ratios = base_at(chain.bases, 0), chain.task.model, []
     monkeypatch.setattr(group_similar, "accept", lambda rng, ratio: ratios.append(ratio) or True)

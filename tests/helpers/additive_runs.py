@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import thali as th
+import thali._aspects.samplers.recommended as recommended
 from helpers.additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
-from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 from thali.errors import ThaliWarning

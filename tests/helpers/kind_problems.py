@@ -12,8 +12,6 @@ from helpers.naive import latent_features as naive
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali._aspects.populations.kinds import KindChain, build_kind_task
 from thali._data.answers import OUTCOMES, given_answers
-from thali._data.kinds import CHOICES
-from thali._people.populations import LatentClasses
 
 
 def answered(rows, labels=None):
@@ -109,7 +107,7 @@ def likelihood_of(data, lapse=0.01):
 
 def has_worst(data):
     """Whether best and worst were named."""
-    return data.kind == CHOICES and data.worst is not None
+    return isinstance(data, th.Choices) and data.worst is not None
 
 
 def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, beta=()):
@@ -180,7 +178,7 @@ def task(
         "alpha": alpha,
         "tempering": tempering,
     }
-    return build_kind_task(data, LatentClasses(kinds, weights), draws, tune, thin, **parts)
+    return build_kind_task(data, th.people.LatentClasses(kinds, weights), draws, tune, thin, **parts)
 
 
 def with_kappa(of_task, kappa):

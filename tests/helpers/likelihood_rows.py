@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+import thali._aspects.likelihoods.luce_sets as luce_sets
 from helpers.best_worst_data import random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import (
@@ -28,7 +29,6 @@ from helpers.problems import (
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
 from thali._aspects import operations
-from thali._aspects.likelihoods import luce_sets
 from thali._aspects.likelihoods.best_worst import RULES
 from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali._aspects.priors import phylogenetic
+import thali._aspects.priors.phylogenetic as phylogenetic
 
 
 def random_tree(n, seed):

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from thali._aspects.moves import joint_rows
+import thali._aspects.moves.joint_rows as joint_rows
 
 
 @contextmanager

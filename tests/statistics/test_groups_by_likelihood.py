@@ -30,11 +30,11 @@ from helpers.problems import random_comparisons, with_ties
 from helpers.triplet_problems import three_objects
 
 import thali as th
+import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, group_at
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.moves import group_owners
 from thali._aspects.operations import cache_at, log_likelihood, rebuild
 from thali._aspects.populations.evidence import run_ladders
 from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups

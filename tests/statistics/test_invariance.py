@@ -15,8 +15,12 @@ from helpers.set_problems import choices_of, random_choices
 from helpers.triplet_problems import LINKS, MIXED, three_objects
 
 import thali as th
+import thali._aspects.moves.births as births
+import thali._aspects.moves.flips as flips
+import thali._aspects.moves.joint_rows as joint_rows
+import thali._aspects.moves.mass_transfer as mass_transfer
+import thali._aspects.moves.split_join as split_join
 from thali._aspects.likelihoods.residuals import VARIANCE
-from thali._aspects.moves import births, flips, joint_rows, mass_transfer, split_join
 from thali._aspects.operations import open_members
 from thali._testing.exact import invariance_error
 from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet

@@ -5,7 +5,7 @@ import pytest
 from helpers.elimination_moves import start, target
 from helpers.problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
 
-from thali._aspects.moves import weights
+import thali._aspects.moves.weights as weights
 from thali._aspects.moves.tuning import SHARED, initial_tuning
 from thali.priors import FiniteFeatures, IndianBuffet
 

@@ -7,7 +7,8 @@ from scipy.stats import beta, gamma, halfnorm, kstest, norm
 from test_worth_draws import simulated
 
 import thali as th
-from thali._aspects.worths import chains, scales
+import thali._aspects.worths.chains as chains
+import thali._aspects.worths.scales as scales
 from thali._aspects.worths.density import Rows, Spreads
 from thali._aspects.worths.laplace import Marginal, curvature_at
 from thali._aspects.worths.parts import Parts

@@ -7,7 +7,8 @@ from scipy.special import expit
 from scipy.stats import kstest
 from worth_problems import EXACT, exact_problem, judges, naive, random_density
 
-from thali._aspects.worths import chains, scales
+import thali._aspects.worths.chains as chains
+import thali._aspects.worths.scales as scales
 from thali._aspects.worths.density import SPREAD, Density, Expanded, Rows, Spreads
 from thali._aspects.worths.laplace import Marginal, highest
 from thali._posterior.summary import bulk_and_r_hat, mean_mcse, tail_ess

@@ -7,12 +7,13 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
 
+import thali._aspects.worths.chains as chains
+import thali._aspects.worths.scales as scales
 from thali import Choices
 from thali._aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
 from thali._aspects.likelihoods.answer_slopes import CHOICE
 from thali._aspects.likelihoods.best_worst import RANKING, answer_probabilities, ordered_pairs, shares_of
 from thali._aspects.maximum_likelihood.problem import problem
-from thali._aspects.worths import chains, scales
 from thali._aspects.worths.density import Spreads, added
 from thali._aspects.worths.laplace import Marginal, highest
 from thali._aspects.worths.sets import Answers, Sets
