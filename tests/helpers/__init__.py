@@ -15,6 +15,7 @@ Models without a fit, or with a short one:
 - `drawn_similarities`, `similarity_columns`: made-up draws as pictures and estimates read them
 - `additive_runs`, `plackett_luce_runs`, `sparse_logit_runs`: chains without a model around them
 - `short_comparisons`: comparisons of two models
+- `dependence_attributes`: what a fit made of the answers of the same people
 
 Checks of samplers:
 - `naive`: every log-likelihood once more, slow and obvious
@@ -22,6 +23,8 @@ Checks of samplers:
 - `elimination_moves`: moves of a state and the log posterior that they leave invariant
 - `recorded_states`, `product_class_answers`: states and draws held against known answers
 - `cache_drift`: the error of a chain's cache
+- `log_evidences`: the log evidence of a model that has no fit
+- `plain_python`, `row_blocks`: kernels run as Python; moves of few columns at a time
 - `digests`, `same_draws`: the same seed gives the same draws
 
 Surfaces:
@@ -35,6 +38,7 @@ Surfaces:
 
 The run and the machine:
 - `interrupted_fits`, `stopped_jobs`, `ctrl_c`: fits that are stopped, killed and resumed
+- `short_slices`: runs that look up often, jobs that stop after so many writes, a clock of looks
 - `budgets`, `leftovers`: plugins of pytest: kernels and seconds of the suite; what a test leaves behind
 - `cpu_time`, `patience`, `places`, `rights`, `rolling`: clocks, waiting, folders, rights, a kernel to compile
 - `common_arguments`: the arguments of `fit`, described once for all docstrings

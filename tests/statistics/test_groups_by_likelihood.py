@@ -177,7 +177,7 @@ HAS_PARAMETERS = ("triplets, ratio", "covariates", "ties and covariates", "covar
 of_rows = pytest.mark.parametrize("name", ROWS)
 
 
-@pytest.mark.parametrize("weights", ["free", "similar", "of persons"])
+@pytest.mark.parametrize("weights", ["free", pytest.param("similar", marks=pytest.mark.long), "of persons"])
 @of_rows
 def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns, weights and parameters, in every group."""

@@ -23,7 +23,10 @@ def reported(density, lapse, points, spreads):
     return np.concatenate([q, points[density.judges], [spreads.judges if density.n_judges else spreads.drift]])
 
 
-@pytest.mark.parametrize(("name", "lapse", "spread", "exact"), EXACT)
+LAPSING = [pytest.param(*case, marks=() if case[1] else pytest.mark.long) for case in EXACT]
+
+
+@pytest.mark.parametrize(("name", "lapse", "spread", "exact"), LAPSING)
 def test_chains_draw_from_the_posterior(name, lapse, spread, exact):
     _, probabilities, log_d, sd = exact
     density, known = exact_problem(name, lapse, spread)
@@ -221,7 +224,10 @@ def simulated(density, rng, points):
     return density.with_counts(wins.astype(float), (total - tied - wins).astype(float), tied.astype(float))
 
 
-@pytest.mark.parametrize(("tau", "s", "bias"), [(None, None, False), (0.5, 0.4, False), (None, 0.4, True)])
+@pytest.mark.parametrize(
+    ("tau", "s", "bias"),
+    [(None, None, False), pytest.param(0.5, 0.4, False, marks=pytest.mark.long), (None, 0.4, True)],
+)
 def test_joint_distribution(tau, s, bias):
     """Chains that begin with the prior and get new comparisons before every sweep stay at the prior, each by itself."""
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, most=2, bias=bias)
