@@ -16,7 +16,6 @@ from scipy.special import logsumexp
 import thali as th
 from thali._aspects.answers.new_people import Population, log_mean_of_new, population_in
 from thali._aspects.draws.columns import Columns
-from thali._aspects.draws.probabilities import probability_draws
 from thali.errors import ArgumentError, DataError, DataWarning
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -94,7 +93,13 @@ def test_shared_features_of_many_answers_against_a_plain_mean():
     population = Population(one.take(np.zeros(2_000, int)), np.full(2_000, 1.5))
 
     def log_likelihood(columns):
-        p = probability_draws(columns, *pairs.T, 0.01)
+        shared = columns.weights.reshape(-1, 2)  # owned by 0 and 1, and by 1 and 2
+        owns = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+        sides = [
+            columns.unique_weights[:, i] + shared @ (owns[i] * (1 - owns[j])) for i, j in (*pairs, *pairs[:, ::-1])
+        ]
+        one, other = np.split(np.stack(sides, axis=1), 2, axis=1)
+        p = 0.99 * one / (one + other) + 0.005
         return (1.5 * np.log(p) + 0.5 * np.log1p(-p)).sum(axis=1)
 
     found = [log_mean_of_new(population, log_likelihood, rng) for _ in range(4)]

@@ -7,8 +7,8 @@ import pytest
 from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
-from thali._aspects.likelihoods import elimination_probabilities
 from thali.errors import ArgumentError
+from thali.likelihoods import elimination_probabilities
 
 FOUR = {"a": ["ab", "a"], "b": ["ab", "bc"], "c": ["cd", "bc"], "d": ["cd", "d"]}
 WEIGHTS = {"ab": 2.0, "cd": 1.0, "a": 0.5, "bc": 0.75, "d": 1.5}
