@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons
-from helpers.short_slices import a_second_a_look, short_slices, stopped_after
+from helpers.sentences import warned
+from helpers.short_slices import short_slices, stopped_after
 
 import thali as th
 from thali._aspects.models.engines import BY_CHAINS, FIRST_TEMPERED
@@ -25,6 +26,7 @@ from thali._aspects.samplers.chains import (
 from thali._aspects.samplers.task import LEVELS, THIN
 from thali._data.groups import GroupedData
 from thali._inference.chains import checked_run
+from thali._inference.progress import Progress
 from thali._model import bound
 from thali._model import sampling as fits
 from thali._model.sampling import _Work
@@ -194,16 +196,18 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
 
 
-@pytest.mark.fit
-@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::thali.errors.InterruptedWarning")
+@pytest.mark.unit
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
-    """Which is too little for a pilot."""
-    how = {"chains": 2, "cores": 1, "max_time": 20.0, "random_seed": 1, "progressbar": False}
-    with a_second_a_look(), pytest.warns(EstimateWarning, match="max_time=20.0.*1,000"):
-        model = th.EliminationByAspects().fit(random_comparisons(4, 3), **how)
-    found = model.posterior_.attrs
-    assert found["thin"] == 25 and found["tuning_steps"] < 16
+    data, model = random_comparisons(4, 3), th.EliminationByAspects()
+    run = checked_run(None, 1000, 2, None, 1, 2, False, None, 3.0)
+    work = _Work(model, BY_CHAINS.sampling(model, data, run), run, None, False)
+    chains = work._begun(250, None)
+    for chain in chains:
+        chain.run_to(50)  # sweeps, two draws' worth of them
+    assert chains[0].in_pilot
+    with warned(EstimateWarning, "1 tuning", "1,000"):
+        again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
+    assert not again[0].in_pilot and again[0].total == again[0].total_of_run == (1 + 250) * 25
 
 
 @pytest.mark.unit
