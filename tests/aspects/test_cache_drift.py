@@ -47,11 +47,12 @@ BARE = {
     "four free aspects": ([[0, 6, 2], [1, 0, 3], [4, 1, 0]], {"aspects": 4}),
 }
 RARE = {"four free aspects"}  # which need a kernel of their own
+MANY = {"three options, alpha 20"}  # columns, so that it takes longest
 
 
 @pytest.mark.parametrize(
     "counts, settings",
-    [pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE else []) for name in BARE],
+    [pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE | MANY else []) for name in BARE],
 )
 def test_pairs_without_unique_aspects(counts, settings):
     model = th.EliminationByAspects(unique=False, tempering=2, **settings)

@@ -61,6 +61,7 @@ def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
     assert not th.testing.check(careless, names["data"]).ok
 
 
+@pytest.mark.long  # two compilations of the example of the documentation
 def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_check(page, capsys):
     names, _ = page
 

@@ -82,7 +82,10 @@ def integrated(density, tau, s):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize(("name", "lapse", "spread", "exact"), EXACT)
+@pytest.mark.parametrize(
+    ("name", "lapse", "spread", "exact"),
+    [pytest.param(*case, marks=() if case[1] else pytest.mark.long) for case in EXACT],
+)
 def test_exact_values_by_quadrature(name, lapse, spread, exact):
     evidence, probabilities, log_d, sd = exact
     density, _ = exact_problem(name, lapse, spread)
