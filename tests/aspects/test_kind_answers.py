@@ -246,6 +246,7 @@ def test_given_aspects_and_tempering(data):
     assert {"features", "n_features"} <= {*model.findings().keys()}
 
 
+@pytest.mark.fit  # for its time
 def test_compared_by_people_left_out(data):
     models = {
         "1": th.EliminationByAspects("unique", people=th.people.LatentClasses(1)),
