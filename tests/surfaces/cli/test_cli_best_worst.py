@@ -50,4 +50,4 @@ def test_comparison(run, refused):
     )
     ((_, model),) = parse_models("BTL", {"best-worst": "reversed"}, CHOICES, tuple("abc"))
     assert model.best_worst == "reversed"
-    assert "--best-worst" in run("compare", "--help").out
+    assert "--best-worst" in run("compare", "--help-all").out

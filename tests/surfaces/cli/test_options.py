@@ -67,7 +67,7 @@ def test_every_option_of_the_registry_is_offered():
     fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
     offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
     own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "slides", "title", "author", "question"}
-    own.add("help")
+    own |= {"help", "help-all"}
     assert offered - own == set(by_word())
 
 

@@ -248,7 +248,7 @@ def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
 
 def test_features_of_one_are_not_called_shared():
     alone = pd.DataFrame({"members": [("a",)], "probability": [0.9], "weight": [1.0]})
-    assert most_probable(alone, "aspect") == ""
+    assert most_probable(alone, "aspect", 4, False) == ""
 
 
 def test_an_answer_that_says_little_leaves_the_first_screen_to_the_next():
@@ -264,7 +264,7 @@ def test_an_answer_that_says_little_leaves_the_first_screen_to_the_next():
 def test_features_that_are_hardly_there_are_not_named():
     found = {"members": [("a", "b"), ("a", "b", "c")], "probability": [0.9, 0.19], "weight": [1.0, 2.0]}
     assert (
-        "a and b (probability .90" in (sentence := most_probable(pd.DataFrame(found), "aspect"))
+        "a and b (probability .90" in (sentence := most_probable(pd.DataFrame(found), "aspect", 4, False))
         and "c" not in sentence[30:]
     )
 
@@ -272,9 +272,9 @@ def test_features_that_are_hardly_there_are_not_named():
 def test_features_that_are_rather_there_and_not_named_are_counted():
     members = [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d"), ("a", "b", "c"), ("b", "d")]
     found = pd.DataFrame({"members": members, "probability": [1.0, 1.0, 0.99, 0.98, 0.5, 0.4], "weight": 1.0})
-    sentence = most_probable(found, "feature")
+    sentence = most_probable(found, "feature", 4, False)
     says(sentence, ".99, weight", "1", "2 others", ".5")
-    assert "others" not in most_probable(found[:3], "feature")
+    assert "others" not in most_probable(found[:3], "feature", 4, False)
 
 
 def of_one(section):
