@@ -181,3 +181,14 @@ def test_rows_of_classes_are_used_as_a_whole():
     assert len(th.read(frame, target="kind").labels) == 12
     with pytest.raises(DataError, match="line 4.*'kind'"):
         th.read(frame.assign(kind=frame["kind"].where(frame.index != 4)), target="kind")
+
+
+@pytest.mark.parametrize("nobody_ranked", ["D", "gin"])
+def test_an_option_that_nobody_ranked_is_worse_or_named_as_unused(nobody_ranked):
+    ranks = {"race": [1, 2, 3, 4], "A": [1, 2, 1, 2], "B": [2, 1, 3, 1], "C": [None, 3, 2, None]}
+    frame = pd.DataFrame(ranks | {nobody_ranked: [None] * 4})
+    worse = th.read(frame, unranked="worse")
+    assert worse.labels == ("A", "B", "C", nobody_ranked)
+    assert (worse.to_frame()["alternative"] == nobody_ranked).any()
+    absent = th.read(frame)
+    assert absent.labels == ("A", "B", "C") and f"columns not used: '{nobody_ranked}'" in absent.read_as
