@@ -15,7 +15,9 @@ from helpers.places import TESTS
 from thali.errors import Fact, Message
 
 FOLDER = TESTS / "golden"
-TEMPORARY = re.compile(r"[^\s'\"`]*[/\\]pytest-\d+[/\\](?:[^\s'\"`]*[/\\])?")
+TEMPORARY = re.compile(  # folders of tests, whose names have numbers: those above a file, and one by itself
+    r"[^\s'\"`]*[/\\]pytest-\d+[/\\](?:popen-gw\d+[/\\])?(?:[^\s'\"`/\\]*\d(?=[\s'\"`]|$)|(?:[^\s'\"`]*[/\\])?)"
+)
 ENDS = re.compile(r"<[^>]+>|(?<=[.?!]) +(?=\S)")  # of sentences, and of what stands in a page
 NUMBER = re.compile(r"[.\d][\d.,]*\d|\d")
 rewritten: dict[tuple[str, str], list[str]] | None = None  # by file and test, while golden files are written anew
@@ -51,7 +53,8 @@ def said(message, *facts):
         own.extend(line for line in lines if line not in own)
         return
     new = [line for line in lines if line not in kept(file).get(test, ())]
-    assert not new, f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0 {file}"
+    again = f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0 tests/{file}"
+    assert not new, (again, new)
 
 
 def says(text, *facts):
