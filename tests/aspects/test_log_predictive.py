@@ -136,8 +136,8 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
         assert together["guess"].to_numpy() == pytest.approx(tasks["guess"].to_numpy())
         assert not np.allclose(together["two"], tasks["two"])
         assert table["together_difference"].max() == 0.0
-        said_of_it = " ".join(str(each.sentence) for each in th.findings(table))
-        assert "All choices of a person together are predicted best by" in said_of_it
+        notes = [str(note) for each in th.findings(table) for note in each.notes]
+        assert "All choices of a person together are predicted best by" in " ".join(notes)
     again = th.compare(models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings)
     assert again.equals(table)
 
