@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.limits import lower_in
 from helpers.posterior_cases import chain, comparisons, model_of, small_fit, tree_of
 from helpers.sentences import refused, said
 from scipy import stats
@@ -18,6 +19,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
+import thali._aspects.answers.check as checking  # noqa: E402
 from thali._aspects.answers.check import MAX_REPLICATES, PAIR, check_sentence, spaced_draws  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
 
@@ -191,6 +193,17 @@ def test_the_same_seed_gives_the_same_table():
     assert list(table) == ["a", "b", "n", "observed", "predicted", "low", "high", "p_value", "missed"]
     with refused(ArgumentError, "random_seed"):
         check_table(tree, random_seed=-1)
+
+
+def test_blocks_of_pairs_and_cells_change_nothing(monkeypatch):
+    tree = small_fit()[2]
+    whole = check_table(tree, random_seed=7)
+    for block in (1, 200):
+        lower_in(checking, monkeypatch, BLOCK=block)
+        pieces = check_table(tree, random_seed=7)
+        # Sums in another order differ in the last digits.
+        np.testing.assert_allclose(pieces.pop("predicted"), whole["predicted"], rtol=1e-12)
+        pd.testing.assert_frame_equal(pieces, whole.drop(columns="predicted"), check_exact=True)
 
 
 def test_of_too_many_draws_evenly_spaced_ones_are_used():
