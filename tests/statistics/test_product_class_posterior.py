@@ -32,7 +32,6 @@ def chains(problem, target, n_chains, iterations, people, seed):
     return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(n_chains)
 
 
-@pytest.mark.first(2)
 @pytest.mark.first(1)
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_posterior_means_are_those_of_brute_force(name):
