@@ -34,6 +34,13 @@ def sources(root: Path) -> list[Path]:
     return sorted(path for path in (root / "src" / "thali").rglob("*.py*") if path.suffix in (".py", ".pyi"))
 
 
+def users(root: Path) -> list[Path]:
+    """The files beside the library that may know its inside: papers, and what tests share."""
+    folders = (root / "tests" / "helpers", root / "tests" / "skeletons", root / "papers")
+    files = [path for folder in folders for path in folder.rglob("*.py")] + list(root.rglob("conftest.py"))
+    return sorted({path for path in files if not path.name.startswith("test_")})
+
+
 def is_internal(module: str) -> bool:
     """Whether a module lies in a folder of the implementation."""
     return any(part.startswith("_") for part in module.split(".")[1:-1])
@@ -97,11 +104,12 @@ def imported_from(node: ast.ImportFrom, module: str, is_package: bool) -> str:
 def rename_module(root: Path, name: str, new: str) -> None:
     """Move a module, and change every import of it and every text that names it."""
     package, _, last = name.rpartition(".")
-    for path in sources(root):
+    for path in [*sources(root), *users(root)]:
         lines = path.read_text("utf-8").splitlines(keepends=True)
-        own, is_package = module_of(path, root), path.stem == "__init__"
+        is_ours = path.is_relative_to(root / "src")
+        own, is_package = module_of(path, root) if is_ours else "", path.stem == "__init__"
         for node in ast.walk(ast.parse("".join(lines))):
-            if not isinstance(node, ast.ImportFrom):
+            if not isinstance(node, ast.ImportFrom) or (node.level and not is_ours):
                 continue
             found = imported_from(node, own, is_package)
             if found == name and node.level:
@@ -122,21 +130,19 @@ def rename_module(root: Path, name: str, new: str) -> None:
 
 def rename_function(root: Path, name: str, new: str) -> None:
     """Change every mention of a function."""
-    for path in sources(root):
+    for path in [*sources(root), *users(root)]:
         text = path.read_text("utf-8")
         path.write_text(re.sub(rf"\b{name}\b", new, text), "utf-8")
 
 
 def about_them(root: Path, modules: list[str], functions: list[str]) -> list[Path]:
-    """The files of tests, helpers and all, that name what was renamed."""
+    """The files of tests that name what was renamed."""
     words = [re.escape(name) for name in modules]
     words += [rf"{re.escape(name.rpartition('.')[0])} import [^\n]*\b{name.rpartition('.')[2]}" for name in modules]
     words += functions
     named = re.compile("|".join(rf"\b{word}\b" for word in words))
-    folders = (root / "tests", root / "papers")
-    return [
-        path for folder in folders for path in sorted(folder.rglob("*.py")) if named.search(path.read_text("utf-8"))
-    ]
+    files = [*(root / "tests").rglob("test_*.py"), *(root / "papers").rglob("test_*.py")]
+    return [path for path in sorted(files) if named.search(path.read_text("utf-8"))]
 
 
 def main(seed: int, n_modules: int, n_functions: int, folder: Path, arguments: list[str]) -> int:
