@@ -10,7 +10,7 @@ from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, sing
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.product_classes.model import ProductClasses
+from thali import ProductClasses
 from thali._choice.product_classes.particles import joined
 from thali._choice.product_classes.reports.predict import (
     probabilities_in_parts,
