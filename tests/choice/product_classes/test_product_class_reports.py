@@ -9,6 +9,7 @@ from helpers.sentences import refused
 from helpers.terminals import narrow
 
 from thali._choice.answers.chooser import thinned
+from thali._choice.product_classes.particles import joined
 from thali._data.experiments.design import Design, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
@@ -193,6 +194,16 @@ def _only(draws, keep):
         first_class=draws.first_class[keep[0] : keep[-1] + 2] - c0,
         first_owned=ends - ends[0],
     )
+
+
+@pytest.mark.long
+def test_draws_with_millions_of_owned_classes_are_tabled_as_few_are():
+    """They are worked on in blocks of two millions."""
+    draws, the_design = drawn(experiment(people=400, tasks=1), draws=4, groups=1, alpha=12.0)
+    few, many = (of_draws(joined([draws] * times), the_design).classes(cover=1.0) for times in (1, 110))
+    columns = ["importance", "share", "liked", "share_new"]
+    found, wanted = (table.set_index("class")[columns].sort_index() for table in (many, few))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
 def test_similar_classes_are_one():
