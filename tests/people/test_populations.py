@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import tiny_models
 from helpers.sentences import refused, said
 
 import thali as th
@@ -149,9 +148,8 @@ def test_people_who_differ_need_chains(people):
         eliminated(people, method="laplace")
 
 
-@pytest.mark.fit
-def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path):
-    model = tiny_models.fitted("additive-clustering, columns of judges")
+def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path, uncompiled):
+    model = eliminated(th.people.Individuals(by=["age"]))
     copied = type(model)(**model.get_params())
     assert copied.get_params() == model.get_params()
     model.save(tmp_path / "model.nc")
