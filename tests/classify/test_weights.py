@@ -16,7 +16,6 @@ from sklearn.model_selection import cross_validate
 from test_classifier import Nearest, plackett_luce, small
 
 import thali._inference.numerics.polya_gamma as polya_gamma
-from thali._classify.scikit_learn import seed_from
 from thali._data.rows import merged
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
@@ -190,11 +189,19 @@ def test_scores_of_decisions_order_rows_as_probabilities_do():
     assert np.allclose(two.decision_function(X), np.diff(two.predict_log_proba(X))[:, 0])
 
 
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_a_seed_may_have_scikit_learn_s_name():
-    assert seed_from(3, 4) == 3 and seed_from(None, 4) == 4 and seed_from(None, None) is None
-    assert seed_from(None, np.random.RandomState(1)) == seed_from(None, np.random.RandomState(1))
+    def draws(seed, state):
+        return small(random_seed=seed, random_state=state).fit(X, Y).predict_proba(X)
+
+    of_four = draws(4, None)
+    np.testing.assert_array_equal(draws(None, 4), of_four)
+    np.testing.assert_array_equal(draws(4, 3), of_four)  # `random_seed` comes first
+    np.testing.assert_array_equal(*(draws(None, np.random.RandomState(1)) for _ in range(2)))
+    assert not np.array_equal(draws(None, 3), of_four)
     with refused(ArgumentError, "random_state", "got 'one'"):
-        seed_from(None, "one")
+        draws(None, "one")
 
 
 @pytest.mark.fit

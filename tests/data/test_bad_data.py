@@ -9,7 +9,7 @@ from helpers.sentences import refused
 from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
-from thali._data.pairs import PairedComparisons
+from thali import PairedComparisons
 from thali._reading.recognise import read
 from thali._reading.table import read_table
 from thali.errors import DataError

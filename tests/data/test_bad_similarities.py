@@ -7,7 +7,7 @@ from helpers.sentences import refused
 from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
-from thali._data.similarities import Similarities
+from thali import Similarities
 from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError
 

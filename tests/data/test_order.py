@@ -9,7 +9,7 @@ import pytest
 from helpers.notebooks import html_of
 
 import thali as th
-from thali._data.pairs import PairedComparisons
+from thali import PairedComparisons
 from thali._model.saved import packed, unpacked
 from thali.errors import DataError
 

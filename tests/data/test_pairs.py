@@ -13,7 +13,7 @@ import pytest
 from helpers.sentences import refused, said, warned
 from scipy.sparse import coo_array, csr_matrix
 
-from thali._data.pairs import PairedComparisons
+from thali import PairedComparisons
 from thali.errors import DataError, DataWarning
 
 COUNTS = np.array([[0, 7, 9, 0], [3, 0, 0, 2], [1, 0, 0, 4], [0, 0, 5, 0]])
@@ -232,7 +232,7 @@ def test_long_tables_stay_sparse():
     code = """
 import re
 import numpy as np, pandas as pd
-from thali._data.pairs import PairedComparisons
+from thali import PairedComparisons
 rng = np.random.default_rng(1)
 winner = rng.integers(0, 10_000, 200_000)
 loser = (winner + rng.integers(1, 10_000, 200_000)) % 10_000

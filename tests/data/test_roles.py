@@ -5,8 +5,8 @@ from itertools import combinations
 import pytest
 from helpers.sentences import refused, said
 
+from thali import PairedComparisons
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._data.pairs import PairedComparisons
 from thali._data.roles import LANGUAGES, ROLES, names_of_columns, plain
 from thali._reading.recognise import RecognitionError, read, recognise
 from thali._reading.shapes import SHAPES

@@ -13,7 +13,7 @@ from helpers.notebooks import html_of
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, said, warned
 
-from thali._data.similarities import Similarities
+from thali import Similarities
 from thali.errors import DataError, DataWarning
 
 NAN = float("nan")

@@ -10,9 +10,7 @@ from helpers.sentences import refused
 from scipy.stats import binom
 
 import thali._data.kinds as kinds
-from thali import datasets
-from thali._data.pairs import PairedComparisons
-from thali._data.similarities import Similarities
+from thali import PairedComparisons, Similarities, datasets
 from thali._reading.recognise import read
 from thali.errors import ArgumentError, DataError
 

@@ -6,45 +6,58 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._designs.products import DRAWS, information, informations, prior_draws
 from thali.errors import ArgumentError
 
 ATTRIBUTES = {"brand": ["A", "B", "C"], "price": [5, 10, 15], "lamp": ["no", "yes"]}
 PRIOR = {"brand": [0.0, 0.5, 1.5], "price": -0.3, "lamp": [0.0, 1.0]}
 SD = {"brand": 1.0, "price": 0.1, "lamp": [0.0, 0.5]}
-NAMES, LEVELS = list(ATTRIBUTES), list(ATTRIBUTES.values())
+
+
+def coded(design):
+    """Tasks of products coded by indicators: two brands, two prices, the lamp."""
+    price = pd.to_numeric(design["price"])
+    columns = [design["brand"] == "B", design["brand"] == "C", price == 10, price == 15, design["lamp"] == "yes"]
+    return np.column_stack(columns).astype(float).reshape(design["task"].nunique(), -1, 5)
+
+
+def d_errors_at(x, betas):
+    """The D-error of tasks at each of several utilities, by the covariances of what is chosen."""
+    weights = np.exp(np.einsum("taj,dj->dta", x, betas))
+    p = weights / weights.sum(axis=2, keepdims=True)
+    mean = np.einsum("dta,taj->dtj", p, x)
+    information = np.einsum("dta,taj,tak->djk", p, x, x) - np.einsum("dtj,dtk->djk", mean, mean)
+    return np.linalg.det(information) ** (-1 / x.shape[2])
+
+
+def with_none(x):
+    """Such tasks with nothing as a further product, told by a column of its own."""
+    own = np.zeros((len(x), x.shape[1] + 1, x.shape[2] + 1))
+    own[:, :-1, :-1], own[:, -1, -1] = x, 1.0
+    return own
 
 
 def d_errors(design, draws=4_000):
     """Own D-errors of a design at random normal utilities about PRIOR."""
     rng = np.random.default_rng(1)
-    columns = [design["brand"] == "B", design["brand"] == "C", design["price"].astype(int) == 10]
-    columns += [design["price"].astype(int) == 15, design["lamp"] == "yes"]
-    x = np.column_stack(columns).astype(float).reshape(design["task"].nunique(), -1, 5)
     slope = rng.normal(-0.3, 0.1, draws)
     beta = [rng.normal(0.5, 1, draws), rng.normal(1.5, 1, draws), 5 * slope, 10 * slope, rng.normal(1, 0.5, draws)]
-    return np.linalg.det(informations(x, np.column_stack(beta)).sum(axis=1)) ** (-1 / 5)
+    return d_errors_at(coded(design), np.column_stack(beta))
 
 
-def test_information_of_several_is_that_of_each():
-    rng = np.random.default_rng(0)
-    matrix, betas = rng.normal(size=(4, 3, 5)), rng.normal(size=(6, 5))
-    expected = np.stack([information(matrix, beta) for beta in betas])
-    np.testing.assert_allclose(informations(matrix, betas), expected, atol=1e-12)
-    np.testing.assert_array_equal(informations(matrix, betas[:1])[0], information(matrix, betas[0]))
-
-
-def test_draws_have_the_means_and_the_spread_that_were_given():
-    drawn = prior_draws(PRIOR | {"none": 0.2}, SD | {"none": 0.3}, NAMES, LEVELS, True, 4096)
-    brand, price, lamp, none = (np.array(own) for own in zip(*drawn, strict=True))
-    np.testing.assert_allclose(brand.mean(axis=0), PRIOR["brand"], atol=0.02)
-    np.testing.assert_allclose(brand.std(axis=0), [0, 1, 1], atol=0.02)
-    np.testing.assert_allclose((price[:, 1] - price[:, 0]) / 5, (price[:, 2] - price[:, 1]) / 5)
-    np.testing.assert_allclose((price[:, 2] - price[:, 0]).std() / 10, 0.1, atol=0.002)
-    np.testing.assert_allclose([lamp[:, 1].std(), none.std(), none.mean()], [0.5, 0.3, 0.2], atol=0.01)
-    assert len(prior_draws(PRIOR, None, NAMES, LEVELS, False, DRAWS)) == 1
-    alike = prior_draws(None, 0.5, NAMES, LEVELS, False, 4096)
-    np.testing.assert_allclose(np.std([own[1] for own in alike], axis=0), [0, 0.5, 0.5], atol=0.01)
+@pytest.mark.fit
+def test_utilities_spread_as_was_given():
+    """With nothing to choose, whose utility has a spread of its own; and all alike about 0."""
+    rng = np.random.default_rng(1)
+    design = th.designs.choice(ATTRIBUTES, 5, 3, random_seed=1)
+    alike = th.designs.check(design, prior_sd=0.5).bayesian_d_error
+    assert alike == pytest.approx(d_errors_at(coded(design), rng.normal(0, 0.5, (4_000, 5))).mean(), rel=0.03)
+    how = {"prior": PRIOR | {"none": 0.2}, "prior_sd": SD | {"none": 0.3}}
+    design = th.designs.choice(ATTRIBUTES, 5, 3, none=True, random_seed=1)
+    products = design[design["brand"].notna()]
+    slope = rng.normal(-0.3, 0.1, 4_000)
+    beta = [rng.normal(0.5, 1, 4_000), rng.normal(1.5, 1, 4_000), 5 * slope, 10 * slope, rng.normal(1, 0.5, 4_000)]
+    wanted = d_errors_at(with_none(coded(products)), np.column_stack([*beta, rng.normal(0.2, 0.3, 4_000) - 5 * slope]))
+    assert th.designs.check(design, **how).bayesian_d_error == pytest.approx(wanted.mean(), rel=0.05)
 
 
 @pytest.mark.fit  # takes a second
@@ -74,17 +87,15 @@ def pilot():
 
 @pytest.mark.fit
 def test_a_pilot_says_how_uncertain_its_utilities_are(pilot):
-    drawn = prior_draws(pilot, None, NAMES, LEVELS, True, DRAWS)
-    assert len(drawn) >= DRAWS
-    brand = np.array([own[0] for own in drawn])
-    sd = np.sqrt(pilot.covariance_.loc["brand[C]", "brand[C]"])
-    assert 0.6 < (brand[:, 2] - brand[:, 0]).std() / sd < 1.5
-    assert (brand[:, 2] - brand[:, 0]).mean() == pytest.approx(pilot.coef_["brand[C]"], abs=4 * sd / np.sqrt(DRAWS))
-    none = np.array([own[3][0] - own[0][0] - own[1][0] - own[2][0] for own in drawn])
-    assert none.mean() == pytest.approx(-(pilot.coef_["inside"] + 5 * pilot.coef_["price"]), abs=0.5)
     design = th.designs.choice(ATTRIBUTES, 5, 2, none=True, prior=pilot, random_seed=1)
     checked = th.designs.check(design, pilot)
     assert np.isfinite(checked.bayesian_d_error) and checked.table.loc["brand[C]", "utility"] > 0.5
+    names = ["brand[B]", "brand[C]", "price", "lamp[yes]", "inside"]
+    drawn = np.random.default_rng(1).multivariate_normal(pilot.coef_[names], pilot.covariance_.loc[names, names], 4_000)
+    b, c, slope, lamp, inside = drawn.T
+    betas = np.column_stack([b, c, 5 * slope, 10 * slope, lamp, -(inside + 5 * slope)])
+    wanted = d_errors_at(with_none(coded(design[design["brand"].notna()])), betas).mean()
+    assert checked.bayesian_d_error == pytest.approx(wanted, rel=0.1)
     power = th.designs.power(design, pilot, respondents=30, simulations=10, random_seed=1)
     np.testing.assert_allclose(power["utility"], checked.table["utility"])
 

@@ -4,6 +4,7 @@ import base64
 import csv
 import hashlib
 import io
+import re
 import shutil
 import subprocess
 
@@ -14,7 +15,6 @@ from helpers.hostile import HOSTILE
 from helpers.patience import PATIENCE
 
 import thali as th
-from thali._field.export import _SCRIPTS, _STYLES
 from thali._reading.recognise import read
 
 pytestmark = [pytest.mark.fit, pytest.mark.long]
@@ -42,7 +42,7 @@ def packages(tmp_path_factory):
     if npm is None:
         pytest.skip("there is no npm")
     folder = tmp_path_factory.mktemp("npm")
-    names = {file: "/".join(file.split("/")[: 1 + file.startswith("@")]) for file in (*_SCRIPTS, *_STYLES)}
+    names = {file: "/".join(file.split("/")[: 1 + file.startswith("@")]) for file in loaded(folder)}
     install = [
         npm,
         "install",
@@ -119,8 +119,22 @@ def design_of(kind):
     return DRINKS
 
 
-def test_what_the_page_loads_is_what_npm_has(packages):
-    for file, digest in (_SCRIPTS | _STYLES).items():
+def loaded(folder):
+    """What every page of a study loads, with its digest."""
+    found = {}
+    for kind in KINDS:
+        own = folder / kind
+        th.field.export(
+            design_of(kind), own, "jspsych", "choice" if kind == "dual" else kind, study=EXTRAS.get(kind, {})
+        )
+        (page,) = own.glob("*.html")
+        tags = re.findall(r'(?:src|href)="https://unpkg.com/(.*?)" integrity="sha384-(.*?)"', page.read_text("utf-8"))
+        found |= dict(tags)
+    return found
+
+
+def test_what_the_page_loads_is_what_npm_has(packages, tmp_path):
+    for file, digest in loaded(tmp_path).items():
         assert base64.b64encode(hashlib.sha384(packages[file]).digest()).decode() == digest, file
 
 
@@ -129,7 +143,7 @@ def test_a_study_runs_in_jspsych(browser, packages, tmp_path, kind):
     asked = "choice" if kind == "dual" else kind
     th.field.export(design_of(kind), tmp_path, "jspsych", asked, "A study", study=STUDY | EXTRAS.get(kind, {}))
     person = Person(browser, packages).take((tmp_path / "index.html").as_uri())
-    assert person.said == [] and len(person.asked) == 1 + len(_SCRIPTS) + len(_STYLES)
+    assert person.said == [] and len(person.asked) == 1 + len(packages)
     (folder := tmp_path / "answers").mkdir()
     file = person.hand_in(folder)
     rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8-sig"), newline="")))
@@ -200,7 +214,7 @@ def test_hostile_words_run_nothing_in_jspsych(browser, packages, tmp_path):
     person = Person(browser, packages)
     address = (tmp_path / "index.html").as_uri() + "?person=<img src=x onerror=alert(1)>"
     person.take(address, facts=(HOSTILE[0], "f"))
-    assert person.said == [] and len(person.asked) == 1 + len(_SCRIPTS) + len(_STYLES)
+    assert person.said == [] and len(person.asked) == 1 + len(packages)
     assert person.page.evaluate("window.ran") is None and person.page.locator("img, iframe, a:not(#save)").count() == 0
     rows = list(csv.DictReader(io.StringIO(person.hand_in(tmp_path).read_text("utf-8-sig"), newline="")))
     assert {row["chosen"] for row in rows} <= {label.strip() for label in HOSTILE} and len(rows) == 6

@@ -3,7 +3,6 @@
 import json
 import re
 import tomllib
-from dataclasses import fields
 from importlib.resources import files
 
 import pandas as pd
@@ -14,7 +13,6 @@ from helpers.places import PROJECT
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._field.study import LANGUAGES, Study, words_in
 from thali.errors import ArgumentError, DataError
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
@@ -149,10 +147,11 @@ def test_every_word_is_used_and_known_in_every_language():
     script = (files("thali._field") / "page" / "questionnaire.js").read_text("utf-8")
     named = set(re.findall(r'(?:said|tell|status|pause)\((?:[^()"]*\? )?"(\w+)"', script))
     named |= set(re.findall(r'"(sent|not_sent|not_a_number|yes|no|question)"', script))
-    english = words_in("en")
+    held = files("thali._field") / "languages"
+    words_of = {each.stem: tomllib.loads(each.read_text("utf-8")) for each in held.iterdir() if each.suffix == ".toml"}
+    english = words_of["en"]
     assert set(english) - {"script_needed", "scale_low", "scale_high"} <= named | {"sent"}
-    for language in LANGUAGES:
-        words = words_in(language)
+    for language, words in words_of.items():
         assert words.keys() == english.keys() and set(words["question"]) == set(KINDS)
         for name, text in words.items():
             if name != "question":
@@ -272,7 +271,10 @@ def test_an_option_that_says_no_preference_is_refused():
 def test_the_study_of_the_guide_is_one():
     guide = (PROJECT / "docs" / "how_to" / "questionnaire.md").read_text("utf-8")
     held = tomllib.loads(re.search(r"```toml\n(.*?)```", guide, re.S)[1])
-    assert set(held) | {"dual", "size", "per_person", "show_labels"} == {field.name for field in fields(Study)}
+    with pytest.raises(DataError, match="titel") as refusal:
+        th.field.questionnaire(DRINKS, study={"titel": "Drinks"})
+    known = re.search(r"it may have (.*?)\.", str(refusal.value))[1].split(", ")
+    assert set(held) | {"dual", "size", "per_person", "show_labels"} == set(known)
     del held["pictures"]
     assert data_of(th.field.questionnaire(DRINKS, study=held))["questions"][0]["name"] == "age"
 

@@ -1,5 +1,6 @@
 """Choice experiments that tests share; camera and electricity lie in the folder of real data."""
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,7 @@ import thali as th
 from helpers.real_data import real_data
 from thali._testing.smallest import simulated
 
-__all__ = ["camera", "of_segments", "simulated", "table"]
+__all__ = ["camera", "of_segments", "simulated", "table", "with_tastes"]
 
 
 @cache
@@ -42,3 +43,12 @@ def of_segments(people=60, tasks=10, seed=0, none=False):
                     product = {"price": 10.0 * price[j] + 5.0, "brand": "ABC"[brand[j]], "zoom": ["no", "yes"][zoom[j]]}
                 rows.append({"id": f"p{person}", "task": task + 1, "alt": j + 1, "choice": int(j == chosen), **product})
     return pd.DataFrame(rows), segment
+
+
+def with_tastes(data, tastes, **arguments):
+    """A hierarchical logit of two chains that holds these tastes (draws, people, coefficients)."""
+    half, quick = len(tastes) // 2, {"tune": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+    with warnings.catch_warnings(action="ignore"):
+        model = th.HierarchicalLogit(**arguments).fit(data, draws=half, **quick)
+    model.posterior_["posterior"]["beta"].values[...] = tastes.reshape(2, half, *tastes.shape[1:])
+    return model

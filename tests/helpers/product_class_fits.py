@@ -83,6 +83,22 @@ def hold(model, result, data):
     return model
 
 
+def of_draws(draws, the_design):
+    """A model that holds these draws of a study with this design."""
+    groups = int(draws.group.max()) + 1
+    trace = {"log_evidence": np.zeros((groups, 2)), "lapse": np.ones(2)}
+    evidence = {"log_evidence": 0.0, "log_evidence_se": 0.1, "evidence_sd": 0.0}
+    result = SimpleNamespace(particles=draws, trace=trace, messages=[], interrupted=False, **evidence)
+    tree = to_datatree(result, the_design, {"draws": 600, "tune": 100}, None, {})
+    directions = zip(the_design.scheme.names, draws.monotone, strict=True)
+    model = thali.ProductClasses({name: DIRECTIONS[sign] for name, sign in directions if sign})
+    model._restore({"posterior_": tree, "fitted_to_": "a study", "people_": None}, "memory")
+    return model
+
+
+DIRECTIONS = {1: "increasing", -1: "decreasing"}
+
+
 def single(owned, *, members, monotone=(0,), offset=(0, 2), a=1.0, sigma=0.5, lapse=0.0, alpha=1.0, beta=1.0):
     """One draw of one person who owns classes (member, sign, log theta)."""
     members = np.array(members, bool).reshape(-1, offset[-1])

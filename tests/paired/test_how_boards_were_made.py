@@ -1,23 +1,17 @@
 """What a report says of a leaderboard besides its answers: data, methods, settings, references, how to repeat it."""
 
+import html
+import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import limits
+from helpers import worth_chains
 from helpers.option_words import TYPED
 from helpers.sentences import refused, said
 
 import thali as th
-import thali._aspects.worths.chains as chains
-from thali._aspects.worths.laplace import Marginal
-from thali._model.finding import DATA, METHODS, PAGE, STATISTICS, TEXT
-from thali._paired.counted import judgements_of
-from thali._paired.made import as_python, settings_of
-from thali._paired.pooled import pooled
-from thali._paired.worths import BY_CHAINS, Asked, agreement_of, posed
-from thali._posterior.verdict import verdict_of
 from thali.errors import PYTHON, DataError
 from thali.report import report
 
@@ -76,30 +70,42 @@ def test_a_paper_would_say_what_was_done(how, sentence):
     assert not [each for name in own for each in HOW[name][1] if each in others and each in paragraph]
 
 
+def page_of(board, folder):
+    """The page of a report."""
+    report(board, folder / "board.html")
+    return (folder / "board.html").read_text("utf-8")
+
+
+def code_on(page):
+    """The Python that a page ends with."""
+    return html.unescape(re.search(r"<pre[^>]*>(import thali.*?)</pre>", page, re.DOTALL)[1])
+
+
 @pytest.mark.parametrize("name", ["usual", "covariates", "periods", "parts", "lapse"])
-def test_the_python_of_a_report_makes_the_same_board(name):
+def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
     board = made(**HOW[name][0])
-    code = as_python(board)
     names = {"data": battles()}
-    exec(code, names)
+    exec(code_on(page_of(board, tmp_path)), names)
     pd.testing.assert_frame_equal(names["board"].table, board.table)
 
 
-def test_settings_are_those_that_were_chosen():
+def test_settings_are_those_that_were_chosen(tmp_path):
     board = made(by="language", anchor_model={"A": 1100}, judges=True, random_seed=7)
-    assert settings_of(board) == (
+    page = page_of(board, tmp_path)
+    settings = page[page.index('id="settings-and-versions"') :]
+    assert re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", settings)[:7] == [
         *(("Ties", "davidson"), ("Method", "laplace"), ("Random seed", "7"), ("Judges", "yes")),
         *(("Anchor model", "A = 1100"), ("Respondent", "judge"), ("By", "language")),
-    )
-    assert settings_of(board.boards["de"]) == () and as_python(board.boards["de"]) == ""
+    ]
+    part = page_of(board.boards["de"], tmp_path)
+    assert "<pre" not in part and ">Ties</dt>" not in part
 
 
 def test_the_report_has_its_chapters_and_references(tmp_path):
     pytest.importorskip("matplotlib")
     battles().to_csv(tmp_path / "arena.csv", index=False)
     board = th.leaderboard(tmp_path / "arena.csv", respondent="judge", progressbar=False)
-    report(board, tmp_path / "board.html")
-    page = (tmp_path / "board.html").read_text("utf-8")
+    page = page_of(board, tmp_path)
     for title in ("Answers", "The data", "Methods", "For the statistician", "Settings and versions", "References"):
         assert f">{title}</h2>" in page
     assert "pairs, 240 comparisons" in page and "4 options" in page and "6 pairs" in page and "arena.csv" in page
@@ -132,14 +138,18 @@ def test_rankings_cite_plackett_and_parts_know_only_their_data():
     said(found["data"].sentence, "4 options")
 
 
-def test_what_is_known_of_the_making_is_on_the_page_alone():
-    found = th.findings(made())
-    assert {each.key: each.chapter for each in found.of(PAGE)}.items() >= {
-        "data": DATA,
-        "methods": METHODS,
-        "independence": STATISTICS,
-    }.items()
-    assert not {each.key for each in found.of(TEXT)} & {"data", "methods", "independence"}
+def test_what_is_known_of_the_making_is_on_the_page_alone(tmp_path):
+    board = made()
+    found = th.findings(board)
+    page = page_of(board, tmp_path).replace("\n", " ")
+    chapters = dict(each.split('"', 1) for each in page.split('<section class="chapter" id="')[1:])
+    for chapter, sentence in (
+        ("the-data", "The leaderboard is of"),
+        ("methods", "Bradley &amp; Terry (1952)"),
+        ("for-the-statistician", "Do the intervals hold for other people?"),
+    ):
+        assert [name for name, text in chapters.items() if sentence in text] == [chapter]
+        assert html.unescape(sentence) not in str(board)
     assert found["votes"].verdict is False
     said(found["votes"].headline, "told apart yet")
 
@@ -147,116 +157,87 @@ def test_what_is_known_of_the_making_is_on_the_page_alone():
 # Chains ---------------------------------------------------------------------------------------------------------------
 
 
-def differing(row):
-    """The verdict on chains that differ in one of many quantities."""
-    rows = {
-        name: {"sd": 1.0, "r_hat": 1.3 if name == row else 1.0, "ess_bulk": 900.0, "ess_tail": 900.0} for name in ROWS
-    }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    frame.attrs.update(chains=4, draws=20_000)
-    return verdict_of(frame, BY_CHAINS)
+@pytest.fixture
+def differing(monkeypatch):
+    return worth_chains.differing(monkeypatch)
 
 
-ROWS = ("log_worth[A]", "judge_sd")
+def verdict_of(differing, place):
+    """The verdict on chains of a board with judges that differ in one quantity, or in none."""
+    with differing(place):
+        return made(judges=True, method="mcmc").verdict()
 
 
-def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path):
+def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path, differing):
     board = made(by="language")
     assert "verdict" not in th.findings(board)
     with refused(DataError, "method='mcmc'"):
         board.verdict()
-    board = replace(board, of_chains=differing("judge_sd"))
+    verdict = verdict_of(differing, -1)
+    r_hat = f"{verdict.facts['r_hat']:.3f}"
+    board = replace(board, of_chains=verdict)
     found = th.findings(board)["verdict"]
     assert found.verdict is False and not board.verdict().agrees
     said(found.headline, "do not agree")
-    sentence = "R-hat of judge_sd is 1.300 (wanted: at most 1.01); {} needs no chains."
-    assert sentence.format("method='laplace'") in found.sentence.render(PYTHON)
-    assert sentence.format("--method laplace") in found.sentence.render(TYPED)
-    assert "the largest: 1.300" in " ".join(th.findings(board)["methods"].sentences())
-    report(board, tmp_path / "board.html")
-    page = (tmp_path / "board.html").read_text("utf-8")
-    assert page.count("do not agree yet.") == 1 and "R-hat of judge_sd is 1.300" in page
+    for spelled, method in ((PYTHON, "method='laplace'"), (TYPED, "--method laplace")):
+        said(found.sentence.render(spelled), f"R-hat of judge_sd is {r_hat}", method)
+    assert f"the largest: {r_hat}" in " ".join(th.findings(board)["methods"].sentences())
+    page = page_of(board, tmp_path)
+    assert page.count("do not agree yet.") == 1 and f"R-hat of judge_sd is {r_hat}" in page
     assert str(th.load(_saved(board, tmp_path)).verdict()) == str(board.verdict())
 
 
-def test_chains_of_a_part_that_differ_are_told():
+def test_chains_of_a_part_that_differ_are_told(differing):
     board = made(by="language")
-    good = differing(None)
+    good = verdict_of(differing, None)
     parts = {name: replace(part, of_chains=good) for name, part in board.boards.items()}
     board = replace(board, of_chains=good, boards=parts)
     assert th.findings(board)["verdict"].verdict is True and not th.findings(board)["verdict"].notes
-    parts["de"] = replace(parts["de"], of_chains=differing("judge_sd"))
+    parts["de"] = replace(parts["de"], of_chains=verdict_of(differing, -1))
     found = th.findings(replace(board, boards=parts))["verdict"]
     assert found.verdict is False
     said(found.notes[0], "agree yet: de")
 
 
-NAMED = {
+NAMED = {  # by their place in what is reported
     "judges": (
         {"judges": True, "judge_bias": True, "covariates": "length"},
-        ["log_worth[D]", "log_worth[A]", "log_worth[B]", "log_worth[C]", "tie", "covariate[length]"],
-        ["discrimination[j]", "discrimination[k]", "bias[length, j]", "bias[length, k]", "judge_sd", "bias_sd"],
+        {0: "log_worth[D]", 3: "log_worth[C]", 4: "tie", 5: "covariate[length]"}
+        | {-6: "discrimination[j]", -3: "bias[length, k]", -2: "judge_sd", -1: "bias_sd"},
     ),
     "periods": (
         {"date": "day", "period": "month"},
-        ["log_worth[D, 2025-03]", "log_worth[A, 2025-03]"],
-        ["log_worth[B, 2025-04]", "log_worth[C, 2025-04]", "tie", "drift"],
+        {0: "log_worth[D, 2025-03]", 1: "log_worth[A, 2025-03]"}
+        | {-4: "log_worth[B, 2025-04]", -3: "log_worth[C, 2025-04]", -2: "tie", -1: "drift"},
     ),
 }
 
 
 @pytest.mark.parametrize("how", NAMED)
-def test_each_quantity_of_chains_has_its_name(how):
+def test_each_quantity_of_chains_has_its_name(how, differing):
     """Of chains that differ in one quantity alone, that one is named, whichever it is."""
-    settings, first, last = NAMED[how]
+    settings, names = NAMED[how]
     frame = battles().assign(judge=["j", "k"] * 120)
-    board = th.leaderboard(frame, **settings, progressbar=False)
-    asked = Asked(**{name: value for name, value in board.made.settings.items() if name in Asked._fields})
-    pose = posed(asked.of(judgements_of(board.made.counted.data)), asked, 0.0)
-    marginal = Marginal(pose.density)
-    points, logs = np.zeros((pose.density.size, 2, 4)), np.zeros((len(marginal.learned), 2, 4))
-    count = len(chains.reported(pose.density, points, logs))
-    rng = np.random.default_rng(1)
-    for place, name in [*enumerate(first), *((count - back, name) for back, name in enumerate(last[::-1], start=1))]:
-        reported = rng.standard_normal((count, 4, 50))
-        reported[place, 0] += 9.0
-        verdict = agreement_of(
-            reported, marginal, board.data.labels, pose.periods, pose.judges, board.data.covariate_names
-        )
-        assert verdict.facts["r_hat_of"] == name
+    for place, name in names.items():
+        with differing(place):
+            board = th.leaderboard(frame, **settings, method="mcmc", progressbar=False)
+        assert board.verdict().facts["r_hat_of"] == name
 
 
 def pooled_part(method):
     """The board of one of two languages, which are pooled."""
-    frame = battles()
-    parts = {name: th.PairedComparisons.from_trials(part) for name, part in frame.groupby("language")}
-    return pooled(parts, th.PairedComparisons.from_trials(frame), 1.0, method, 0.0, 1, False).parts["de"]
+    return th.leaderboard(battles(), by="language", pool=True, method=method, progressbar=False).boards["de"]
 
 
 @pytest.mark.long
 def test_pooled_boards_by_chains_agree_with_the_approximation():
     found = pooled_part("mcmc")
-    assert found.of_chains.agrees
-    np.testing.assert_allclose(found.middle, pooled_part("laplace").middle, atol=0.05)
+    assert found.verdict().agrees
+    ratings = pooled_part("laplace").table["rating"]
+    np.testing.assert_allclose(found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10))
 
 
-def test_pooled_boards_by_chains_say_what_does_not_agree(monkeypatch):
-    limits.lower_in(chains, monkeypatch, R_HAT=10.0, ESS=1.0)  # the first run is short
-    run, drawn = chains.run, []
-
-    def kept(*given, **named):
-        if not drawn:
-            drawn.append(run(*given, **named))
-            return drawn[0]
-        reported = np.random.default_rng(1).standard_normal((len(drawn[0].reported), 4, 50))
-        reported[-len(drawn), 0] += 9.0
-        drawn.append(drawn[0]._replace(reported=reported))
-        return drawn[-1]
-
-    monkeypatch.setattr(chains, "run", kept)
-    _, again, last = (pooled_part("mcmc") for _ in range(3))
-    assert again.of_chains.facts["r_hat_of"] == "part_sd"
-    assert (
-        last.of_chains.facts["r_hat_of"]
-        == f"common_log_worth[{th.PairedComparisons.from_trials(battles()).labels[-1]}]"
-    )
+@pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "common_log_worth[C]")])
+def test_pooled_boards_by_chains_say_what_does_not_agree(place, name, differing):
+    with differing(place):
+        assert pooled_part("mcmc").verdict().facts["r_hat_of"] == name

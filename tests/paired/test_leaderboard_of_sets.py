@@ -1,14 +1,13 @@
 """Leaderboards of rankings, of choices out of sets, and of the best and the worst of sets."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.worths.density import Spreads
-from thali._aspects.worths.laplace import highest
-from thali._paired.worths import Asked, posed
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit
@@ -107,18 +106,32 @@ def test_judges_by_laplace_and_by_chains():
     np.testing.assert_allclose(*(each - each.mean() for each in logs), atol=0.05)
 
 
-@pytest.mark.parametrize("frame", [wide(), best_worst()], ids=["rankings", "best and worst"])
-def test_the_others_predict_a_judge_as_without_the_judge(frame):
-    board = th.leaderboard(frame, judges=True, judge_sd=0.5, **QUIET)
-    pose = posed(board.data, Asked(judges=True, judge_sd=0.5), 0.0)
-    density = pose.density
-    for judge, name in enumerate(pose.judges):
-        own = density.rows.judge == judge
-        rest = density.with_answers(np.where(own, 0.0, density.rows.counts))
-        point = highest(rest, Spreads.of(0.5, None), tilt=5.0).point
-        point[density.judges] = 0.0
-        score = density.by_row(point[:, None])[own].sum() / density.rows.counts[own].sum()
-        assert board.judges().loc[name, "log_score"] == pytest.approx(score, abs=1e-4)
+def probability(worth, order):
+    """Luce's, of a ranking."""
+    rest = np.cumsum([worth[option] for option in order[::-1]])[::-1]
+    return np.prod([worth[option] / total for option, total in zip(order, rest, strict=True)])
+
+
+@pytest.mark.parametrize("answer", [wide, best_worst])
+def test_the_others_predict_a_judge_as_without_the_judge(answer):
+    """The best and the worst of a set are those of all rankings that begin and end with them."""
+    how = {"judges": True, "judge_sd": 0.5, **QUIET}
+
+    def score_by(board, name):
+        """The mean log probability of the answers of somebody, by the worths of a board."""
+        worth, found = board.table["worth"].to_dict(), []
+        for order in (order for who, order in ROWS if who == name):
+            middles = [tuple(order[1:-1])] if answer is wide else permutations(order[1:-1])
+            alike = [probability(worth, [order[0], *middle, order[-1]]) for middle in middles]
+            found.append(np.log(sum(alike)))
+        return np.mean(found) / (3 if answer is wide else 1)
+
+    board = th.leaderboard(answer(), **how)
+    for name in ("j0", "j2", "j4"):
+        without = th.leaderboard(answer([row for row in ROWS if row[0] != name]), **how)
+        found = board.judges().loc[name, "log_score"]
+        near, far = (abs(found - score_by(each, name)) for each in (without, board))
+        assert near < 0.02 and near < 0.3 * far  # `far` knows the answers of the judge
 
 
 @pytest.mark.parametrize("judges", [False, True])

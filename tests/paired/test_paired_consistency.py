@@ -11,7 +11,6 @@ from helpers.sentences import refused
 from scipy.stats import binom, chi2
 
 import thali as th
-from thali._paired.triads import triad_counts
 from thali.errors import ArgumentError, DataError
 
 
@@ -78,21 +77,29 @@ def test_transitivity_needs_triples():
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_numbers_of_tournaments(n):
+    """The exact probability of so few circular triads is the share of all tournaments that have them."""
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
-    counted = {}
+    found = {}
     for outcome in product((0, 1), repeat=len(pairs)):
         beats = np.zeros((n, n), int)
         for (i, j), won in zip(pairs, outcome, strict=True):
             beats[(i, j) if won else (j, i)] = 1
-        cycles = cycles_of(beats)
-        counted[cycles] = counted.get(cycles, 0) + 1
-    assert triad_counts(n) == counted
+        found.setdefault(cycles_of(beats), []).append(beats)
+    below = 0
+    for cycles in sorted(found):
+        below += len(found[cycles])
+        p = th.paired.circular_triads(found[cycles][0], test="exact").p_value
+        assert p == pytest.approx(below / 2 ** len(pairs), rel=1e-12)
 
 
 def test_numbers_of_larger_tournaments():
-    # Kendall & Babington Smith (1940), table 1: 8 options, 40,320 without a triad, and 2^28 in all.
-    counts = triad_counts(8)
-    assert counts[0] == 40320 and sum(counts.values()) == 2**28 and max(counts) == 20
+    """Kendall & Babington Smith (1940), table 1: 8 options, 40,320 without a triad, at most 20, and 2^28 in all."""
+    order = np.triu(np.ones((8, 8), int), 1)
+    assert th.paired.circular_triads(order).p_value == pytest.approx(40320 / 2**28, rel=1e-12)
+    ahead = (np.arange(8) - np.arange(8)[:, None]) % 8
+    most = (ahead > 0) & ((ahead < 4) | (ahead == 4) & (np.arange(8)[:, None] < 4))
+    found = th.paired.circular_triads(most.astype(int))
+    assert found.circular == found.table.loc["judge", "maximum"] == 20 and found.p_value == 1.0
 
 
 def cycles_of(beats):
@@ -111,7 +118,7 @@ def test_a_dog():
     found = th.paired.circular_triads(DOG)
     assert (found.circular, found.table.loc["judge", "maximum"], found.consistency) == (5, 8, 0.375)
     assert cycles_of(np.array(DOG)) == 5
-    assert found.p_value == pytest.approx(sum(n for t, n in triad_counts(6).items() if t <= 5) / 2**15)
+    assert found.p_value == pytest.approx(16688 / 2**15)  # of 2^15 tournaments of 6, as many have 5 or fewer
     asked = th.paired.circular_triads(np.array(DOG), test="asymptotic")
     df = 6 * 5 * 4 / 4
     statistic = 8 / 2 * (20 / 4 - 5 + 0.5) + df

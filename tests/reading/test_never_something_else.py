@@ -8,8 +8,8 @@ import pytest
 from helpers.sentences import refused, said, warned
 
 import thali as th
+from thali import Similarities
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._data.similarities import Similarities
 from thali._reading.recognise import RecognitionError, read
 from thali._reading.shapes import SHAPES
 from thali._source import Source

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.sentences import refused, said
 
+from thali import PairedComparisons
 from thali._data.kinds import PAIRS
-from thali._data.pairs import PairedComparisons
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.shapes import SHAPES
 from thali._reading.table import load

@@ -9,8 +9,7 @@ from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, said, warned
 
 import thali._data.kinds as kinds
-from thali._data.pairs import PairedComparisons
-from thali._data.similarities import Similarities
+from thali import PairedComparisons, Similarities
 from thali._reading.recognise import read, recognise
 from thali._reading.table import load, read_table
 from thali.errors import DataWarning

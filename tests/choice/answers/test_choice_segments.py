@@ -5,12 +5,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from helpers.experiment_data import of_segments
+from helpers.experiment_data import of_segments, with_tastes
 from helpers.notebooks import html_of
 from scipy.special import expit
 
 import thali as th
-from thali._choice.answers.segments import by_levels, of_tastes
 from thali._choice.coding import coding_of
 from thali._inference.seeds import streams
 from thali._people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of
@@ -65,53 +64,53 @@ def test_k_means_finds_the_least_sum_of_squares():
     assert found == pytest.approx(min(sums), rel=1e-12)
 
 
-def test_preferences_for_levels_by_hand():
-    """Of three levels, and of two."""
-    by_pair = np.array([0.8, 0.7, 0.4, 0.9])  # 1 over 0, 2 over 0, 2 over 1; 1 over 0
-    np.testing.assert_allclose(
-        by_levels(by_pair, [3, 2], ()), [(0.2 + 0.3) / 2, (0.8 + 0.6) / 2, (0.7 + 0.4) / 2, 0.1, 0.9]
-    )
+def preferred(whole, tastes, **arguments):
+    """How often each level is preferred, on average over people and draws."""
+    found = with_tastes(whole, tastes, **arguments).segments(2, random_seed=1).profiles
+    return found[found["segment"] == 1].set_index(["attribute", "level"])["everybody"]
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("linear", [(), "price"])
 def test_preferences_of_tastes(linear):
     """Against products written out, one level exchanged for the other."""
     from_table, _ = data()
     coding = coding_of(from_table, linear)
-    tastes = np.random.default_rng(6).normal(size=(2, 3, len(coding.names)))
-    found = of_tastes(tastes, coding, from_table)
-    assert found.values.shape == (2, 3, 8) and found.levels[0] == ("price", "5")
+    tastes = np.random.default_rng(6).normal(size=(4, 60, len(coding.names)))
+    found = preferred(from_table, tastes, linear=linear)
+    assert len(found) == 8 and found.index[0] == ("price", "5")
     rows = np.array([[price, 1, 0] for price in range(3)])
     utility = tastes @ coding.matrix(rows).T
     middle = (expit(utility[..., 1] - utility[..., 0]) + expit(utility[..., 1] - utility[..., 2])) / 2
-    np.testing.assert_allclose(found.values[..., 1], middle, atol=1e-12)
-    np.testing.assert_allclose(found.values[..., :3].sum(axis=2), 1.5, atol=1e-12)
+    assert found.iloc[1] == pytest.approx(middle.mean(), abs=1e-12)
+    assert found["price"].sum() == pytest.approx(1.5, abs=1e-12)
 
 
+@pytest.mark.fit
 def test_preferences_with_interactions_are_means_over_products():
     whole, _ = data()
     coding = coding_of(whole, "price", None, [("price", "zoom")])
-    tastes = np.random.default_rng(9).normal(size=(1, 4, len(coding.names))) / 10
-    found = of_tastes(tastes, coding, whole)
+    tastes = np.random.default_rng(9).normal(size=(4, 60, len(coding.names))) / 10
+    found = preferred(whole, tastes, linear="price", interactions=[("price", "zoom")])
     kept = whole.products[np.linspace(0, len(whole.products) - 1, 5).round().astype(int)]
     with_zoom, without = kept.copy(), kept.copy()
     with_zoom[:, 2], without[:, 2] = 1, 0
     utility = [tastes @ coding.matrix(products).T for products in (with_zoom, without)]
-    np.testing.assert_allclose(found.values[..., -1], expit(utility[0] - utility[1]).mean(axis=2), atol=1e-12)
+    assert found.iloc[-1] == pytest.approx(expit(utility[0] - utility[1]).mean(), abs=1e-12)
 
 
+@pytest.mark.fit
 def test_preferences_for_no_choice():
     """Mean over real products of the probability that one is chosen where there is nothing else."""
     with_none, _ = data(True)
     coding = coding_of(with_none)
-    tastes = np.random.default_rng(7).normal(size=(1, 2, len(coding.names)))
-    found = of_tastes(tastes, coding, with_none)
-    assert found.levels[:2] == (("inside", "none"), ("inside", "inside"))
+    tastes = np.random.default_rng(7).normal(size=(4, 60, len(coding.names)))
+    found = preferred(with_none, tastes)
+    assert list(found.index[:2]) == [("inside", "none"), ("inside", "inside")]
     real = with_none.products[with_none.products[:, 0] == 1]
     kept = real[np.linspace(0, len(real) - 1, 5).round().astype(int)]
     nothing = coding.matrix(np.array([[0, -1, -1, -1]]))
-    inside = expit(tastes @ (coding.matrix(kept) - nothing).T).mean(axis=2)
-    np.testing.assert_allclose(found.values[..., 1], inside, atol=1e-12)
+    assert found.iloc[1] == pytest.approx(expit(tastes @ (coding.matrix(kept) - nothing).T).mean(), abs=1e-12)
 
 
 def test_known_groups_are_found_with_sizes_profiles_and_certainty():

@@ -2,20 +2,18 @@
 
 import base64
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import limits
 from helpers.experiment_data import simulated
 from helpers.option_words import TYPED
+from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
-import thali._model.segment_findings as segment_findings
-from thali._choice.answers.findings import answers_of, winner
-from thali._choice.product_classes.findings import _to_read
-from thali._model.settings import Settings
+from thali._choice.answers.findings import winner
 from thali._surfaces.readable import readable
 from thali._surfaces.text import cells
 from thali.errors import ArgumentError, DataError, IncompleteWarning
@@ -174,9 +172,8 @@ def test_columns_have_their_errors(logit):
 
 def test_the_importance_of_a_class_is_no_part_of_choices(logit):
     """What an attribute decides and what a class weighs are different numbers."""
-    columns = ("importance_se", "share", "share_se", "liked", "share_new", "stability", "importance")
-    table = pd.DataFrame({name: [0.25] for name in columns}).assign(**{"class": "brand = A", "rules": 1})
-    assert readable(_to_read(table), cells).head[:2] == ["importance", "std. error"]
+    head = readable(made_up(seed=2).findings()["classes"].to_read, cells).head
+    assert head[0] == "importance" and "part of choices" not in head
     assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read, cells).head
 
 
@@ -186,12 +183,17 @@ def test_slides_of_something_else_are_refused(tmp_path):
     assert not (tmp_path / "slides").exists()
 
 
-def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes(classes, monkeypatch):
-    limits.lower_in(segment_findings, monkeypatch, _CLEAR=2.0)  # as if draws did not agree on them
-    own_seed = Settings(segments=2, random_seed=77)  # whose findings no other test has asked for
-    _, makers = answers_of(own_seed)  # of a model that does not
-    (sizes,) = (maker(classes, own_seed) for maker in makers if maker.key == "segment_sizes")
-    sentence, own = (found.sentence for found in (sizes, classes.findings(segments=2, random_seed=77)["segment_sizes"]))
+def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
+    frame = simulated(people=8, seed=3).assign(choice=0)
+    frame.loc[frame.groupby(["id", "task"], sort=False).sample(1, random_state=5).index, "choice"] = 1  # by chance
+    data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
+    quick = {"draws": 40, "tune": 40, "chains": 1, "random_seed": 1, "progressbar": False}
+    with warnings.catch_warnings(action="ignore"):
+        looking = th.HierarchicalLogit(linear="price").fit(data, **quick)
+    classes = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
+    sentence, own = (
+        model.findings(segments=2, random_seed=1)["segment_sizes"].sentence for model in (looking, classes)
+    )
     assert "LatentClassLogit looks" in str(sentence)
     assert "latent-class-logit looks" in sentence.render(TYPED)
     assert "too few. Grouped" in str(own)

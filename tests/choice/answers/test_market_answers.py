@@ -2,24 +2,22 @@
 
 import pickle
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated
-from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, single
+from helpers.experiment_data import of_segments, simulated, with_tastes
+from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, of_draws, single
 from helpers.sentences import refused, said, warned
 
 import thali as th
-from thali._choice.answers.effects import attribute_importance, level_effects, range_shares, some_products
-from thali._choice.answers.logits import LogitChooser
 from thali._choice.answers.market import as_saved, markets_of
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import coding_of
 from thali._choice.logits.hierarchical_draws import reported
 from thali._choice.product_classes.reports.chooser import ClassChooser
-from thali._data.experiments.design import design_of
+from thali._data.experiments.design import Design, design_of
+from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import as_labelled, without_formula
 from thali._people.columns import MarketPeople, PeopleColumn
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
@@ -254,8 +252,7 @@ def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
     data, draws = with_nothing(ORDERS[0]), (2, 6)
     coding = coding_of(data, interactions=interactions)
     tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
-    chooser = LogitChooser(coding, data, tastes, np.repeat([0, 1], 6))
-    table = level_effects(chooser, False, 0.89, None, 0)
+    table = with_tastes(data, tastes, interactions=interactions).level_effects()
     named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
     effects = reported(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)["effect"].mean(("chain", "draw"))
     wanted = table["effect"].set_axis(named)[effects["level_pair"].values]
@@ -342,23 +339,29 @@ def test_importance_does_not_depend_on_the_order_of_levels(interactions):
 
 
 @pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
-@pytest.mark.parametrize("classes", [None, 3])
-def test_neither_does_that_of_draws_with_the_same_utilities(interactions, classes):
-    """Draws of each person, as of the hierarchical logit, or of three classes of people."""
+def test_neither_does_that_of_draws_with_the_same_utilities(interactions):
+    """Draws of each person, as of the hierarchical logit."""
     rng, tables = np.random.default_rng(1), []
-    membership = None if classes is None else rng.dirichlet(np.ones(classes), 8)
     frame, tastes, reference = with_nothing(ORDERS[0]).to_frame(), None, None
     for levels in ORDERS:
         data = with_nothing(levels)
         coding = coding_of(data, interactions=interactions)
         matrix = coding.matrix(data.scheme.encode(frame, data.respondents).products)
         if tastes is None:
-            reference, tastes = matrix, rng.normal(size=(12, classes or 8, len(coding.names)))
+            reference, tastes = matrix, rng.normal(size=(12, 8, len(coding.names)))
         same = tastes @ np.linalg.lstsq(matrix, reference, rcond=None)[0].T
-        chooser = LogitChooser(coding, data, same, np.repeat([0, 1], 6), membership)
         np.testing.assert_allclose(same @ matrix.T, tastes @ reference.T, atol=1e-11)
-        tables.append(attribute_importance(chooser, False, 0.89, None, 0))
+        tables.append(with_tastes(data, same, interactions=interactions).attribute_importance())
     pd.testing.assert_frame_equal(*tables, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
+def test_neither_does_that_of_classes_of_people(interactions):
+    how = {"random_seed": 1, "progressbar": False}
+    models = [th.LatentClassLogit(2, interactions=interactions).fit(with_nothing(levels), **how) for levels in ORDERS]
+    assert models[0].log_likelihood_ == pytest.approx(models[1].log_likelihood_, abs=1e-6)
+    one, other = (model.attribute_importance().set_index("attribute")["importance"] for model in models)
+    np.testing.assert_allclose(one, other[one.index], rtol=1e-4)
 
 
 def test_neither_does_that_of_product_classes():
@@ -375,17 +378,20 @@ def test_neither_does_that_of_product_classes():
         data = th.ChoiceExperiment.from_frame(data.to_frame(), levels=levels)
         owned = [(0, 0.5), (0, -0.2)]
         draws = single(owned, members=members[:, columns], monotone=(0, 0, 0), offset=(0, 3, 5, 7))
-        found.append(range_shares(ClassChooser(draws, design_of(data), None)))
-    np.testing.assert_allclose(*found, atol=1e-12)
+        found.append(of_draws(draws, design_of(data)).attribute_importance().set_index("attribute")["range_share"])
+    np.testing.assert_allclose(found[0], found[1][found[0].index], atol=1e-12)
     assert found[0].sum() == pytest.approx(1.0) and found[0].min() > 0.05
 
 
 def test_products_that_all_lack_something_are_put_together_of_levels_that_there_are():
-    data = SimpleNamespace(scheme=SimpleNamespace(has_inside=True))
-    missing = np.nan
-    cells = np.array([[1, missing, 5], [1, 2, missing], [0, missing, missing], [1, missing, 7], [1, 3, missing]])
-    assert some_products(data, cells, 3).tolist() == [[1, 2, 5], [1, 2, 5], [1, 3, 7]]
-    assert some_products(data, np.vstack([cells, [1, 9, 9]]), 3).tolist() == [[1, 9, 9]]
+    """Of two classes, "red" and "s", with half of the weight each, though no product has both attributes."""
+    attributes = (Attribute("colour", ("red", "blue"), "given"), Attribute("size", ("s", "m"), "given"))
+    scheme = Scheme("id", "task", None, "choice", attributes)
+    products = np.array([[0, -1], [-1, 0], [1, -1], [-1, 1]])
+    rows, ends = np.arange(4), np.array([0, 2, 4])
+    the_design = Design(scheme, ("p0",), products, np.array([0, 2]), ends, rows, np.zeros(2, np.int64))
+    draws = single([(0, 0.0), (0, 0.0)], members=[[1, 0, 1, 1], [1, 1, 1, 0]], monotone=(0, 0), offset=(0, 2, 4))
+    assert of_draws(draws, the_design).attribute_importance()["range_share"].tolist() == [0.5, 0.5]
 
 
 def test_answers_come_from_files(multinomial, hierarchical, tmp_path):

@@ -5,13 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import limits
 from helpers.experiment_data import of_segments, simulated
 from helpers.sentences import refused, says
 
 import thali as th
-import thali._choice.logits.hierarchical as hierarchical
-import thali._choice.logits.hierarchical_draws as hierarchical_draws
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit
@@ -127,12 +124,14 @@ def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
         posterior.findings(market=MARKET, actual={"A": 0.7, "B": 0.5})
 
 
-def test_files_of_many_people_hold_fewer_digits(data, tmp_path, monkeypatch):
-    for module in (hierarchical, hierarchical_draws):
-        limits.lower_in(module, monkeypatch, MAX_EXACT=0)
+@pytest.mark.long
+def test_files_of_many_people_hold_fewer_digits(tmp_path):
+    """Of two million tastes and more."""
+    frame = simulated(people=900, tasks=4, seed=3)
+    data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = th.HierarchicalLogit(linear="price").fit(data, **QUICK)
+        model = th.HierarchicalLogit(linear="price").fit(data, **(QUICK | {"draws": 150, "chains": 4}))
         model.save(tmp_path / "small.nc")
         again = th.load(tmp_path / "small.nc")
         before, after = (each.posterior_["posterior"]["beta"].values for each in (model, again))
@@ -142,5 +141,5 @@ def test_files_of_many_people_hold_fewer_digits(data, tmp_path, monkeypatch):
         shares, others = (each.market_shares(MARKET) for each in (model, again))
         assert ((shares["share"] - others["share"]).abs() < shares["share_se"]).all()
         longer = again.continue_fit(4, progressbar=False)
-        assert longer.posterior_["posterior"].sizes["draw"] == 44
+        assert longer.posterior_["posterior"].sizes["draw"] == 154
         assert longer.utilities()["utility"].notna().all()

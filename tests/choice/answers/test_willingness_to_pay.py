@@ -204,7 +204,7 @@ def rejected(model, z=1.959963985):
     return tried[kept]
 
 
-@pytest.mark.parametrize("linear", [(), "price"])
+@pytest.mark.parametrize("linear", [pytest.param((), marks=pytest.mark.long), "price"])
 def test_the_interval_holds_what_a_test_does_not_reject(linear):
     model = th.MultinomialLogit(linear=linear).fit(choices(-0.25))
     wanted = rejected(model)

@@ -1,6 +1,7 @@
 """The bootstrap test of the number of classes: its table, its replicates, its jobs, its size and power."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,6 @@ from helpers.experiment_data import of_segments
 from helpers.sentences import refused
 
 import thali as th
-from thali._choice.latent_class.bootstrap import replicated
 from thali._choice.latent_class.fit import drawn_choices, point
 from thali._choice.latent_class.membership import Sizes
 from thali.errors import ArgumentError, DataError
@@ -82,10 +82,11 @@ def test_bad_numbers():
 def test_size_and_power():
     """One class is rejected wherever there are three; where there is one, p is even: at most .05 in few of 40."""
     assert test(fitted(), 39)["p"].iloc[0] == 1 / 40
-    model, rng = fitted(1), np.random.default_rng(5)
-    panel, known = model._panel_of_fit()
-    p = []
+    data, rng, p = answered(), np.random.default_rng(5), []
+    chances = fitted(1).predict_proba(data)
     for _ in range(40):
-        statistic = replicated(panel, known, 2, rng)
-        p.append((1 + sum(replicated(panel, known, 2, rng) >= statistic for _ in range(19))) / 20)
+        utility = np.log(chances) + rng.gumbel(size=len(chances))
+        chosen = [np.argmax(utility[a:b]) for a, b in pairwise(data.first_row)]
+        model = th.LatentClassLogit(1, "price").fit(data.with_choices(np.array(chosen)), progressbar=False)
+        p.append(test(model, 19)["p"].iloc[0])
     assert np.mean(np.array(p) <= 0.05) < 0.05 + 3.7 * np.sqrt(0.05 / 40) and 0.3 < np.mean(p) < 0.75

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.product_class_fits import experiment, fitted
 
-from thali._choice.answers.check import LEVEL, PEOPLE, PLACE, check_sentence, choice_check
+LEVEL, PLACE, PEOPLE = "share of level", "share of place", "spread between people"
 
 
 def at_random(data, draws, seed=1):
@@ -33,32 +33,48 @@ def slow(data, chosen):
 
 @pytest.mark.parametrize("none", [False, True])
 def test_every_number_is_that_of_the_slow_copy(none):
+    """Observed ones exactly; predicted ones are the means of probabilities, up to five errors of 100 draws."""
     data = experiment(people=4, tasks=3, none=none)
-    replicates = at_random(data, 10)
-    table = choice_check(data, replicates).set_index(["what", "of"])
-    found, drawn = slow(data, data.chosen), [slow(data, chosen) for chosen in replicates]
+    model = fitted(data, draws=100, alpha=3.0)
+    table = model.check().set_index(["what", "of"])
+    found = slow(data, data.chosen)
     assert sorted(table.index) == sorted(found)
+    chances = model.predict_proba(data)
     for key, row in table.iterrows():
-        values = [each[key] for each in drawn]
-        low, high = np.quantile(values, [0.055, 0.945])
-        np.testing.assert_allclose(row[["observed", "predicted"]].astype(float), [found[key], np.mean(values)])
-        np.testing.assert_allclose(row[["low", "high"]].astype(float), [low, high], atol=1e-12)
-        assert row["missed"] == (not low <= found[key] <= high)
+        what, of = key
+        assert row["observed"] == pytest.approx(found[key], abs=1e-12)
+        assert row["missed"] == (not row["low"] <= row["observed"] <= row["high"])
+        assert 0.0 <= row["p_value"] <= 1.0 and row["low"] <= row["high"]
+        if what == PEOPLE:
+            continue
+        place = np.arange(len(chances)) - np.repeat(data.first_row[:-1], np.diff(data.first_row))
+        if what == PLACE:
+            held = place == int(of.split()[1]) - 1
+        else:
+            name, level = of.split(" = ")
+            codes = data.products[data.row_product][:, data.attributes.index(name)]
+            held = codes == data.levels[name].index(level)
+        assert abs(row["predicted"] - chances[held].sum() / data.n_tasks) < 5 * 0.5 / np.sqrt(12 * 100)
+
+
+def chooses_at_random(data):
+    """A model of people who care about nothing, with 100 draws."""
+    return fitted(data, draws=100, groups=1, alpha=1e-9)
 
 
 def test_choices_of_the_model_itself_are_seldom_missed_and_others_are():
     data = experiment(people=40, tasks=10)
-    missed = [
-        choice_check(data.with_choices(at_random(data, 1, seed)[0]), at_random(data, 100, 100 + seed))["missed"].mean()
-        for seed in range(10)
-    ]
+    missed = []
+    for seed in range(10):
+        own = data.with_choices(at_random(data, 1, seed)[0])
+        missed.append(chooses_at_random(own).check()["missed"].mean())
+    own = data.with_choices(at_random(data, 1, int(np.argmin(missed)))[0])
+    assert min(missed) == 0.0 and str(chooses_at_random(own).findings()["check"].sentence).startswith("None of ")
     assert 0.04 < np.mean(missed) < 0.2  # .11 of the numbers, which depend on each other
-    first = data.with_choices(np.zeros(data.n_tasks, np.int64))
-    table = choice_check(first, at_random(data, 100))
-    worst = table.iloc[0]
-    assert worst["p_value"] == 0.0 and set(table.loc[table["what"] == PLACE, "missed"]) == {True}
-    assert "alternative 1 (observed 1.000" in check_sentence(table[table["what"] == PLACE])
-    assert check_sentence(table[~table["missed"]]).startswith("None of ")
+    model = chooses_at_random(data.with_choices(np.zeros(data.n_tasks, np.int64)))
+    table = model.check()
+    assert table["p_value"].iloc[0] == 0.0 and set(table.loc[table["what"] == PLACE, "missed"]) == {True}
+    assert "alternative 1 (observed 1.000" in str(model.findings()["check"].sentence)
 
 
 def test_product_classes_are_checked():

@@ -232,8 +232,8 @@ def test_tastes_keep_their_signs():
 def test_mean_tastes_depend_on_covariates():
     """Simulated: a taste for zoom that is larger by 2 for women, and larger by .1 a year."""
     rng = np.random.default_rng(3)
-    people = pd.DataFrame({"sex": rng.choice(["man", "woman"], 90), "age": rng.integers(20, 60, 90)})
-    taste = -1.0 + 2.0 * (people["sex"] == "woman") + 0.1 * (people["age"] - 40) + 0.5 * rng.normal(size=90)
+    people = pd.DataFrame({"sex": rng.choice(["man", "woman"], 60), "age": rng.integers(20, 60, 60)})
+    taste = -1.0 + 2.0 * (people["sex"] == "woman") + 0.1 * (people["age"] - 40) + 0.5 * rng.normal(size=60)
     rows = []
     for person, own in enumerate(taste):
         for task in range(10):
@@ -244,7 +244,7 @@ def test_mean_tastes_depend_on_covariates():
                 rows.append({"id": person, "task": task, "choice": choice, "zoom": zoom[j], **people.iloc[person]})
     frame = pd.DataFrame(rows)
     data = th.ChoiceExperiment.from_frame(frame, attributes=["zoom"])
-    budget = {"draws": 250, "tune": 100, "random_seed": 1, "progressbar": False}
+    budget = {"draws": 150, "tune": 100, "random_seed": 1, "progressbar": False}
     model = th.HierarchicalLogit(by=["sex", "age"]).fit(data, **budget)
     found = model.population()
     for row, truth in {"mean[zoom[1]] per sex[woman]": 2.0, "mean[zoom[1]] per age": 0.1}.items():

@@ -65,20 +65,13 @@ def test_the_next_look_is_where_the_check_says(draws, longer):
 
 @pytest.mark.fit
 def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
-    """Nothing is simulated twice of a draw, and the draws are those of one run."""
-    import thali._choice.product_classes.reports.effects as effects
-
-    simulated, add = [], effects.add_known
-    monkeypatch.setattr(
-        effects, "add_known", lambda rng, draws, d, *rest: simulated.append(d) or add(rng, draws, d, *rest)
-    )
+    """The draws are those of one run."""
     limits.lower_in(model, monkeypatch, LONGEST=600)
     data, run = experiment(), {"tune": 4, "thin": 1, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}
     with pytest.warns(thali.errors.ConvergenceWarning):
         whole = thali.ProductClasses(MONOTONE).fit(data, **run)
     draws = whole.posterior_.attrs["draws"]
     assert draws == 600 and whole.posterior_["posterior"].sizes["draw"] == 300
-    assert len(simulated) == 2 * 2 * (125 + 300 - 62)  # every other one of the first 125 is kept; halves of occasions
     with pytest.warns(thali.errors.ConvergenceWarning):
         once = thali.ProductClasses(MONOTONE).fit(data, draws=draws, **run)
     for name, values in once.posterior_["posterior"].data_vars.items():

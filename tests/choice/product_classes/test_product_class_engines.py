@@ -16,6 +16,7 @@ SHORT = {
     "mcmc": {"chains": 4, "tune": 40, "draws": 40, "thin": 4},
     "smc": {"chains": 4, "draws": 30, "sweeps_per_step": 5},
 }
+VERY_SHORT = {name: run | {"chains": 2, "draws": 10} for name, run in SHORT.items()}
 MONOTONE = {"price": "decreasing", "zoom": "increasing"}
 
 
@@ -93,7 +94,9 @@ def test_progress_tells_the_lapse_and_the_time(data, monkeypatch, capsys):
     limits.lower_in(progress, monkeypatch, _SILENCE=0.0)
     for method in SHORT:
         with pytest.warns(ConvergenceWarning):
-            th.ProductClasses(monotone=MONOTONE, method=method, lapse=0.05).fit(data[0], random_seed=1, **SHORT[method])
+            th.ProductClasses(monotone=MONOTONE, method=method, lapse=0.05).fit(
+                data[0], random_seed=1, **VERY_SHORT[method]
+            )
     said = capsys.readouterr().err
     assert "particles" in said and "sampling" in said
     assert "lapse 0." in said and "accepted" in said and "log evidence -" in said

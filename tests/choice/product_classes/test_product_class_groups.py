@@ -1,14 +1,13 @@
 """Similar classes of products count as one: which they are, and that seeds agree about them."""
 
+import operator
+from collections import Counter
 from itertools import product
 
-import numpy as np
 import pytest
-from helpers.product_class_fits import engine_result, experiment
+from helpers.product_class_fits import ATTRIBUTES, experiment, fitted
 
 import thali
-from thali._choice.product_classes.reports.class_table import STABLE, centres_of, patterns_of
-from thali._data.experiments.design import design_of
 
 
 def slow_groups(held, weight, similar):
@@ -23,18 +22,33 @@ def slow_groups(held, weight, similar):
     return centre
 
 
+def products_of(name, levels):
+    """The products that a class of this name holds, as tuples of levels."""
+    held = set(product(*levels.values()))
+    for condition in () if name == "any product" else name.split(" & "):
+        attribute, sign, value = condition.split(" ", 2)
+        place, known = list(levels).index(attribute), levels[attribute]
+        if sign == "in":
+            allowed = value.strip("{}").split(", ")
+        else:
+            compare = {"=": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge}[sign]
+            allowed = [level for k, level in enumerate(known) if compare(k, known.index(value))]
+        held = {each for each in held if each[place] in allowed}
+    return held
+
+
 @pytest.mark.parametrize("none", [False, True])
 @pytest.mark.parametrize("similar", [0.3, 0.5, 0.75])
 def test_similar_classes_are_found_by_counting_products(none, similar):
-    data = experiment(people=5, none=none)
-    the_design, draws = design_of(data), engine_result(data, draws=20, alpha=4.0).particles
-    patterns = patterns_of(draws, the_design)
-    weight = np.random.default_rng(1).random(len(patterns.active))
-    space = [x for x in product(*map(range, np.diff(draws.offset))) if not none or x[0] == 1]
-    held = [{x for x in space if member[draws.offset[:-1] + x].all()} for member in patterns.member]
-    found = centres_of(patterns, draws.offset, the_design.inside, weight, similar)
-    assert found.tolist() == slow_groups(held, weight, similar)
-    assert len(set(found)) < len(found)
+    model = fitted(experiment(people=5, none=none), draws=20, alpha=4.0)
+    every = model.classes(cover=1.0, similar=1)
+    every = every[every["class"] != "no choice"]
+    held = [products_of(name, ATTRIBUTES) for name in every["class"]]
+    centre = slow_groups(held, every["importance"].tolist(), similar)
+    table = model.classes(cover=1.0, similar=similar)
+    table = table[table["class"] != "no choice"].set_index("class")["rules"]
+    wanted = Counter(every["class"].iloc[k] for k in centre)
+    assert table.to_dict() == wanted and len(wanted) < len(every)
 
 
 @pytest.mark.long
@@ -46,5 +60,5 @@ def test_another_seed_prints_the_same_classes():
     for seed in (1, 4):
         model.fit(made.data, draws=150, tune=50, thin=4, chains=8, random_seed=seed, progressbar=False)
         table = model.classes(cover=1.0)
-        first.append(set(table.loc[table["stability"] >= STABLE, "class"].head(4)))
+        first.append(set(table.loc[table["stability"] >= 0.5, "class"].head(4)))
     assert first[0] == first[1] <= set(made.classes)

@@ -76,7 +76,7 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
     """Against the naive likelihood at equally likely ε: each of two bounds may then be half a point off."""
     problem = problem_of(DATA, MONOTONE, alpha=4.0)
     rng, checked, bounded = np.random.default_rng(13), 0, 0
-    for _ in range(30):
+    for _ in range(24):
         state = draw_state(rng, problem)
         if tiny:
             make_tiny(state)

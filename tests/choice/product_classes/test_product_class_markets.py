@@ -54,7 +54,7 @@ def plain_shares(draws, rule, products):
 
 @pytest.mark.parametrize("none", [False, True])
 def test_shares_are_those_of_the_naive_copy(none):
-    found, draws = market_of(experiment(people=4, none=none), draws=1, alpha=3.0)
+    found, draws = market_of(experiment(people=2, none=none), draws=1, alpha=3.0)
     rule = found.rule._replace(occasions=3)
     inside = (1,) if none else ()
     for products in MARKETS:

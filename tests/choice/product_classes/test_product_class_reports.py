@@ -4,15 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers import limits
-from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_result, experiment, fitted, single
+from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_result, experiment, fitted, of_draws, single
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
 from thali._choice.answers.chooser import thinned
-from thali._choice.answers.effects import attribute_importance, level_effects
-from thali._choice.product_classes.reports.chooser import ClassChooser
-from thali._choice.product_classes.reports.class_table import class_name, class_table, patterns_of
+from thali._choice.product_classes.particles import joined
 from thali._data.experiments.design import Design, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
@@ -89,7 +86,7 @@ def test_the_class_table_is_that_of_a_slow_count(none):
     data = experiment(people=5, none=none)
     the_design = design_of(data)
     draws = engine_result(data, draws=12, alpha=4.0).particles
-    table = class_table(draws, the_design, cover=1.0, similar=1)
+    table = of_draws(draws, the_design).classes(cover=1.0, similar=1)
     assert {"class", "importance"} <= set(narrow(table).split())
     wanted = slow_table(draws, the_design)
     assert len(table) == len(wanted) and table["class"].is_unique
@@ -105,10 +102,10 @@ def test_the_class_table_is_that_of_a_slow_count(none):
 def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
     draws = single([(1, 0.0), (0, 0.0)], members=[[1, 0, 0, 1, 1], [0, 1, 1, 1, 1]], monotone=(0, 0), offset=(0, 3, 5))
     whole = design(EVERY)
-    table = class_table(draws, whole, similar=1)
+    table = of_draws(draws, whole).classes(similar=1)
     assert table["class"].tolist() == ["colour != red"] and table["liked"].tolist() == [1.0]
     lacking = design([*EVERY, [-1, 0]])  # a product without a colour is in neither
-    table = class_table(draws, lacking, similar=1)
+    table = of_draws(draws, lacking).classes(similar=1)
     assert sorted(table["class"]) == ["colour = red", "colour in {blue, green}"]
     assert sorted(table["liked"]) == [0.0, 1.0]
 
@@ -116,23 +113,30 @@ def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
 def test_opposite_values_of_one_class_cancel():
     members = [[1, 0, 0, 1, 0]] * 2
     draws = single([(0, np.log(3.0)), (1, np.log(1.0))], members=members, monotone=(0, 0), offset=(0, 3, 5))
-    table = class_table(draws, design(EVERY))
+    table = of_draws(draws, design(EVERY)).classes()
     assert table.attrs["monte_carlo"] is True  # its errors are given by the differences between chains
     assert table["class"].tolist() == ["colour = red & size = s"]
     assert table[["liked", "importance", "share"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
 
 
+def name_of(draws, c, sign, the_design, known):
+    """What a class goes by that is the only one of one person."""
+    key = (draws.member[c].tobytes(), sign)
+    if key not in known:
+        alone = single([(sign, 0.0)], members=[draws.member[c]], monotone=draws.monotone, offset=draws.offset)
+        every = the_design._replace(respondents=("p0",), first_task=the_design.first_task[:2])
+        known[key] = of_draws(alone, every).classes(cover=1.0, similar=1)["class"].iloc[0]
+    return known[key]
+
+
 def test_the_share_of_new_people_is_that_of_the_buffet():
     """Slowly: a new person owns none of the columns that are this class, with the sign that makes them so."""
     data = experiment(people=4)
-    draws = engine_result(data, draws=20, groups=1, alpha=4.0, seed=3).particles
+    draws = engine_result(data, draws=8, groups=1, alpha=4.0, seed=3).particles
     the_design = design_of(data)
-    found = class_table(draws, the_design, cover=1.0, similar=1).set_index("class")["share_new"]
-    patterns = patterns_of(draws, the_design)
-    of_design = (the_design.scheme, draws.monotone, the_design.never_missing)
-    names = [class_name(patterns.active[k], patterns.member[k], *of_design) for k in range(len(patterns.active))]
-    wanted = dict.fromkeys(found.index, 0.0)
-    for d in range(20):
+    found = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("class")["share_new"]
+    wanted, known = dict.fromkeys(found.index, 0.0), {}
+    for d in range(8):
         lacks = dict.fromkeys(found.index, 1.0)
         for c in range(draws.first_class[d], draws.first_class[d + 1]):
             m, negative = draws.n_owners[c], draws.n_negative[c]
@@ -140,13 +144,13 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
             for sign in (0, 1):
                 urn = (1 + (negative if sign else m - negative)) / (2 + m)
                 owns = m / (4 + draws.beta) * (urn if draws.polarity[c] < 0 else draws.polarity[c] == sign)
-                name = names[patterns.of_class[c, sign]]
+                name = name_of(draws, c, sign, the_design, known)
                 decisions[name] = decisions.get(name, 0.0) + owns
             for name, owns in decisions.items():
                 if name in lacks:
                     lacks[name] *= 1 - owns
         for name, share in lacks.items():
-            wanted[name] += (1 - share) / 20
+            wanted[name] += (1 - share) / 8
     np.testing.assert_allclose(found, [wanted[name] for name in found.index])
 
 
@@ -163,7 +167,7 @@ def test_errors_over_groups_and_the_row_of_others():
         part, the_design = drawn(draws=10, groups=4, alpha=4.0)
         keep = np.flatnonzero(part.group == g)
         own = _only(part, keep)
-        table = class_table(own, the_design, cover=1.0, similar=1).set_index("class")
+        table = of_draws(own, the_design).classes(cover=1.0, similar=1).set_index("class")
         shares.append(table["share"].get(first, 0.0))
     assert every["share"].iloc[0] == pytest.approx(np.mean(shares))
     assert every["share_se"].iloc[0] == pytest.approx(np.std(shares, ddof=1) / 2)
@@ -192,20 +196,21 @@ def _only(draws, keep):
     )
 
 
-def test_blocks_of_draws_change_nothing(monkeypatch):
-    import thali._choice.product_classes.reports.class_table as module
-
-    model = fitted(draws=10, alpha=3.0)
-    whole = model.classes(cover=1.0)
-    limits.lower_in(module, monkeypatch, _BLOCK=50)
-    np.testing.assert_allclose(model.classes(cover=1.0).iloc[:, 1:], whole.iloc[:, 1:])
+@pytest.mark.long
+def test_draws_with_millions_of_owned_classes_are_tabled_as_few_are():
+    """They are worked on in blocks of two millions."""
+    draws, the_design = drawn(experiment(people=400, tasks=1), draws=4, groups=1, alpha=12.0)
+    few, many = (of_draws(joined([draws] * times), the_design).classes(cover=1.0) for times in (1, 110))
+    columns = ["importance", "share", "liked", "share_new"]
+    found, wanted = (table.set_index("class")[columns].sort_index() for table in (many, few))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
 def test_similar_classes_are_one():
     """Two people: "not red", liked, and "blue", liked, hold half of their products in common."""
     members = [[0, 1, 1, 1, 1], [0, 1, 0, 1, 1], [1, 1, 1, 1, 0]]
     draws = single([(0, 1.0), (0, 0.0), (0, 0.0)], members=members, monotone=(0, 0), offset=(0, 3, 5))
-    table = class_table(draws, design(EVERY), cover=1.0, similar=0.5)
+    table = of_draws(draws, design(EVERY)).classes(cover=1.0, similar=0.5)
     assert table["class"].tolist() == ["colour != red", "size = s"] and table["rules"].tolist() == [2, 1]
     assert table["share"].tolist() == [1.0, 1.0]
     value = np.array([np.e + 1.0 + 2 * 0.5, 1.0 + 0.5])
@@ -214,56 +219,58 @@ def test_similar_classes_are_one():
 
 def test_stability_is_the_share_of_chains_with_half_of_the_importance():
     draws, the_design = drawn(draws=10, groups=4, alpha=4.0)
-    table = class_table(draws, the_design, cover=1.0, similar=1).set_index("class")
+    table = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("class")
     parts = [_only(draws, np.flatnonzero(draws.group == g)) for g in range(4)]
-    of_chain = [class_table(part, the_design, cover=1.0, similar=1).set_index("class")["importance"] for part in parts]
+    of_chain = [
+        of_draws(part, the_design).classes(cover=1.0, similar=1).set_index("class")["importance"] for part in parts
+    ]
     for name, row in table.head(30).iterrows():
         wanted = np.mean([each.get(name, 0.0) >= 0.5 * row["importance"] for each in of_chain])
         assert row["stability"] == wanted
 
 
 NAMES = [
-    ([1, 0, 0], [1, 1, 0, 0, 1, 1, 1, 1, 1, 1], "price <= 150"),
-    ([1, 0, 0], [1, 0, 0, 0, 1, 1, 1, 1, 1, 1], "price = 100"),
-    ([1, 0, 0], [0, 0, 1, 1, 1, 1, 1, 1, 1, 1], "price >= 200"),
-    ([0, 1, 0], [1, 1, 1, 1, 1, 0, 1, 1, 1, 1], "brand != B"),
-    ([0, 1, 0], [1, 1, 1, 1, 1, 1, 0, 1, 1, 1], "brand != C"),
-    ([1, 1, 0], [0, 1, 1, 1, 0, 1, 0, 1, 1, 1], "price >= 150 & brand = B"),
-    ([0, 0, 1], [1, 1, 1, 1, 1, 1, 1, 1, 0, 0], "cost <= 120"),
-    ([0, 0, 1], [1, 1, 1, 1, 1, 1, 1, 1, 1, 0], "cost <= 180"),
-    ([0, 0, 1], [1, 1, 1, 1, 1, 1, 1, 0, 1, 1], "cost > 120"),
-    ([0, 0, 1], [1, 1, 1, 1, 1, 1, 1, 0, 0, 1], "cost > 180"),
+    ([1, 1, 0, 0, 1, 1, 1, 1, 1, 1], "price <= 150"),
+    ([1, 0, 0, 0, 1, 1, 1, 1, 1, 1], "price = 100"),
+    ([0, 0, 1, 1, 1, 1, 1, 1, 1, 1], "price >= 200"),
+    ([1, 1, 1, 1, 1, 0, 1, 1, 1, 1], "brand != B"),
+    ([1, 1, 1, 1, 1, 1, 0, 1, 1, 1], "brand != C"),
+    ([0, 1, 1, 1, 0, 1, 0, 1, 1, 1], "price >= 150 & brand = B"),
+    ([1, 1, 1, 1, 1, 1, 1, 1, 0, 0], "cost <= 120"),
+    ([1, 1, 1, 1, 1, 1, 1, 1, 1, 0], "cost <= 180"),
+    ([1, 1, 1, 1, 1, 1, 1, 0, 1, 1], "cost > 120"),
+    ([1, 1, 1, 1, 1, 1, 1, 0, 0, 1], "cost > 180"),
 ]
 
 
-@pytest.mark.parametrize(("active", "member", "name"), NAMES)
-def test_names(active, member, name):
+@pytest.mark.parametrize(("member", "name"), NAMES)
+def test_names(member, name):
     attributes = (
         Attribute("price", ("100", "150", "200", "250"), "numbers"),
         Attribute("brand", ("A", "B", "C"), "alphabet"),
         Attribute("cost", ("<= 120", "120 to 180", "> 180"), "bins", (120.0, 180.0)),
     )
     scheme = Scheme("id", "task", None, "choice", attributes)
-    parts = (np.array(active, bool), np.array(member, bool), scheme, np.array([-1, 0, -1]))
-    assert class_name(*parts, np.ones(3, bool)) == name
-    lacking = class_name(*parts, np.zeros(3, bool))
-    assert lacking == name.replace("brand != B", "brand in {A, C}").replace("brand != C", "brand in {A, B}")
+    draws = single([(0, 0.0)], members=[member], monotone=(-1, 0, -1), offset=(0, 4, 7, 10))
+    lacking = name.replace("brand != B", "brand in {A, C}").replace("brand != C", "brand in {A, B}")
+    for second, wanted in ((1, name), (-1, lacking)):
+        the_design = design([[0, 0, 0], [second] * 3], scheme=scheme)
+        assert of_draws(draws, the_design).classes()["class"].tolist() == [wanted]
 
 
 def test_names_of_the_no_choice_option():
     scheme = Scheme("id", "task", None, "choice", FREE, (("alt", "none"),), True)
-    every = np.ones(7, bool)
-    for held, name in (([False, True], "any product"), ([True, False], "no choice")):
-        member = every.copy()
-        member[:2] = held
-        assert class_name(np.array([True, False, False]), member, scheme, np.zeros(3), np.ones(3, bool)) == name
+    for held, name in (([0, 1], "any product"), ([1, 0], "no choice")):
+        draws = single([(0, 0.0)], members=[[*held, 1, 1, 1, 1, 1]], monotone=(0, 0, 0), offset=(0, 2, 5, 7))
+        the_design = design([[0, -1, -1], *([1, *x] for x in EVERY)], tasks=[range(7)], scheme=scheme)
+        assert of_draws(draws, the_design).classes()["class"].tolist() == [name]
 
 
 # effects of levels ----------------------------------------------------------------------------------------
 
 
 def effects_of(draws, the_design):
-    table = level_effects(ClassChooser(draws, the_design, None), False, 0.89, None, 1)
+    table = of_draws(draws, the_design).level_effects(random_seed=1)
     return {(row.attribute, row.level, row.over): row for row in table.itertuples()}
 
 
@@ -320,16 +327,14 @@ def test_an_effect_at_the_bound_of_its_direction_is_marked():
     the_design = design(EVERY, tasks=[range(6)])
     for direction, marked in ((1, True), (0, False)):
         draws = single([(0, 0.0)], members=members, monotone=(direction, direction), offset=offset)
-        table = level_effects(ClassChooser(draws, the_design, None), False, 0.89, None, 0).set_index(
-            ["attribute", "level", "over"]
-        )
+        table = of_draws(draws, the_design).level_effects().set_index(["attribute", "level", "over"])
         assert table.loc[("size", "m", "s"), ["effect", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
         assert table.loc[("colour", "blue", "red"), "effect"] == 1.0
         assert table["at_bound"].tolist() == [False, False, marked, marked]  # red-blue, red-green, blue-green; size
 
 
 def importances(draws, the_design):
-    return attribute_importance(ClassChooser(draws, the_design, None), False, 0.89, None, 0)
+    return of_draws(draws, the_design).attribute_importance()
 
 
 # importance -----------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from helpers.sentences import refused, said
 import thali
 from thali._choice.logit import directions_of
 from thali._choice.product_classes.arguments import dominated_choices, dominated_sentence
-from thali._choice.product_classes.posterior import trace_of
 from thali.errors import ArgumentError, DataError, NotFittedError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
@@ -159,8 +158,6 @@ def test_the_tree_holds_what_was_promised():
     per_person = np.diff(draws.first_owned[::8]) / 8
     np.testing.assert_allclose(posterior["classes_per_person"].values.ravel(), per_person)
     assert (model.log_evidence_, model.log_evidence_se_, model.evidence_sd_) == (-90.0, 0.4, 0.8)
-    trace = trace_of(model.posterior_)
-    assert trace["log_evidence"].shape == (3, 20) and trace["lapse"].shape == (20,)
 
 
 def test_the_summary_has_what_is_reported():

@@ -4,18 +4,21 @@ import pytest
 from helpers.sentences import refused, said, warned
 from helpers.typed_tables import table
 
-import thali._reading.shapes.choices as choices
-import thali._reading.shapes.covariates as covariates
-import thali._reading.shapes.experiments as experiments
-import thali._reading.shapes.pairs as pairs
-import thali._reading.shapes.similarities as similarities
-from thali._data.choices import Choices
-from thali._data.experiments import ChoiceExperiment
+from thali import ChoiceExperiment, Choices, PairedComparisons, Similarities
 from thali._data.kinds import SIMILARITIES
-from thali._data.pairs import PairedComparisons
 from thali._data.pairs.columns import choice_columns
-from thali._data.similarities import Similarities
+from thali._reading.shapes import SHAPES
 from thali.errors import DataWarning
+
+SHAPE = {shape.name: shape for shape in SHAPES}
+CHOICES = SHAPE["long table of choices"]
+BEST_WORST = SHAPE["table of best-worst choices"]
+CLASSES = SHAPE["covariates and a column of classes"]
+EXPERIMENT = SHAPE["choice experiment"]
+COUNTS = SHAPE["square of counts"]
+COMPARISONS = SHAPE["list of comparisons"]
+ALIKE_SQUARE = SHAPE["square of similarities"]
+ALIKE_LIST = SHAPE["list of similarities"]
 
 PLANTS = "height,kind\n1.5,moss\n30,fern\n2,moss\n"
 TASKS = "id,task,alt,choice,price\n1,1,a,1,2\n1,1,b,0,3\n1,2,a,0,3\n1,2,b,1,2\n"
@@ -27,103 +30,103 @@ ONE_SIDE, FROM_X = ",A,B\nA,1,.5\nB,.25,1\n", ",A,B\nX,0,1\nB,1,0\n"
 
 TAKES = [
     # shape, text, options, how sure (None: it does not match), of counts also what it could be instead
-    (covariates, PLANTS, {}, None),
-    (covariates, PLANTS, {"target": "kind"}, True),
-    (experiments.LONG_TABLE, TASKS, {}, True),
+    (CLASSES, PLANTS, {}, None),
+    (CLASSES, PLANTS, {"target": "kind"}, True),
+    (EXPERIMENT, TASKS, {}, True),
     (
-        experiments.LONG_TABLE,
+        EXPERIMENT,
         TASKS.replace(",3", ",2").replace(",2\n", ",7\n"),
         {},
         None,
     ),  # nothing differs within a task
-    (experiments.LONG_TABLE, NUMBERS, {}, None),
-    (experiments.LONG_TABLE, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
-    (choices.LONG_TABLE, SETS, {}, True),
-    (choices.LONG_TABLE, SETS.replace("milk,0", "milk,maybe"), {}, False),  # the names say so, but not the cells
-    (choices.LONG_TABLE, SETS.replace("alt", "drink"), {}, None),
-    (choices.LONG_TABLE, SETS.replace("alt", "drink"), {"alternative": "drink"}, True),  # it was named
-    (choices.LONG_TABLE, "winner,loser\na,b\n", {}, None),
-    (pairs.LIST, "i,j,similarity\nA,B,1\n", {}, None),  # the column says what it is
-    (pairs.LIST, ",I,J\nI,0,3\nJ,1,0\n", {}, None),  # options called I and J
-    (pairs.LIST, "I,J\n0,3\n1,0\n", {}, None),
-    (pairs.LIST, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),  # as many rows as columns of numbers
-    (pairs.LIST, "a,b,a_over_b,b_over_a\nA,B,3,1\n", {"covariates": ["order"]}, None),
-    (pairs.LIST, "winner,loser\nA,B\n", {"covariates": ["order"]}, None),
-    (similarities.LIST, "a,b,similarity\nA,B,.3\n", {}, True),
-    (similarities.LIST, "i,j,sim\nA,B,.3\n", {}, True),
-    (similarities.LIST, "a,b,rating\nA,B,3\n", {}, True),
-    (similarities.LIST, "i,j,rating\nA,B,3\n", {}, False),  # i may have been chosen over j
-    (similarities.LIST, "a,b,wins,losses,sim\nA,B,1,2,.5\n", {}, False),
-    (similarities.LIST, THREE_ALIKE, {}, True),
-    (similarities.LIST, NUMBERS, {}, None),
-    (similarities.LIST, "a,b,distance\nA,B,2\n", {}, None),
-    (similarities.LIST, ",a,b,s\na,1,.3,.2\nb,.3,1,.1\ns,.2,.1,1\n", {}, None),
-    (similarities.SQUARE, ",A,B\nA,1,.3\nB,.3,1\n", {}, True),
-    (similarities.SQUARE, ",A,B\nA\nB,.3\n", {}, True),  # a triangle whose rows end
-    (similarities.SQUARE, "1,.3\n.3,1\n", {}, True),
-    (similarities.SQUARE, ",A,B\nA,0,3\nB,3,0\n", {}, False),  # perhaps counts
-    (similarities.SQUARE, ",A,B\nA,1,.3\nB,.2,1\n", {}, False),  # its sides differ
-    (similarities.SQUARE, ",A,B\nX,1,.3\nY,.3,1\n", {}, False),  # square but for its labels
-    (similarities.SQUARE, NUMBERS, {}, None),
-    (similarities.SQUARE, THREE_ALIKE, {}, None),
-    (pairs.SQUARE, ",A,B\nA,0,3\nB,1,0\n", {}, (True, "")),
-    (pairs.SQUARE, "0,3\n1,0\n", {}, (True, "")),
-    (pairs.SQUARE, "A,B\n0,3\n1,0\n", {}, (True, "")),
-    (pairs.SQUARE, ",A,B\nA,0,3\nB,3,0\n", {}, (True, SIMILARITIES)),  # symmetric
-    (pairs.SQUARE, ",A,B\nA,0,.3\nB,.1,0\n", {}, (True, SIMILARITIES)),  # no counts
-    (pairs.SQUARE, "A,B\n5,3\n1,5\n", {}, (False, "")),  # a diagonal: perhaps a list
-    (pairs.SQUARE, ",A,B\nA,0,one\nB,1,0\n", {}, (True, "")),
-    (pairs.SQUARE, ",A,B\nX,0,1\nY,1,0\n", {}, (False, "")),  # square but for its labels
-    (pairs.SQUARE, NUMBERS, {}, None),
-    (pairs.SQUARE, "winner,loser\nA,B\nB,C\nC,A\n", {}, None),
-    (pairs.SQUARE, ",A,B\nA,1,.3\nB,.3,1\n", {}, None),
+    (EXPERIMENT, NUMBERS, {}, None),
+    (EXPERIMENT, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
+    (CHOICES, SETS, {}, True),
+    (CHOICES, SETS.replace("milk,0", "milk,maybe"), {}, False),  # the names say so, but not the cells
+    (CHOICES, SETS.replace("alt", "drink"), {}, None),
+    (CHOICES, SETS.replace("alt", "drink"), {"alternative": "drink"}, True),  # it was named
+    (CHOICES, "winner,loser\na,b\n", {}, None),
+    (COMPARISONS, "i,j,similarity\nA,B,1\n", {}, None),  # the column says what it is
+    (COMPARISONS, ",I,J\nI,0,3\nJ,1,0\n", {}, None),  # options called I and J
+    (COMPARISONS, "I,J\n0,3\n1,0\n", {}, None),
+    (COMPARISONS, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),  # as many rows as columns of numbers
+    (COMPARISONS, "a,b,a_over_b,b_over_a\nA,B,3,1\n", {"covariates": ["order"]}, None),
+    (COMPARISONS, "winner,loser\nA,B\n", {"covariates": ["order"]}, None),
+    (ALIKE_LIST, "a,b,similarity\nA,B,.3\n", {}, True),
+    (ALIKE_LIST, "i,j,sim\nA,B,.3\n", {}, True),
+    (ALIKE_LIST, "a,b,rating\nA,B,3\n", {}, True),
+    (ALIKE_LIST, "i,j,rating\nA,B,3\n", {}, False),  # i may have been chosen over j
+    (ALIKE_LIST, "a,b,wins,losses,sim\nA,B,1,2,.5\n", {}, False),
+    (ALIKE_LIST, THREE_ALIKE, {}, True),
+    (ALIKE_LIST, NUMBERS, {}, None),
+    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {}, None),
+    (ALIKE_LIST, ",a,b,s\na,1,.3,.2\nb,.3,1,.1\ns,.2,.1,1\n", {}, None),
+    (ALIKE_SQUARE, ",A,B\nA,1,.3\nB,.3,1\n", {}, True),
+    (ALIKE_SQUARE, ",A,B\nA\nB,.3\n", {}, True),  # a triangle whose rows end
+    (ALIKE_SQUARE, "1,.3\n.3,1\n", {}, True),
+    (ALIKE_SQUARE, ",A,B\nA,0,3\nB,3,0\n", {}, False),  # perhaps counts
+    (ALIKE_SQUARE, ",A,B\nA,1,.3\nB,.2,1\n", {}, False),  # its sides differ
+    (ALIKE_SQUARE, ",A,B\nX,1,.3\nY,.3,1\n", {}, False),  # square but for its labels
+    (ALIKE_SQUARE, NUMBERS, {}, None),
+    (ALIKE_SQUARE, THREE_ALIKE, {}, None),
+    (COUNTS, ",A,B\nA,0,3\nB,1,0\n", {}, (True, "")),
+    (COUNTS, "0,3\n1,0\n", {}, (True, "")),
+    (COUNTS, "A,B\n0,3\n1,0\n", {}, (True, "")),
+    (COUNTS, ",A,B\nA,0,3\nB,3,0\n", {}, (True, SIMILARITIES)),  # symmetric
+    (COUNTS, ",A,B\nA,0,.3\nB,.1,0\n", {}, (True, SIMILARITIES)),  # no counts
+    (COUNTS, "A,B\n5,3\n1,5\n", {}, (False, "")),  # a diagonal: perhaps a list
+    (COUNTS, ",A,B\nA,0,one\nB,1,0\n", {}, (True, "")),
+    (COUNTS, ",A,B\nX,0,1\nY,1,0\n", {}, (False, "")),  # square but for its labels
+    (COUNTS, NUMBERS, {}, None),
+    (COUNTS, "winner,loser\nA,B\nB,C\nC,A\n", {}, None),
+    (COUNTS, ",A,B\nA,1,.3\nB,.3,1\n", {}, None),
     (
-        pairs.SQUARE,
+        COUNTS,
         ",A,B\nA,0,.3\nB,.3,0\n",
         {"weights": True},
         (True, SIMILARITIES),
     ),  # fractions
 ]
 REFUSES = [
-    (covariates, PLANTS, {"known": True}, ("target", "x.csv", "'height'", "'kind'")),
-    (covariates, PLANTS, {"target": "kin"}, ("got 'kin'", "'kind'")),
-    (covariates, PLANTS, {"target": "height"}, ("x.csv", "column 'kind'")),
+    (CLASSES, PLANTS, {"known": True}, ("target", "x.csv", "'height'", "'kind'")),
+    (CLASSES, PLANTS, {"target": "kin"}, ("got 'kin'", "'kind'")),
+    (CLASSES, PLANTS, {"target": "height"}, ("x.csv", "column 'kind'")),
     (
-        experiments.LONG_TABLE,
+        EXPERIMENT,
         TASKS.replace("task", "round"),
         {"known": True},
         ("x.csv",),
     ),
     (
-        choices.LONG_TABLE,
+        CHOICES,
         SETS.replace("alt", "drink"),
         {"choice_id": "obsID"},
         ("x.csv",),
     ),
-    (pairs.LIST, "winner,loser,n,count\nA,B,1,2\n", {}, ("x.csv",)),
+    (COMPARISONS, "winner,loser,n,count\nA,B,1,2\n", {}, ("x.csv",)),
     (
-        pairs.LIST,
+        COMPARISONS,
         "winner,loser,tie\nA,B,2\n",
         {},
         ("x.csv", "Column 'tie'", "row 2"),
     ),
-    (pairs.LIST, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
-    (similarities.LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' holds dissimilarities",)),
-    (similarities.LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("tell the similarity",)),
-    (similarities.SQUARE, ONE_SIDE, {}, ("x.csv",)),
-    (pairs.SQUARE, FROM_X, {}, ("x.csv", "'X'")),
-    (pairs.SQUARE, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
-    (pairs.SQUARE, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
+    (COMPARISONS, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
+    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' holds dissimilarities",)),
+    (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("tell the similarity",)),
+    (ALIKE_SQUARE, ONE_SIDE, {}, ("x.csv",)),
+    (COUNTS, FROM_X, {}, ("x.csv", "'X'")),
+    (COUNTS, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
+    (COUNTS, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
 ]
 OFFERED = "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'"
 LACKS = [
-    (choices.BEST_WORST_TABLE, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
-    (choices.LONG_TABLE, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
-    (choices.LONG_TABLE, SETS, None),
-    (choices.LONG_TABLE, NUMBERS, None),
-    (pairs.LIST, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' beside 'Winner'", "rejected", 1)),
-    (pairs.LIST, "i,year\nA,1\nB,2\nC,3\n", None),
-    (pairs.LIST, "winner,loser\nA,B\n", None),
+    (BEST_WORST, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
+    (CHOICES, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
+    (CHOICES, SETS, None),
+    (CHOICES, NUMBERS, None),
+    (COMPARISONS, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' beside 'Winner'", "rejected", 1)),
+    (COMPARISONS, "i,year\nA,1\nB,2\nC,3\n", None),
+    (COMPARISONS, "winner,loser\nA,B\n", None),
 ]
 
 
@@ -148,24 +151,24 @@ def test_what_a_shape_lacks(shape, text, lack):
 
 
 def test_what_covariates_make():
-    data, sentence = covariates.match(table(PLANTS), target="kind").build()
+    data, sentence = CLASSES.match(table(PLANTS), target="kind").build()
     assert data.covariates["height"].tolist() == [1.5, 30.0, 2.0] and data.classes == {"fern": 1, "moss": 2}
     said(data, "3 rows", "1 covariate", "2 classes", "moss 2")
     assert sentence == str(data)
 
 
 def test_what_experiments_make():
-    assert experiments.LONG_TABLE.match(table(TASKS)).how.endswith("described by 'price'")
-    data, sentence = experiments.LONG_TABLE.match(table(TASKS), known=True, attributes=["price"]).build()
+    assert EXPERIMENT.match(table(TASKS)).how.endswith("described by 'price'")
+    data, sentence = EXPERIMENT.match(table(TASKS), known=True, attributes=["price"]).build()
     assert data == ChoiceExperiment.from_frame(table(TASKS).frame) and sentence == str(data)
 
 
 def test_what_a_long_table_of_choices_makes():
-    data, sentence = choices.LONG_TABLE.match(table(SETS)).build()
+    data, sentence = CHOICES.match(table(SETS)).build()
     assert data == Choices(table(SETS).frame)
     said(sentence, "'alt'", "'choice'", "'obsID'", "2 options")
     with refused(ValueError, "Column 'choice'", "row 3", "'maybe'"):
-        choices.LONG_TABLE.match(table(SETS.replace("milk,0", "milk,maybe"))).build()
+        CHOICES.match(table(SETS.replace("milk,0", "milk,maybe"))).build()
 
 
 @pytest.mark.parametrize(
@@ -195,38 +198,38 @@ def test_columns_of_a_list_of_comparisons(names, facts):
     ],
 )
 def test_what_a_list_of_comparisons_makes(text, counts, facts):
-    data, sentence = pairs.LIST.match(table(text)).build()
+    data, sentence = COMPARISONS.match(table(text)).build()
     assert data.labels == ("A", "B")
     said(sentence, *facts)
     assert (*data.wins, *data.losses, sum(data.tied)) == counts
 
 
 def test_covariates_of_pairs_that_say_which_was_first():
-    data, sentence = pairs.LIST.match(table(HOME), covariates=["order", "far"]).build()
+    data, sentence = COMPARISONS.match(table(HOME), covariates=["order", "far"]).build()
     assert data.covariates.names == ("order", "far") and "not used" not in sentence
     assert data.covariates.wins.sum() + data.covariates.losses.sum() == 13 and data.covariates.tied.sum() == 1
     cells = zip(*data.covariates.values.T, data.covariates.wins, data.covariates.losses, strict=True)
     assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]  # of A over B, and of A over C
-    by_order = pairs.LIST.match(table(HOME)).build()[0].with_order()
-    assert pairs.LIST.match(table(HOME), covariates=["order"]).build()[0] == by_order
+    by_order = COMPARISONS.match(table(HOME)).build()[0].with_order()
+    assert COMPARISONS.match(table(HOME), covariates=["order"]).build()[0] == by_order
 
 
 def test_what_similarities_make():
-    data, sentence = similarities.LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
+    data, sentence = ALIKE_LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
     assert data.values.tolist() == [3.5] and data.respondents == ("x", "y")
     said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
-    data, sentence = similarities.SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
+    data, sentence = ALIKE_SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
     assert data == Similarities([[1, 0.375], [0.375, 1]], "AB")
     said(sentence, "2 objects", "its two sides", "diagonal was not read")
 
 
 def test_what_a_square_of_counts_makes():
-    data, sentence = pairs.SQUARE.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
+    data, sentence = COUNTS.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
     assert data == PairedComparisons([[0, 3], [1, 0]], "AB")
     said(sentence, "2 options", "1 pair", "4 comparisons")
 
 
 def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():
     with warned(DataWarning, "714", "'Biometrika'"):
-        data, _ = pairs.SQUARE.match(table(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n")).build()
+        data, _ = COUNTS.match(table(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n")).build()
     assert data == PairedComparisons([[0, 3], [1, 0]], ["Comm", "Biometrika"])

@@ -7,7 +7,6 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
 
 import thali as th
-import thali._reading.shapes.choices as choices
 from thali._reading.recognise import recognise
 from thali.errors import DataError
 
@@ -70,7 +69,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_gives_the_same_choices(shape):
     reading = recognise(table(SHAPES[shape], "x.soc" if "preflib" in shape else "x.csv"))
-    assert reading.shape == choices.RANKINGS.name
+    assert reading.shape == "table of rankings"
     data, sentence = reading.build()
     assert chosen(data) == CHOSEN
     said(sentence, "4 rankings", "3 options", "3 sets")
@@ -126,7 +125,7 @@ def test_best_and_worst_of_three(cells):
     first, second = cells.split()
     text = f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
     reading = recognise(table(text))
-    assert reading.shape == choices.BEST_WORST_TABLE.name
+    assert reading.shape == "table of best-worst choices"
     data = reading.build()[0]
     assert data.worst is not None and chosen(data.as_rankings()) == BEST_WORST
 
@@ -137,7 +136,7 @@ LONG = "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n
 @pytest.mark.parametrize("task", ["task", "set", "Set No."])
 def test_a_row_for_each_option_of_a_set(task):
     reading = recognise(table(LONG.replace("task", task)))
-    assert reading.shape == choices.BEST_WORST_TABLE.name
+    assert reading.shape == "table of best-worst choices"
     said(reading.how, "'best'", "'worst'")
     data = reading.build()[0]
     assert chosen(data.as_rankings()) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {

@@ -4,8 +4,11 @@ import pytest
 from helpers.sentences import refused, said
 
 from thali._reading.recognise import recognise
-from thali._reading.shapes.pairs import SHEETS
+from thali._reading.shapes import SHAPES
 from thali._reading.table import load
+
+SHAPE = {shape.name: shape for shape in SHAPES}
+SHEETS = SHAPE["workbook with a square a respondent"]
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
 

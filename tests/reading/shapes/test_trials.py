@@ -6,9 +6,13 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
 
 import thali as th
-import thali._reading.shapes.pairs as pairs
 from thali._data.described_columns import side_columns
 from thali._reading.recognise import recognise
+from thali._reading.shapes import SHAPES
+
+SHAPE = {shape.name: shape for shape in SHAPES}
+TRIALS = SHAPE["table of trials"]
+RESULTS = SHAPE["table of results"]
 
 WINS = (2, 1, 1)  # the first option won, lost, tied
 
@@ -41,7 +45,7 @@ def rows(header, cells):
 )
 def test_trials(header, cells, answer):
     reading = recognise(table(rows(header, cells)))
-    assert reading.shape == pairs.TRIAL_TABLE.name
+    assert reading.shape == TRIALS.name
     data, sentence = reading.build()
     assert counted(data) == (2, 1, 1)
     first, second, chosen = header.split(",")
@@ -67,7 +71,7 @@ def test_trials(header, cells, answer):
 )
 def test_results(header, cells):
     reading = recognise(table(rows(header, cells)))
-    assert reading.shape == pairs.RESULTS_OF_GAMES.name
+    assert reading.shape == RESULTS.name
     assert counted(reading.build()[0]) == (2, 1, 1)
 
 

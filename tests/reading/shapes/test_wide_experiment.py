@@ -7,7 +7,10 @@ from helpers.typed_tables import made, table
 import thali as th
 import thali._data.kinds as kinds
 from thali._reading.recognise import recognise
-from thali._reading.shapes.experiments import WIDE
+from thali._reading.shapes import SHAPES
+
+SHAPE = {shape.name: shape for shape in SHAPES}
+WIDE = SHAPE["choice experiment with a row a task"]
 
 TASKS = [(90, "A", 150, "B", 1), (150, "A", 90, "B", 2), (90, "B", 150, "A", 1), (150, "B", 90, "A", 2)]
 LONG = "id,task,alt,price,brand,choice\n" + "".join(

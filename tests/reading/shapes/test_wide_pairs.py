@@ -8,8 +8,11 @@ from helpers.typed_tables import made, table
 import thali as th
 from thali._data.pairs.wide import number_of_options, prefmod_pairs
 from thali._reading.recognise import recognise
-from thali._reading.shapes.pairs import WIDE
+from thali._reading.shapes import SHAPES
 from thali.errors import DataWarning
+
+SHAPE = {shape.name: shape for shape in SHAPES}
+WIDE = SHAPE["table with a column a pair"]
 
 PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]
 FIRST, SECOND, TIE = range(3)

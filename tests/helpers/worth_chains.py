@@ -1,0 +1,30 @@
+"""Chains of worths that differ in what a test says, around one short run."""
+
+from contextlib import contextmanager
+
+import numpy as np
+
+from helpers.limits import lower_in
+from thali._aspects.worths import chains
+
+
+def differing(monkeypatch):
+    """A context in which chains agree, but for the quantity of a place, counted from the end where negative."""
+    lower_in(chains, monkeypatch, R_HAT=1e6, ESS=0.0, TUNE=10, BLOCK=20)
+    run, drawn = chains.run, {}
+
+    @contextmanager
+    def differ(place=None):
+        def drawn_once(density, *given, **named):
+            found = drawn.setdefault(density.size, None) or run(density, *given, **named)
+            drawn[density.size] = found
+            reported = np.random.default_rng(1).standard_normal((len(found.reported), 4, 500))
+            if place is not None:
+                reported[place, 0] += 9.0
+            return found._replace(reported=reported)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(chains, "run", drawn_once)
+            yield
+
+    return differ
