@@ -13,7 +13,7 @@ from thali._data.groups import GroupedData
 from thali._model.prior_sample import drawn_from
 from thali.errors import DataError
 
-RUN = {"draws": 12, "tune": 8, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 8, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 LIMIT = 4.5
 TIED = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
 PAIRS = {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}
@@ -82,7 +82,7 @@ def test_replicates_of_a_fit_are_those_of_each_group(name):
     found = fitted.posterior_predictive(data, random_seed=1)["posterior_predictive"].dataset
     observed = fitted.posterior_["observed_data"].dataset
     for each in observed.data_vars:
-        assert found[each].shape == (2, 12, *observed[each].shape)
+        assert found[each].shape == (2, RUN["draws"], *observed[each].shape)
     with refused(DataError, "was fitted to"):
         fitted.posterior_predictive({"b": data["b"], "a": data["a"]}, random_seed=1)
 
