@@ -9,8 +9,6 @@ from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
 import thali as th
-from thali._data.groups import GroupedData
-from thali._model.prior_sample import drawn_from
 from thali.errors import DataError
 
 RUN = {"draws": 8, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -68,9 +66,8 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     assert set(simulated.data_vars) == set(observed.data_vars)
     for each in observed.data_vars:
         assert simulated[each].shape == (1, 3, *observed[each].shape)
-    (new,) = drawn_from(model, 1, 1, data).data[0]
-    assert isinstance(new, GroupedData) and new.names == ("a", "b")
-    model.prepare(new, draws=1, tune=0)
+    found = th.testing.calibrate(model, data, 2, draws=2, tune=0, chains=1, cores=1, random_seed=1, progressbar=False)
+    assert len(found.ranks) == 2 and any("[b]" in name for name in found.table.index)
 
 
 @pytest.mark.first(2)
