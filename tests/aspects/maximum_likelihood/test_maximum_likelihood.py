@@ -86,13 +86,13 @@ def test_the_lapse_is_that_of_the_method(btl):
     assert drawn.lapse is None and drawn.lapse_ == 0.01
 
 
-@pytest.mark.fit
 def test_pairs_are_left_out_of_a_saved_fit(tmp_path):
     small = maximised("unique", th.datasets.paris_rome(expected=True))
     small.save(tmp_path / "small.nc")
     assert th.load(tmp_path / "small.nc").leave_one_out().equals(small.leave_one_out())
 
 
+@pytest.mark.fit  # for its time
 def test_leaving_pairs_out(btl, tree):
     assert btl.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
     left_out = tree.leave_one_out()
