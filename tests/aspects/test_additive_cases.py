@@ -160,7 +160,7 @@ def test_exact_draws_of_each_weight_find_the_weights_of_given_features(name):
     for chain in range(2):
         rng, w = np.random.default_rng(chain), np.ones(3)
         states.append([])
-        for _ in range(15_000):
+        for _ in range(5_000):
             for k, share in enumerate(shares):
                 others = w @ shares - w[k] * share
                 slope, curvature = share @ (values - others) / sigma**2, share.sum() / sigma**2

@@ -63,7 +63,7 @@ def test_names_of_the_objects_do_not_matter():
     expected = {renamed(name): value for name, value in case["expected"].items()}
     assert expected != case["expected"] and len(expected) == len(case["expected"])
     other = {"similarities": matrix.tolist(), "model": case["model"], "expected": expected}
-    tree = fit(other, 8, tempering=False)
+    tree = fit(other, 8, draws=4_000, tempering=False)
     assert far_off(tree, other) == {}
     assert far_off(tree, case)
 

@@ -11,7 +11,7 @@ from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
-RUN = {"draws": 30, "tune": 10, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 12, "tune": 4, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
 LABELS = list("abcd")
 
 
@@ -52,8 +52,8 @@ def test_what_is_said_of_covariates(tied, tmp_path, uncompiled):
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     assert again.covariate_effects().equals(effects) and again.check(1).equals(model.check(1))
-    again.continue_fit(10, progressbar=False)
-    assert again.posterior_["posterior"]["covariate"].shape == (2, 40, 2)
+    again.continue_fit(3, progressbar=False)
+    assert again.posterior_["posterior"]["covariate"].shape == (2, 15, 2)
     new = model.posterior_predictive(TIED, random_seed=1)["posterior_predictive"].dataset
     n = TIED.wins + TIED.losses + TIED.tied
     assert set(new.data_vars) == {"wins", "ties"} and (new["wins"] + new["ties"] <= n).all()
@@ -114,7 +114,7 @@ def test_worths_hold_what_covariates_of_options_do(uncompiled):
     new = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].values.mean((0, 1))
     pairs = list(zip(LABELS[:1] * 3, LABELS[1:], strict=True))
     expected, n = model.predict_proba(pairs), (data.wins + data.losses)[:3]
-    assert (np.abs(new[:3] - n * expected) < 5 * np.sqrt(n / 4 / 60)).all()
+    assert (np.abs(new[:3] - n * expected) < 5 * np.sqrt(n / 4 / 24)).all()
     with refused(DataError, "'price'"):
         th.EliminationByAspects().fit(data, **RUN)
 

@@ -28,7 +28,6 @@ from thali._aspects.dependence import (
 )
 from thali._aspects.draws.columns import Columns
 from thali._aspects.maximum_likelihood.clusters import clusters_of
-from thali._aspects.maximum_likelihood.estimates import covariate_sizes
 from thali._aspects.maximum_likelihood.maximum import mode_of
 from thali._aspects.maximum_likelihood.respondent_scores import (
     RespondentScores,
@@ -136,7 +135,7 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
         tie = point[-1] - np.exp(point[-1]) if likelihood.ties else 0.0
         return whole(point) + own.sum() - weights * logsumexp(own) + tie
 
-    place = mode_of(_problem_of(data, likelihood, prior), covariate_sizes(data))
+    place = mode_of(_problem_of(data, likelihood, prior), np.zeros(0))  # without covariates
     point = np.concatenate([place.logs, place.beta])
     assert np.abs(gradient(log_posterior, point)).max() < 1e-5
     pose = _problem_of(data, likelihood, prior)
@@ -612,7 +611,7 @@ def test_evidence_knows_no_power():
 def test_what_weights_vary_about_is_recorded(uncompiled):
     """The last record of a chain that has just made it."""
     model = th.EliminationByAspects(people=th.people.Individuals())
-    chain = model.prepare(comparisons(people=3, options=3), 4, 2, 1).task.chain(np.random.default_rng(3))
+    chain = model.prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(np.random.default_rng(3))
     chain.run_to(chain.total)
     drawn, last = chain.draws, chain.ladder.at[0]
     columns = int(drawn.n_features[-1])

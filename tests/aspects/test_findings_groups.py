@@ -18,10 +18,12 @@ pytestmark = [
 
 
 def read_of(number):
-    """The finding about the features of a fit to so many groups."""
+    """The finding about the features of a short fit to so many groups."""
     data = {f"g{seed}": random_comparisons(3, seed) for seed in range(number)}
     return (
-        th.EliminationByAspects(2, tempering=False, people=th.people.Groups()).fit(data, **RUN).findings()["features"]
+        th.EliminationByAspects(2, tempering=False, people=th.people.Groups())
+        .fit(data, **RUN | {"draws": 6})
+        .findings()["features"]
     )
 
 

@@ -16,7 +16,7 @@ import thali as th
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
-RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 12, "tune": 3, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = [
     pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
     pytest.mark.usefixtures("uncompiled"),

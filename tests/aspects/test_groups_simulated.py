@@ -9,11 +9,9 @@ from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
 import thali as th
-from thali._data.groups import GroupedData
-from thali._model.prior_sample import drawn_from
 from thali.errors import DataError
 
-RUN = {"draws": 12, "tune": 8, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 8, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 LIMIT = 4.5
 TIED = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
 PAIRS = {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}
@@ -68,9 +66,8 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     assert set(simulated.data_vars) == set(observed.data_vars)
     for each in observed.data_vars:
         assert simulated[each].shape == (1, 3, *observed[each].shape)
-    (new,) = drawn_from(model, 1, 1, data).data[0]
-    assert isinstance(new, GroupedData) and new.names == ("a", "b")
-    model.prepare(new, draws=1, tune=0)
+    found = th.testing.calibrate(model, data, 2, draws=2, tune=0, chains=1, cores=1, random_seed=1, progressbar=False)
+    assert len(found.ranks) == 2 and any("[b]" in name for name in found.table.index)
 
 
 @pytest.mark.first(2)
@@ -82,7 +79,7 @@ def test_replicates_of_a_fit_are_those_of_each_group(name):
     found = fitted.posterior_predictive(data, random_seed=1)["posterior_predictive"].dataset
     observed = fitted.posterior_["observed_data"].dataset
     for each in observed.data_vars:
-        assert found[each].shape == (2, 12, *observed[each].shape)
+        assert found[each].shape == (2, RUN["draws"], *observed[each].shape)
     with refused(DataError, "was fitted to"):
         fitted.posterior_predictive({"b": data["b"], "a": data["a"]}, random_seed=1)
 

@@ -8,7 +8,6 @@ from helpers.sentences import refused
 from helpers.short_slices import a_second_a_look
 
 import thali as th
-from thali._aspects.models.additive import can_choose, sigma_scores, smooth_scores
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 20, "chains": 2, "thin": 2, "random_seed": 1, "progressbar": False}
@@ -53,9 +52,8 @@ def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path):
 @pytest.mark.long
 @pytest.mark.fit
 def test_it_does_not_depend_on_the_scale():
-    parts = {"prior": th.priors.IndianBuffet(), "alpha": None, "likelihood": th.likelihoods.Additive()}
-    scores = sigma_scores(TABLE, parts | {"weight_prior": (1.0, 4.0)})
-    other = sigma_scores(TABLE.with_values(4.0 * TABLE.values), parts | {"weight_prior": (1.0, 1.0)})
+    scores = shortly(TABLE, weight_prior=(1.0, 4.0)).sigma_scores_
+    other = shortly(th.Similarities(4.0 * TABLE.matrix), weight_prior=(1.0, 1.0)).sigma_scores_
     np.testing.assert_allclose(other.index, 4.0 * scores.index)
     np.testing.assert_allclose(other, scores - np.log(4.0), atol=1e-9)
 
@@ -63,8 +61,7 @@ def test_it_does_not_depend_on_the_scale():
 @pytest.mark.fit
 def test_the_score_of_a_chain_without_features():
     """With weights near 0 the score is that of the constant alone, which the other similarities determine."""
-    parts = {"prior": th.priors.IndianBuffet(), "alpha": 1e-9, "likelihood": th.likelihoods.Additive()}
-    held_out = sigma_scores(TABLE, parts | {"weight_prior": (1.0, 1.0)})
+    held_out = shortly(TABLE, alpha=1e-9, weight_prior=(1.0, 1.0)).sigma_scores_
     part = np.random.default_rng(0).permutation(TABLE.n_pairs) % 10
     sigma = float(np.std(TABLE.values))
     expected = 0.0
@@ -73,13 +70,11 @@ def test_the_score_of_a_chain_without_features():
         mean, sd = rest.mean() - sigma**2 / len(rest), sigma * np.sqrt(1 + 1 / len(rest))
         expected += (-0.5 * ((left - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)).sum()
     assert held_out.index[0] == sigma
-    np.testing.assert_allclose(smooth_scores([1.0, 2.0, 3.0]), [1.25, 2.0, 2.75])
     assert held_out.iloc[0] > expected / TABLE.n_pairs - 0.3  # averaged with the next, which is a better one or worse
 
 
 def test_too_few_or_equal_similarities_are_not_left_out(uncompiled):
-    assert not can_choose(th.datasets.additive(4, sigma=0.2, random_seed=1).data)
-    assert not can_choose(th.Similarities(np.full((6, 6), 0.5)))
+    assert is_learned(shortly(th.Similarities(th.datasets.additive(4, sigma=0.2, random_seed=1).data.matrix)))
     assert is_learned(shortly(th.Similarities(np.full((6, 6), 0.5))))
     assert is_learned(shortly(TABLE, features=np.eye(10, 3)))  # where owners are known no feature explains the noise
 

@@ -13,7 +13,7 @@ from scipy.special import gammaln, logsumexp
 import thali as th
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
-RUN = {"draws": 6, "tune": 4, "thin": 2, "chains": 2, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 4, "tune": 2, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +96,8 @@ def test_from_a_file_and_on(model, tmp_path, uncompiled):
     model.save(tmp_path / "kinds.nc")
     again = th.load(tmp_path / "kinds.nc")
     assert again.summary().equals(model.summary())
-    again.continue_fit(3, progressbar=False)
-    assert again.posterior_["posterior"].sizes["draw"] == 9
+    again.continue_fit(1, progressbar=False)
+    assert again.posterior_["posterior"].sizes["draw"] == 5
 
 
 def test_unique_aspects_alone(data, uncompiled):

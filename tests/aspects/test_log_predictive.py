@@ -11,7 +11,7 @@ import thali as th
 from thali._inference.progress import Progress
 from thali.errors import ArgumentError, DataError
 
-RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 6, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = [
     pytest.mark.fit,  # probabilities out of sets are compiled
     pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),

@@ -1,7 +1,6 @@
 """Where everybody has weights of their own: predictions for a new person, and all that a person left out answered."""
 
 import copy
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,11 +10,8 @@ from helpers.kind_problems import answered, random_answers
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused, warned
 from scipy import integrate, stats
-from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.answers.new_people import Population, log_mean_of_new, population_in
-from thali._aspects.draws.columns import Columns
 from thali.errors import ArgumentError, DataError, DataWarning
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -44,8 +40,9 @@ TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), (
 
 def by_quadrature(model, what):
     """The mean over draws and new people of a function of the probability of the first of two options."""
-    population, total = population_in(model.posterior_), []
-    for (a, b), kappa in zip(population.common.unique_weights, population.kappa, strict=True):
+    posterior, total = model.posterior_["posterior"].dataset, []
+    common, kappas = posterior["common_worth"].values.reshape(-1, 2), posterior["kappa"].values.ravel()
+    for (a, b), kappa in zip(common, kappas, strict=True):
         share = stats.beta(kappa, kappa)  # of the first of two independent Gamma(kappa)
 
         def of_share(t, a=a, b=b, share=share):
@@ -83,32 +80,6 @@ def test_predictions_are_means_over_new_people(model):
     assert p == pytest.approx([expected, 1 - expected], abs=0.003) and (errors > 0).all()
     ((of_a, of_b),) = many.predict_proba(TWO)
     assert [of_a, of_b] == pytest.approx([expected, 1 - expected], abs=0.003)
-
-
-def test_shared_features_of_many_answers_against_a_plain_mean():
-    """Of 12 answers a plain mean over 200,000 new people still knows the answer."""
-    rng = np.random.default_rng(3)
-    pairs = np.array([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)])
-    one = Columns(np.array([2]), np.array([1.5, 0.7]), np.array([2, 2]), np.array([0, 1, 1, 2]), np.full((1, 4), 0.5))
-    population = Population(one.take(np.zeros(2_000, int)), np.full(2_000, 1.5))
-
-    def log_likelihood(columns):
-        shared = columns.weights.reshape(-1, 2)  # owned by 0 and 1, and by 1 and 2
-        owns = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
-        sides = [
-            columns.unique_weights[:, i] + shared @ (owns[i] * (1 - owns[j])) for i, j in (*pairs, *pairs[:, ::-1])
-        ]
-        one, other = np.split(np.stack(sides, axis=1), 2, axis=1)
-        p = 0.99 * one / (one + other) + 0.005
-        return (1.5 * np.log(p) + 0.5 * np.log1p(-p)).sum(axis=1)
-
-    found = [log_mean_of_new(population, log_likelihood, rng) for _ in range(4)]
-    many = one.take(np.zeros(200_000, int))
-    own = rng.gamma(1.5, 1 / 1.5, many.weights.shape), rng.gamma(1.5, 1 / 1.5, many.unique_weights.shape)
-    logs = log_likelihood(replace(many, weights=many.weights * own[0], unique_weights=many.unique_weights * own[1]))
-    plain = logsumexp(logs) - np.log(len(logs))
-    error = np.exp(logs - plain).std() / np.sqrt(len(logs))
-    assert np.mean(found) == pytest.approx(plain, abs=4.5 * np.hypot(error, np.std(found, ddof=1) / 2) + 0.01)
 
 
 def test_a_person_is_not_the_population(model):

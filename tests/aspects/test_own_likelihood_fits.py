@@ -31,24 +31,43 @@ PAGE = PROJECT / "docs" / "tutorials" / "your_own_likelihood.md"
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 
-@pytest.fixture(scope="module")
-def page():
-    """Everything that the code of the page defines, and what each block printed.
+CODE = re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
-    It is a module with a file, so that its compiled code is kept.
+
+@pytest.fixture(scope="module")
+def example():
+    """The functions and the data of the page.
+
+    They are of a module with a file, so that its compiled code is kept.
     """
-    module, printed = ModuleType("page"), []
+    module = ModuleType("page")
     module.__file__ = str(PAGE)
     sys.modules["page"] = module
     try:
-        for code in re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL):
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out):
-                exec(compile(code, str(PAGE), "exec"), vars(module))
-            printed.append(out.getvalue().rstrip())
-        yield vars(module), [text for text in printed if text]
+        for code in (CODE[0], CODE[1].partition("th.testing.check")[0]):
+            exec(compile(code, str(PAGE), "exec"), vars(module))
+        yield vars(module)
     finally:
         del sys.modules["page"]
+
+
+@pytest.fixture(scope="module")
+def page(example):
+    """Everything that the code of the page defines, and what each block printed."""
+    printed = []
+    for code in CODE[1:]:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code, str(PAGE), "exec"), example)
+        printed.append(out.getvalue().rstrip())
+    return example, printed
+
+
+@pytest.fixture(scope="module")
+def model(example):
+    """A short fit of the example."""
+    fitted = th.LatentFeatureModel(th.priors.IndianBuffet(), example["noisy_or"])
+    return fitted.fit(example["data"], draws=30, tune=50, random_seed=1, progressbar=False)
 
 
 @pytest.mark.long
@@ -61,27 +80,30 @@ def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
     assert not th.testing.check(careless, names["data"]).ok
 
 
-@pytest.mark.long  # two compilations of the example of the documentation
-def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_check(page, capsys):
-    names, _ = page
-
+@pytest.mark.parametrize(
+    ("options", "factor", "rounds"), [(3, 2.0, 100), pytest.param(6, 1.2, 600, marks=pytest.mark.long)]
+)
+def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_check(
+    options, factor, rounds, example, uncompiled
+):
     def louder(data, features, weights, rng):
-        return names["simulate"](data, features, 1.2 * weights, rng)
+        return example["simulate"](data, features, factor * weights, rng)
 
-    found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=600)
+    design = example["design"]
+    data = design._replace(yes=design.yes[:options, :options], labels=design.labels[:options])
+    found = th.testing.check(dataclasses.replace(example["noisy_or"], simulate=louder), data, rounds=rounds)
     assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
     assert "standard errors apart: log_likelihood" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0
 
 
 @pytest.mark.usefixtures("pictures")
-def test_what_a_fitted_model_answers(page, tmp_path):
-    model = page[0]["model"]
+def test_what_a_fitted_model_answers(example, model, tmp_path):
     assert {"n_features", "alpha", "log_likelihood", "presence[bank, money, loan]"} <= set(model.summary().index)
-    data = page[0]["data"]
+    data = example["data"]
     posterior = model.posterior_["posterior"]
     features, weights = posterior["features"].values[2, 7].T, posterior["weights"].values[2, 7]
-    whole = page[0]["log_likelihood"](data, features, weights)
+    whole = example["log_likelihood"](data, features, weights)
     assert float(posterior["log_likelihood"][2, 7]) == pytest.approx(whole, rel=1e-12)
     np.testing.assert_array_equal(model.posterior_["observed_data"]["data.yes"], data.yes)
     assert [t.get_text() for t in th.plots.features(model).get_yticklabels()] == list(data.labels)
@@ -93,8 +115,7 @@ def test_what_a_fitted_model_answers(page, tmp_path):
         th.plots.choice_probabilities(model)
 
 
-def test_a_saved_model_answers_but_for_fit(page, tmp_path):
-    model = page[0]["model"]
+def test_a_saved_model_answers_but_for_fit(example, model, tmp_path):
     model.save(tmp_path / "words.nc")
     again = th.load(tmp_path / "words.nc")
     assert repr(again) == repr(model)
@@ -103,8 +124,8 @@ def test_a_saved_model_answers_but_for_fit(page, tmp_path):
     again.save(tmp_path / "twice.nc")
     assert repr(th.load(tmp_path / "twice.nc")) == repr(model)
     with refused(ArgumentError, "set_params(likelihood=...)"):
-        again.fit(page[0]["data"])
-    again.set_params(likelihood=page[0]["noisy_or"]).fit(page[0]["data"], draws=5, tune=5, progressbar=False)
+        again.fit(example["data"])
+    again.set_params(likelihood=example["noisy_or"]).fit(example["data"], draws=5, tune=5, progressbar=False)
 
 
 class Judged(NamedTuple):

@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.kind_problems import answered
 from helpers.people_fits import OPTIONS, compared, named, of_people
 from helpers.sentences import refused, said
+from scipy.special import logsumexp
 from xarray import DataTree
 
 import thali as th
@@ -331,6 +333,29 @@ def test_scores_are_found_where_the_best_and_the_worst_were_named():
     for key in ("option_scores", "segment_scores"):
         assert found[key].picture.name == "scores" and found[key].picture.stem == key
     assert "option_scores" not in of_people(compared(), UNIQUE).findings()
+
+
+@pytest.mark.fit
+def test_shared_features_of_many_answers_against_a_plain_mean():
+    """Of 12 answers a plain mean over 200,000 new people still knows the answer."""
+    rng, draws = np.random.default_rng(3), 2_000
+    weights = {(0, 1): 1.5, (1, 2): 0.7}
+    shared = {owners: np.full((draws, 3), weight) for owners, weight in weights.items()}
+    model = of_people(
+        compared(2), np.full((draws, 2, 4), 0.5), np.full((draws, 4), 0.5), shared=shared, kappa=np.full(draws, 1.5)
+    )
+    pairs = np.array([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)])
+    rows = [(f"n{k}", OPTIONS[i], OPTIONS[j], OPTIONS[at]) for k in range(4) for i, j in pairs for at in (i, i)]
+    found = model.log_predictive(th.Choices.from_comparisons(answered(rows, list(OPTIONS)))).to_numpy()
+    own = 0.5 * rng.gamma(1.5, 1 / 1.5, (200_000, 4))
+    both = np.array(list(weights.values())) * rng.gamma(1.5, 1 / 1.5, (200_000, 2))
+    owns = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+    sides = [own[:, i] + both @ (owns[i] * (1 - owns[j])) for i, j in (*pairs, *pairs[:, ::-1])]
+    one, other = np.split(np.stack(sides, axis=1), 2, axis=1)
+    logs = 2.0 * np.log(0.99 * one / (one + other) + 0.005).sum(axis=1)
+    plain = logsumexp(logs) - np.log(len(logs))
+    error = np.exp(logs - plain).std() / np.sqrt(len(logs))
+    assert np.mean(found) == pytest.approx(plain, abs=4.5 * np.hypot(error, np.std(found, ddof=1) / 2) + 0.01)
 
 
 # people whose answers are like nobody else's -------------------------------------------------------------------------

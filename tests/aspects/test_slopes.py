@@ -15,7 +15,6 @@ import thali as th
 import thali._aspects.moves.group_similar as group_similar
 import thali._aspects.moves.group_slopes as group_slopes
 from thali._aspects.answers.groups import group_tree
-from thali._aspects.answers.new_people import population_in
 from thali._aspects.answers.population import with_kappas, with_population
 from thali._aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
 from thali._aspects.group_state import base_at
@@ -307,20 +306,17 @@ def with_own_kappas(draws=2, times=1):
     model = th.EliminationByAspects(people=th.people.Individuals(spread="each"))
     model.posterior_ = with_population(with_kappas(tree, [chain]), [chain], 3, 0.0)
     model.fitted_to_, model.interrupted_ = "answers of people", False
-    return model, kappas, of_aspect
+    return model, kappas, of_aspect, (unique[:, 3], weights[:, 3])
 
 
 def test_new_people_vary_by_the_kappa_of_each_weight():
     """Against people that are simulated one by one."""
-    model, kappas, of_aspect = with_own_kappas()
-    population = population_in(model.posterior_)
-    np.testing.assert_array_equal(population.own_kappas.unique, kappas)
-    np.testing.assert_array_equal(population.own_kappas.weights, of_aspect)
+    model, kappas, of_aspect, common = with_own_kappas()
     rng, features = np.random.default_rng(2), np.isin(np.arange(N), OWNERS)[:, None]
     expected, error = np.zeros(2), 0.0
     for draw in range(2):
-        own = population.common.unique_weights[draw] * rng.gamma(kappas[draw], 1 / kappas[draw], (4_000, N))
-        shared = population.common.weights[draw] * rng.gamma(of_aspect[draw], 1 / of_aspect[draw], 4_000)
+        own = common[0][draw] * rng.gamma(kappas[draw], 1 / kappas[draw], (4_000, N))
+        shared = common[1][draw] * rng.gamma(of_aspect[draw], 1 / of_aspect[draw], 4_000)
         each = [
             [naive.pair_probability(0, other, features, [w], u, 0.0) for other in (1, 2)]
             for w, u in zip(shared, own, strict=True)
@@ -333,7 +329,7 @@ def test_new_people_vary_by_the_kappa_of_each_weight():
 
 def test_a_person_left_out_varies_by_the_kappa_of_each_weight():
     """Of one choice the integral is what is predicted."""
-    model, _, _ = with_own_kappas(times=1_500)
+    model, *_ = with_own_kappas(times=1_500)
     data = th.PairedComparisons.from_trials(
         pd.DataFrame([("new", "tea", "milk", "tea")], columns=["respondent", "first", "second", "chosen"]),
         respondent="respondent",
@@ -341,12 +337,10 @@ def test_a_person_left_out_varies_by_the_kappa_of_each_weight():
     )
     found = model.log_predictive(th.Choices.from_comparisons(data))["new"]
     assert found == pytest.approx(np.log(model.predict_proba([("tea", "milk")])[0]), abs=0.03)
-    taken = population_in(model.posterior_).taken(np.array([1, 1, 0]))
-    assert taken.own_kappas.weights.tolist() == [30.0, 30.0, 0.8]
 
 
 def test_rows_of_the_summary_say_about_what_people_differ():
-    model, kappas, _ = with_own_kappas()
+    model, kappas, *_ = with_own_kappas()
     rows = model.quantities()
     assert [rows[f"kappa[{label}]"].ravel().tolist() for label in OPTIONS] == kappas.T.tolist()
     assert "feature_kappas" not in model.of_group("p1").posterior_["posterior"]

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+import xarray as xr
 from helpers.likelihood_rows import TEN
 from helpers.naive import latent_features as naive
 from helpers.triplet_problems import LAPSE, LINKS, MIXED, start_of
 
 import thali as th
 from thali._aspects import operations
-from thali._aspects.draws.triplets import probabilities_of_draws
 from thali._aspects.likelihoods.pair_sets import CONSTANT
 from thali._aspects.likelihoods.second_order import SHIFT, second_order
 from thali._aspects.samplers.chains import Chain
@@ -36,13 +36,15 @@ def test_answers_to_one_set_have_the_coefficient_of_their_counts():
     assert log_evidence_of_guessing(data) == pytest.approx(math.log(252) - 9 * math.log(3))
 
 
-def test_probabilities_of_draws_without_a_value_are_equal():
-    from thali._aspects.draws.columns import Columns
-
-    none = Columns(np.zeros(1, int), np.zeros(0), np.zeros(0, int), np.zeros(0, int), np.zeros((1, 3)))
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_probabilities_of_draws_without_a_value_are_equal(uncompiled):
     data = th.Triplets([(0, 1, 2)])
-    p = probabilities_of_draws(none, np.zeros(1), data.start, data.first, data.second, "ratio", 0.1)
-    assert p[0] == pytest.approx([1 / 3] * 3)
+    model = th.AdditiveClustering(link="ratio").fit(data, draws=2, tune=0, chains=1, random_seed=1, progressbar=False)
+    posterior = model.posterior_["posterior"].to_dataset()
+    nothing = {name: np.zeros_like(posterior[name]) for name in ("features", "weights", "constant")}
+    empty = {name: posterior[name].copy(data=values) for name, values in nothing.items()}
+    model.posterior_["posterior"] = xr.DataTree(posterior.assign(empty))
+    assert model.predict_proba(data)[0] == pytest.approx([1 / 3] * 3)
 
 
 def test_the_sum_of_weights_and_constant_is_drawn_at_the_same_shares():

@@ -7,13 +7,13 @@ import numpy as np
 from scipy import integrate, special, stats
 
 from thali._aspects import operations
-from thali._aspects.likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from thali._aspects.state import empty_state
 
 # Some 120 scores in all: |z| < 5.4 in every one has a false alarm below 1e-5.
 LIMIT = 5.4
 
 
+VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02  # of the prior of a learned variance, as the documentation has it
 HEAVY = math.exp(-1.0)  # share of exponential weights above 1
 
 

@@ -25,6 +25,13 @@ def combinations_of(samplers):
 @pytest.mark.parametrize("name, sampler", list(combinations_of(SAMPLERS)))
 def test_known_posteriors(name, sampler):
     case = case_named(name)
+    check(fit(case, THIN[sampler], draws=2_000, **SAMPLERS[sampler]), case, brief=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name, sampler", list(combinations_of(SAMPLERS)))
+def test_known_posteriors_by_long_runs(name, sampler):
+    case = case_named(name)
     check(fit(case, THIN[sampler], **SAMPLERS[sampler]), case)
 
 
@@ -39,8 +46,8 @@ def test_known_posteriors_by_the_general_moves(name, sampler):
 @pytest.mark.parametrize("name", GIVEN)
 def test_weights_of_given_features(name):
     case = case_named(name)
-    check(fit(case, 4), case)
-    check(fit(case, 4, tempering=3), case)
+    check(fit(case, 4, draws=2_000), case, brief=True)
+    check(fit(case, 4, draws=2_000, tempering=3), case, brief=True)
 
 
 @pytest.mark.long

@@ -180,7 +180,7 @@ def posterior_of_four(case):
     return math.log(evidence), found | {f"{SHARED}={k}": p for k, p in enumerate(pmf)} | {SHARED: pmf @ np.arange(16)}
 
 
-@pytest.mark.first(1)
+@pytest.mark.long  # the table does not change; those of two and three objects run by default
 @pytest.mark.parametrize("name", BY_SIZE[4])
 def test_posteriors_of_four_objects(name):
     """To half a unit of the last printed digit, and a little."""
@@ -245,7 +245,7 @@ def buffet(rng, n, alpha):
 def test_prior_moments_of_similarities(alpha, shape, rate):
     """E s = (a/b)(1 + α/2), Var s = σ² + v + αv₂/2, covariances v + αv₂/3 (one object common), v + αv₂/4 (none)."""
     rng = np.random.default_rng(5)
-    n, draws, sigma = 4, 20_000, 0.1
+    n, draws, sigma = 4, 8_000, 0.1
     similarity = np.empty((draws, 6))
     owned_by = np.zeros((draws, n + 1))
     pairs = list(combinations(range(n), 2))

@@ -161,7 +161,7 @@ def scores_by_refits(model, fit, seed):
 
 
 def test_compare_is_what_refits_by_hand_give():
-    fit = {"draws": 100, "tune": 50, "chains": 2, "thin": 2}
+    fit = {"draws": 10, "tune": 10, "chains": 2, "thin": 1}
     models = {"BTL": th.EliminationByAspects("unique"), "iEBA": th.EliminationByAspects(lapse=0.05)}
     with pytest.warns():  # of so short chains
         table = th.compare(models, PAIRS, random_seed=3, cores=1, progressbar=False, **fit)

@@ -44,7 +44,7 @@ LONG = {  # of a kind of which shorter ones run
     [pytest.param(c, id=c["name"], marks=[pytest.mark.long] if c["name"] in LONG else []) for c in CASES],
 )
 def test_posterior_means(case):
-    hold_against(case, 0.01, shorter=4)
+    hold_against(case, 0.02, shorter=12)
 
 
 @pytest.mark.long

@@ -98,12 +98,12 @@ def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draw
 
 @pytest.mark.parametrize("case", [KNOWN[2], KNOWN[3], KNOWN[4], KNOWN[5]])
 def test_posterior_means(case):
-    hold_against(*case, draws=20_000)
+    hold_against(*case, draws=8_000)
 
 
 @pytest.mark.parametrize("case", [KNOWN[3], KNOWN[4]])
 def test_posterior_means_of_choices_out_of_sets_of_two(case):
-    hold_against(*case, draws=8_000, of_pair=as_choices, likelihood=OutOfSets(0.01))
+    hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=OutOfSets(0.01))
 
 
 @pytest.mark.long
@@ -228,11 +228,11 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
 
 
 def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
-    """After many sweeps the stored log-likelihoods are those of the columns and weights, in every group."""
+    """After some sweeps the stored log-likelihoods are those of the columns and weights, in every group."""
     data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
-    of_task = task(data, OutOfSets(0.02), weights="similar", draws=20)
+    of_task = task(data, OutOfSets(0.02), weights="similar", draws=6)
     chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
-    chain.run_to(20)
+    chain.run_to(6)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(data):
         likelihood = group_at(of_task.model.likelihood, g)
@@ -306,7 +306,7 @@ def of_similarities(groups, weights):
     return of_task, means(4, weights == "similar", unique=False, mean=0.5) | {"constant": 0.5}, simulate_similarities
 
 
-ROWS = [pytest.param(of_pairs, 3_000, id="pairs"), pytest.param(of_sets, 750, id="sets")]
+ROWS = [pytest.param(of_pairs, 1_200, id="pairs"), pytest.param(of_sets, 400, id="sets")]
 ROWS += [
     pytest.param(make, rounds, id=f"{make.__name__}, long", marks=pytest.mark.long)
     for make, rounds in ((of_pairs, 60_000), (of_sets, 40_000), (of_similarities, 60_000))
@@ -400,9 +400,9 @@ def test_joint_distribution(make, rounds, groups, weights):
 def test_one_group_has_the_posterior_of_its_data():
     """That of the sampler of one group, whose columns of single options are summed up."""
     data = three_options()
-    found = drawn(task([data], alpha=1.0, draws=20_000, tune=500, thin=5))
+    found = drawn(task([data], alpha=1.0, draws=8_000, tune=500, thin=5))
     model = th.EliminationByAspects(alpha=1.0)
-    model.fit(data, draws=10_000, tune=500, thin=5, chains=2, random_seed=1, progressbar=False)
+    model.fit(data, draws=4_000, tune=500, thin=5, chains=2, random_seed=1, progressbar=False)
     other = model.posterior_["posterior"].dataset
     for owners in ((0, 1), (1, 2), (0,)):
         mine, error = mean_and_error(columns_owned_by(found, owners)[0])

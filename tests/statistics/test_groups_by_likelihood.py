@@ -182,9 +182,9 @@ of_rows = pytest.mark.parametrize("name", ROWS)
 def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns, weights and parameters, in every group."""
     row = ROWS[name](groups=3)
-    of_task = joined(row, weights, draws=12, alpha=None if row.prior else 1.5)
+    of_task = joined(row, weights, draws=5, alpha=None if row.prior else 1.5)
     chain = GroupChain(of_task, np.random.default_rng(3))
-    chain.run_to(12)
+    chain.run_to(5)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(row.data):
         likelihood = group_at(of_task.model.likelihood, g)

@@ -52,7 +52,7 @@ THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
 
 
-def enumerated(people, kinds, alpha=1.0, lapse=0.01, most=25):
+def enumerated(people, kinds, alpha=1.0, lapse=0.01, most=14):
     """log Z, the probability that two people are of the same kind, and the mean p of each person, by quadrature.
 
     Given the numbers of columns of single options, p is Beta in each kind, as weights are independent and exponential.
@@ -90,9 +90,9 @@ def test_the_known_values_are_those_of_quadrature():
 @pytest.mark.parametrize(
     ("people", "kinds", "tempering", "draws"),
     [
-        (THREE, 2, False, 8_000),
-        (THREE, 2, (1.0, 3.0), 6_000),
-        (((3, 0), (0, 3), (2, 2)), 3, False, 6_000),
+        (THREE, 2, False, 3_000),
+        (THREE, 2, (1.0, 3.0), 2_500),
+        (((3, 0), (0, 3), (2, 2)), 3, False, 2_500),
         pytest.param(THREE, 2, False, 400_000, marks=pytest.mark.long),
         pytest.param(((3, 0), (0, 3), (2, 2)), 3, False, 400_000, marks=pytest.mark.long),
     ],
@@ -112,7 +112,7 @@ def test_posterior_means_of_choices_out_of_sets_of_two():
 JUDGED = ((4, 0, 1, 1.0), (3, 1, 1, -1.0), (0, 4, 2, 1.0))  # times first, second and neither, at a covariate
 
 
-def same_kind_of_judged(tied, described, kinds=2, alpha=1.0, lapse=0.01, most=25):
+def same_kind_of_judged(tied, described, kinds=2, alpha=1.0, lapse=0.01, most=14):
     """The probability that two of `JUDGED` are of the same kind, by quadrature over p and nu of each kind, and beta."""
     x, at = np.polynomial.legendre.leggauss(80)
     p, of_p = (1 + x) / 2, at / 2
@@ -303,7 +303,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
 @pytest.mark.parametrize(
     ("make", "rounds"),
     [
-        (random_answers, 1_500),
+        (random_answers, 700),
         pytest.param(random_answers, 40_000, marks=pytest.mark.long),
         *(pytest.param(make, 15_000, marks=pytest.mark.long) for make in OF_PAIRS[1:]),
         pytest.param(random_choices, 15_000, marks=pytest.mark.long),
@@ -365,7 +365,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
 
 def test_one_kind_has_the_posterior_of_the_pooled_data():
     data = random_answers(4, 3, 8, seed=1)
-    run = {"draws": 2_000, "tune": 300, "thin": 5, "chains": 2, "random_seed": 1, "progressbar": False}
+    run = {"draws": 800, "tune": 300, "thin": 5, "chains": 2, "random_seed": 1, "progressbar": False}
     each = [
         th.EliminationByAspects(alpha=1.0, people=people).fit(data, **run).posterior_
         for people in (th.people.LatentClasses(1), None)

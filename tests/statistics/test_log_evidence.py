@@ -48,8 +48,8 @@ EASY, EVEN, SHARP = (pairs(counts) for counts in ([[0, 3], [1, 0]], [[0, 30], [3
 # By quadrature, of choices and triplets without the binomial and multinomial coefficients.
 CASES = {
     "three options": (E(), THREE, -13.007447),
-    "20:0": (E(alpha=1.0), SHARP, -3.21006903),
     "three objects": (A(sigma=0.1, alpha=1.0, weight_prior=(2, 4)), similarities(3, [0.8, 0.3, 0.45]), -1.400834),
+    "20:0": (E(alpha=1.0), SHARP, -3.21006903),
     "one aspect": (E(1, alpha=1.0, lapse=0.0), EASY, np.log(1 / 20)),
     "ties": (E(alpha=1.0), pairs([[0, 6], [2, 0]], 4), -13.89223954),
     "triplets": (A(link="ratio"), triplets(6, 2, 1), -9.7315),
@@ -86,10 +86,10 @@ def hold_against(case, most, **run):
     assert found.thermodynamic.agrees
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", CASES)
 def test_exact_values(case):
-    hold_against(case, 0.05, draws=300, tune=100)
+    hold_against(case, 0.08, draws=150, tune=50)
 
 
 @pytest.mark.long

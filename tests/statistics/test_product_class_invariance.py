@@ -59,7 +59,7 @@ def monotone_attribute_turned_round():
 
 
 def log_evidence(data, seed, levels=LEVELS, monotone=MONOTONE):
-    plan = Plan(groups=16, particles=64, sweeps_per_step=4)
+    plan = Plan(groups=8, particles=64, sweeps_per_step=4)
     fit = run_plan(problem_of(Experiment(levels, data), monotone, 2.0, 1.3), plan, cores=2, random_seed=seed)
     return fit.log_evidence, fit.log_evidence_se
 

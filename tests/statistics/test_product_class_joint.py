@@ -50,7 +50,7 @@ def test_sweeps_leave_the_joint_distribution_alone(lapse):
 
 @pytest.mark.parametrize("lapse", LAPSES)
 def test_sweeps_with_exchanges_leave_the_joint_distribution_alone(lapse):
-    check(lapse, chains=200, iterations=200, proposals=MANY_PROPOSALS)
+    check(lapse, chains=120, iterations=100, proposals=MANY_PROPOSALS)
 
 
 @pytest.mark.long

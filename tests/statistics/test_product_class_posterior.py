@@ -121,7 +121,7 @@ def test_posteriors_with_a_closed_form(arguments):
     """The number of classes, and who owns none; two further people have not come yet."""
     n, tasks, products, alpha, beta, lapse, wrong = arguments
     problem = problem_of(binary(n, tasks, products, wrong, extra=2), {"x0": "increasing"}, alpha, beta)
-    iterations = 12_000 // n
+    iterations = 6_000 // n
     mean, error = chains(problem, target_of(problem, lapse), 20, iterations, n, 22)
     _, n_classes, empty = closed_form(*arguments)
     quantities = {"n_1 = 0": empty[0]}

@@ -30,7 +30,7 @@ def of_set(model, alternative, offered):
     return posterior["set_probability"].values[..., np.flatnonzero(named.values)[0]]
 
 
-@pytest.mark.parametrize("draws, precision", [(8_000, 0.02), pytest.param(40_000, 0.01, marks=pytest.mark.long)])
+@pytest.mark.parametrize("draws, precision", [(3_000, 0.03), pytest.param(40_000, 0.01, marks=pytest.mark.long)])
 def test_the_exact_posterior_of_a_triple(draws, precision):
     """Six-dimensional quadrature of the specification, section 5."""
     data = choices_of(TRIPLE, list("123"))

@@ -85,7 +85,7 @@ def test_posterior_means(of_order, counts, evidence, expected):
         first, second, tied = counts
         data, ties = th.PairedComparisons([[0, first], [second, 0]], ties=[[0, tied], [tied, 0]]), "davidson"
     model = th.EliminationByAspects(alpha=1.0, ties=ties)
-    model.fit(data, draws=10_000, tune=500, thin=5, random_seed=7, progressbar=False)
+    model.fit(data, draws=4_000, tune=300, thin=5, random_seed=7, progressbar=False)
     posterior = model.posterior_["posterior"].dataset
     p = posterior["choice_probability"].values[..., 0]
     if of_order:
@@ -96,7 +96,7 @@ def test_posterior_means(of_order, counts, evidence, expected):
         values = p, posterior["tie"].values, r / (1.0 + r)
     for draws, mean in zip((*values, posterior["n_features"].values), expected, strict=True):
         found, error = mean_and_error(draws)
-        assert error < 0.03 * mean and abs(found - mean) < 4.5 * error
+        assert error < 0.05 * mean and abs(found - mean) < 4.5 * error
 
 
 def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
@@ -106,13 +106,13 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
     model = Model(IndianBuffet().compiled(2), likelihood, EXPONENTIAL, 2, 1, FIXED_UNIQUE, False)
     state, cache = make_state(model, make, rng.random((2, 4)) < 0.5, rng.gamma(2.0, size=4), 3.0 + rng.random(2))
     known = contents(state)
-    grid = np.linspace(-5, 5, 1001)
+    grid = np.linspace(-5, 5, 401)
     for power in (1.0, 0.4):
         state.real[BETA] = power
         logs = [power * naive.log_likelihood(data, *known, 0.05, beta=(b or 1e-12,)) - b**2 / 2 for b in grid]
         cdf = np.cumsum(np.exp(np.array(logs) - max(logs)))
         cdf = (cdf - cdf[0] / 2) / cdf[-1]
-        count, ranks = 400, []
+        count, ranks = 200, []
         for start in np.interp((np.arange(count) + 0.5) / count, cdf, grid):
             cache.real[COEFFICIENTS] = start
             operations.rebuild(model.likelihood, cache, state)

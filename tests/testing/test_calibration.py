@@ -50,10 +50,10 @@ def test_ranks_among_equal_draws_are_spread_evenly():
 
 
 def test_a_correct_model_is_calibrated():
-    found = calibrate(th.EliminationByAspects("unique"), PAIR, 60, **QUICK)
+    found = calibrate(th.EliminationByAspects("unique"), PAIR, 40, **QUICK)
     assert found.ok and "calibrated" in str(found)
     assert list(found.table.index)[1:3] == ["unique_weights[tea]", "unique_weights[coffee]"]
-    assert found.ranks.shape == (60, len(found.table))
+    assert found.ranks.shape == (40, len(found.table))
     assert found.ranks["log_likelihood"].between(0.0, 1.0).all()
 
 

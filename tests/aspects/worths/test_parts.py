@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import beta, gamma, halfnorm, kstest, norm
 from test_worth_draws import simulated
+from worth_problems import short_run
 
 import thali as th
 import thali._aspects.worths.chains as chains
@@ -72,9 +73,9 @@ def two_options():
 def exact(kappa):
     """E p of the first in each part, by quadrature: the difference of log m is logistic, r1 / (r1 + r2) Beta."""
     share = beta(kappa, kappa)
-    at = np.linspace(1e-4, 1.0 - 1e-4, 4001)
+    at = np.linspace(1e-4, 1.0 - 1e-4, 1001)
     tilt, weight = np.log(at / (1.0 - at)), share.pdf(at)
-    d = np.linspace(-12.0, 12.0, 2401)
+    d = np.linspace(-12.0, 12.0, 601)
     p = expit(d[:, None] + tilt)
     parts = [weight * p**wins * (1.0 - p) ** losses for wins, losses in COUNTS]
     alone = np.array([part.sum(axis=1) for part in parts])
@@ -96,11 +97,7 @@ def test_two_options_in_three_parts(kappa):
 
     points, _ = marginal.draws(np.random.default_rng(1), 20_000)
     np.testing.assert_allclose(p(points).mean(axis=1), expected, atol=0.02)
-    sampler, rng = chains.Sampler(density, None, kappa**-0.5, marginal), np.random.default_rng(5)
-    state, found = chains.tuned(sampler, rng, sampler.start(rng, 12), 150), []
-    for _ in range(400):
-        state, _ = sampler.sweep(rng, state)
-        found.append(p(state.points))
+    found = [p(state.points) for state in short_run(density, None, kappa**-0.5, 5, marginal)]
     found = np.array(found).transpose(1, 2, 0)
     assert np.abs((found.mean(axis=(1, 2)) - expected) / mean_mcse(found)).max() < 4.5
 
@@ -134,7 +131,9 @@ def test_laplace_is_near_the_chains():
     density = of_tables()
     marginal = Marginal(density)
     one = worths_and_kappa(density, *marginal.draws(np.random.default_rng(1), 4000))
-    other = worths_and_kappa(density, *chains.run(density, None, None, 3, marginal=marginal)[:2])
+    states = short_run(density, None, None, 3, marginal, chains=24, sweeps=400)
+    points, logs = (np.concatenate(each, axis=1) for each in zip(*states, strict=True))
+    other = worths_and_kappa(density, points, Spreads(*np.exp(logs)))
     for a, b, tolerance in zip(one, other, (0.08, 0.1, 0.4), strict=True):  # few choices
         np.testing.assert_allclose(a, b, atol=tolerance)
 

@@ -6,13 +6,13 @@ from helpers.naive.worths import Answer, log_joint_of_sets
 from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
+from worth_problems import short_run
 
 import thali._aspects.worths.chains as chains
 import thali._aspects.worths.scales as scales
 from thali import Choices
 from thali._aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
-from thali._aspects.likelihoods.answer_slopes import CHOICE
-from thali._aspects.likelihoods.best_worst import RANKING, answer_probabilities, ordered_pairs, shares_of
+from thali._aspects.likelihoods.best_worst import answer_probabilities, ordered_pairs, shares_of
 from thali._aspects.maximum_likelihood.problem import problem
 from thali._aspects.worths.density import Spreads, added
 from thali._aspects.worths.laplace import Marginal, highest
@@ -20,6 +20,7 @@ from thali._aspects.worths.sets import Answers, Sets
 from thali._posterior.summary import mean_mcse
 
 pytestmark = pytest.mark.fit
+CHOICE, RANKING = "choice", "ranking"
 SETTINGS = [(lapse, rule, judges) for lapse in (0.0, 0.05) for rule in (CHOICE, RANKING) for judges in (0, 3)]
 
 
@@ -109,19 +110,13 @@ def integrated(density, tau, widest, lapse):
     return logsumexp(log_p), reported(lapse, points) @ np.exp(log_p - logsumexp(log_p))
 
 
-@pytest.mark.parametrize("lapse", [0.0, 0.05])
+@pytest.mark.parametrize("lapse", [pytest.param(0.0, marks=pytest.mark.long), 0.05])
 def test_exact_values_by_quadrature_and_by_chains(lapse):
     density, tau, expected = three(lapse), 0.5, EXACT[lapse]
     evidence, found = integrated(density, tau, 7.0, lapse)
     assert evidence == pytest.approx(expected[0], abs=1e-4)
     np.testing.assert_allclose(found, expected[1] + expected[2], atol=2e-4)
-    sampler, rng = chains.Sampler(density, tau, None), np.random.default_rng(5)
-    state = chains.tuned(sampler, rng, sampler.start(rng, 12), 100)
-    drawn = []
-    for _ in range(300):
-        state, _ = sampler.sweep(rng, state)
-        drawn.append(reported(lapse, state.points))
-    drawn = np.array(drawn).transpose(1, 2, 0)
+    drawn = np.array([reported(lapse, state.points) for state in short_run(density, tau, None, 5)]).transpose(1, 2, 0)
     assert np.abs((drawn.mean(axis=(1, 2)) - found) / mean_mcse(drawn)).max() < 4.5
 
 
@@ -177,7 +172,7 @@ def prior_draws(density, rng, count, tau=None):
 @pytest.mark.parametrize("rule", [CHOICE, RANKING])
 def test_joint_distribution(rule):
     """Chains that begin with the prior and get new answers before every sweep stay at the prior."""
-    density, count, rng = design(rule), 300, np.random.default_rng(9)
+    density, count, rng = design(rule), 200, np.random.default_rng(9)
     sampler = chains.Sampler(density, None, None)
     points, spreads = prior_draws(density, rng, count)
     state = scales.State(points, np.log(spreads))
@@ -187,7 +182,7 @@ def test_joint_distribution(rule):
         state, rate = sampler.sweep(rng, state)
         accepted.append(rate.mean())
     assert np.mean(accepted) > 0.5
-    fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 100_000)
+    fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 20_000)
     for k in range(density.size):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
     assert kstest(state.logs[0], np.log(of_fresh[0])).pvalue > 1e-6

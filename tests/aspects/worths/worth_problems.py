@@ -3,6 +3,7 @@
 import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
+from thali._aspects.worths.chains import Sampler, tuned
 from thali._aspects.worths.density import Density, Rows
 
 
@@ -48,6 +49,16 @@ def naive(density, point, tau, drift, bias_sd=None):
     return log_joint(
         [Comparison(*row) for row in each], *parts, density.steps, density.entry, rows.lapse, biases, bias_sd
     )
+
+
+def short_run(density, judges, drift, seed, marginal=None, chains=12, tune=100, sweeps=300):
+    """The states of chains after each sweep, once they are tuned."""
+    sampler, rng = Sampler(density, judges, drift, marginal), np.random.default_rng(seed)
+    state, found = tuned(sampler, rng, sampler.start(rng, chains), tune), []
+    for _ in range(sweeps):
+        state, _ = sampler.sweep(rng, state)
+        found.append(state)
+    return found
 
 
 # tau, or s; log Z; E p of each comparison with a judge of d = 1; E log d of the judges; E tau, or s
