@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, says, warned
+from helpers.short_comparisons import sentences
 from joblib import parallel_config
 from scipy import stats
 from sklearn.dummy import DummyClassifier
@@ -16,7 +17,6 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 import thali as th
 from thali._comparison.compare import named_models
 from thali._comparison.rows import fold_of_rows
-from thali._comparison.sentences import sentences
 from thali._comparison.ways import WAYS, usual_way
 from thali._data.kinds import OF_GROUPS
 from thali._model.registry import SPECS

@@ -6,12 +6,12 @@ import pytest
 from helpers.problems import random_similarities
 from helpers.sentences import refused
 from helpers.set_problems import random_choices
+from helpers.short_comparisons import sentences
 
 import thali as th
 from thali._comparison.choices import ChoicesOutOfSets, Choosers
 from thali._comparison.findings import findings_of
 from thali._comparison.pairs import ObjectPairs
-from thali._comparison.sentences import sentences
 from thali._comparison.splitter import Grouped
 from thali._data.groups import GroupedData
 from thali._data.pairs.parts import of_respondents

@@ -110,7 +110,7 @@ def _of_groups(data, ask, **more):
 
 
 # What runs the code of a row of `SMALLEST` with other numbers, other data or another likelihood.
-_MORE = {
+MORE = {
     **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest.groups, _of_women).items()},
     **{
         f"{_EBA}, tied groups, unique, {each}": row
@@ -253,7 +253,7 @@ def _shortened(row: Smallest) -> Smallest:
     return replace(row, run={name: _SHORT.get(name, value) for name, value in row.run.items()})
 
 
-ROWS = {name: _shortened(row) for name, row in (SMALLEST | _MORE).items()}
+ROWS = {name: _shortened(row) for name, row in (SMALLEST | MORE).items()}
 for _name in (f"{_ADDITIVE}, map", f"{_ADDITIVE}, triplets, map"):  # fewer annealed runs
     ROWS[_name] = replace(ROWS[_name], run=ROWS[_name].run | {"chains": 1})
 

@@ -18,3 +18,10 @@ def compare(named=None, data=TRIO, **changed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
         return th.compare(models() if named is None else named, data, **(SHORT | changed))
+
+
+def sentences(table):
+    """What a comparison says: which model is best, and what is established."""
+    found = th.findings(table)["comparison"]
+    legend, *others = found.notes
+    return [str(found.sentence), *map(str, others)]

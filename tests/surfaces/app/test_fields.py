@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from helpers.combinations import FITTED
 from helpers.sentences import said
 
 from thali._data.kinds import SIMILARITIES, TRIPLETS
@@ -10,10 +11,9 @@ from thali._model.spec import DATA
 from thali._surfaces.app import english
 from thali._surfaces.app.english import AppWords
 from thali._surfaces.app.fields import FILE, OF_PEOPLE, data_options, entered, fields, kinds, model_options, models_for
-from thali._surfaces.cli.models import TYPED
 from thali.errors import ArgumentError, Setting
 
-ALL = {spec.name: spec for spec in TYPED}
+ALL = {spec.name: spec for spec in FITTED}
 
 
 @pytest.mark.parametrize("name", ALL)

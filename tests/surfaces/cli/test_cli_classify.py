@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.combinations import FITTED
 from helpers.sentences import said, says
 
 import thali
@@ -18,8 +19,6 @@ from thali._data.rows import Observations
 from thali._model.settings import Settings
 from thali._posterior import store
 from thali._reading.recognise import read
-from thali._surfaces.cli.models import TYPED
-from thali._surfaces.cli.options import by_word
 from thali._surfaces.text import part_of
 from thali.errors import PYTHON, DataError
 
@@ -402,10 +401,10 @@ def test_options_reach_the_model(run, asked):
 
 
 @pytest.mark.first(40)
-@pytest.mark.parametrize("spec", TYPED, ids=[spec.name for spec in TYPED])
-@pytest.mark.parametrize("word", by_word())
+@pytest.mark.parametrize("spec", FITTED, ids=[spec.name for spec in FITTED])
+@pytest.mark.parametrize("word", dict.fromkeys(option.word for spec in FITTED for option in spec.options))
 def test_an_option_of_other_models_is_refused(refused, word, spec):
-    owners = {owner.name: option for owner, option in by_word()[word]}
+    owners = {owner.name: option for owner in FITTED for option in owner.options if option.word == word}
     if spec.name in owners:
         return
     option = next(iter(owners.values()))
