@@ -17,11 +17,18 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._comparison.ways import kind_of
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.registry import SPECS
 from thali._testing import smallest
 from thali._testing.smallest import SMALLEST, Smallest
 
+KINDS = {
+    th.PairedComparisons: PAIRS,
+    th.Choices: CHOICES,
+    th.ChoiceExperiment: EXPERIMENTS,
+    th.Similarities: SIMILARITIES,
+    th.Triplets: TRIPLETS,
+}
 FILE = Path(__file__).parents[1] / "cases" / "digests.json"
 RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum of absolute values
 # The same of estimates that so few choices do not bound: a climb ends where the curvature is some 1e-10, a million
@@ -317,7 +324,7 @@ def place_of(name: str) -> tuple[str, str, str, str]:
     )
     first = next(iter(data.values())) if population == "groups" else data
     method = given.get("method", spec.methods[0]) if spec.methods else ""
-    return spec.name, method, population, kind_of((first, *labels) if labels else first)
+    return spec.name, method, population, CLASSES if labels else KINDS[type(first)]
 
 
 def fitted(name: str) -> tuple[Any, Smallest]:
