@@ -64,6 +64,15 @@ def pytest_configure(config):
         sentences.rewritten = {}
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """A test that fails or is skipped keeps the sentences that it had."""
+    report = yield
+    if sentences.rewritten is not None and not report.passed:
+        sentences.rewritten.pop(tuple(item.nodeid.removeprefix("tests/").split("::", 1)), None)
+    return report
+
+
 def pytest_sessionfinish():
     """Golden files are written at the end."""
     if sentences.rewritten:
@@ -157,7 +166,8 @@ def folder_of_temporary_files(tmp_path_factory):
 
     Its path is short, as sockets want it; that of `tmp_path` stays where it is.
     """
-    tmp_path_factory.getbasetemp()
+    base = str(tmp_path_factory.getbasetemp())
+    sentences.temporary[:] = dict.fromkeys([base, repr(base)[1:-1], base.replace("\\", "/")])
     with (
         tempfile.TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as folder,
         pytest.MonkeyPatch.context() as patch,
@@ -188,14 +198,16 @@ def guarded(request):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("the folder of real data is not beside this project")
     _running["unit"] = request.node.name if marker("unit") else ""
     is_sketched = folder_of(request.path) in sketches.FOLDERS and not marker("rendered")
-    with leftovers.nothing_left_in_the_process(request.node.nodeid):
-        if is_sketched:
-            with sketches.instead_of_pictures():
+    try:
+        with leftovers.nothing_left_in_the_process(request.node.nodeid):
+            if is_sketched:
+                with sketches.instead_of_pictures():
+                    yield
+            else:
                 yield
-        else:
-            yield
-    _running["unit"] = ""
-    real_data.open_for(False)
+    finally:
+        _running["unit"] = ""
+        real_data.open_for(False)
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """What a user of AdditiveClustering meets: warnings, refusals, names, what is saved."""
 
-import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, warned
 
 import thali as th
-from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -38,24 +37,24 @@ def data_warnings(table, **settings):
         (
             4 * DRINKS,
             {"sigma": 0.5, "weight_prior": (1.0, 10.0)},
-            r"similarity is 3.2 .* set weight_prior=\(1.0, 3.1\)",
+            ("similarity is 3.2", "weight_prior=(1.0, 3.1)"),
         ),
         (4 * DRINKS, {"sigma": 0.5}, None),
         (DRINKS / 20, {"sigma": 0.01}, None),  # prior means of a twentieth: broad, but fit for the data
         (4 * DRINKS, {"sigma": 0.5, "weight_prior": (1.0, 2.5)}, None),
         (100 * DRINKS, {"sigma": 5.0, "weight_prior": (1.0, 0.1)}, None),
-        (DRINKS, {"sigma": 0.001}, "sigma=0.001 is below 0.02 of the standard deviation"),
+        (DRINKS, {"sigma": 0.001}, ("sigma=0.001", "below 0.02")),
         (DRINKS, {"sigma": 0.1}, None),
     ],
 )
 def test_scales_are_told(table, settings, messages):
     found = data_warnings(table, **settings)
-    assert re.search(messages, found) if messages else not found
+    assert all(fact in found for fact in messages) if messages else not found
 
 
 def test_a_learned_sigma_that_explains_all_is_told():
     messages = data_warnings(th.datasets.numbers().matrix, sigma="learned", weight_prior=(1.0, 10.0))
-    assert "% of the standard deviation of the similarities: the features explain little; give sigma" in messages
+    assert "the features explain little" in messages and "give sigma" in messages
 
 
 @pytest.mark.parametrize("level", [0.1, 0.3, 0.5, 0.0])
@@ -73,7 +72,7 @@ def test_a_target_in_a_frame_is_matched_by_label():
     assert estimate.variance_accounted_for(pd.DataFrame(DRINKS)) == pytest.approx(of_itself)  # labels 0, 1, 2
     frame = pd.DataFrame(DRINKS[np.ix_(swapped, swapped)], swapped, swapped)
     assert estimate.variance_accounted_for(frame) == pytest.approx(of_itself)
-    with pytest.raises(ArgumentError, match="must hold numbers"):
+    with refused(ArgumentError, "must hold numbers"):
         estimate.variance_accounted_for([["a", "b", "c"]] * 3)
 
 
@@ -89,38 +88,38 @@ def test_names_of_features_survive_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "messages"),
     [
-        ({"features": "unique"}, "features must be one of 'ibp', or a number, a Tree"),
-        ({"features": pd.DataFrame(np.ones((3, 2)), columns=["hot", "hot"])}, "more than one column 'hot'"),
-        ({"features": np.ones((2, 2))}, "2 rows but the data have 3"),
-        ({"sigma": 0.0}, "number above 0, from 1e-100 to 1e.100"),
-        ({"sigma": 1e300}, "number above 0, from 1e-100 to 1e.100"),
-        ({"sigma": -1.0}, "number above 0, from 1e-100 to 1e.100"),
-        ({"alpha": -1.0}, "alpha .* got -1.0"),
-        ({"weight_prior": (0.7, 1.0)}, "shape in weight_prior must be 1 or more for Additive"),
-        ({"weight_prior": (1.0, 0.0)}, "rate in weight_prior"),
-        ({"weight_prior": 3.0}, "must be the shape and the rate of a Gamma"),
-        ({"constant": 2}, "constant must be one of True, False"),
-        ({"tempering": ("a", "b")}, "tempering must be None"),
-        ({"tempering": (2.0, 3.0)}, "tempering must be None"),
-        ({"tempering": True}, "tempering must be None"),
-        ({"tempering": 1000}, "up to 64"),
+        ({"features": "unique"}, ("features", "'ibp'")),
+        ({"features": pd.DataFrame(np.ones((3, 2)), columns=["hot", "hot"])}, ("'hot'",)),
+        ({"features": np.ones((2, 2))}, ("2 rows", "have 3")),
+        ({"sigma": 0.0}, ("sigma", "1e-100", "1e+100")),
+        ({"sigma": 1e300}, ("sigma", "1e-100", "1e+100")),
+        ({"sigma": -1.0}, ("sigma", "1e-100", "1e+100")),
+        ({"alpha": -1.0}, ("alpha", "got -1.0")),
+        ({"weight_prior": (0.7, 1.0)}, ("weight_prior", "1 or more")),
+        ({"weight_prior": (1.0, 0.0)}, ("rate", "weight_prior")),
+        ({"weight_prior": 3.0}, ("weight_prior", "Gamma")),
+        ({"constant": 2}, ("constant",)),
+        ({"tempering": ("a", "b")}, ("tempering",)),
+        ({"tempering": (2.0, 3.0)}, ("tempering",)),
+        ({"tempering": True}, ("tempering",)),
+        ({"tempering": 1000}, ("tempering", "up to 64")),
     ],
 )
 def test_bad_arguments(settings, messages):
-    with pytest.raises(ArgumentError, match=messages):
+    with refused(ArgumentError, *messages):
         th.AdditiveClustering(**({"sigma": 0.1} | settings)).fit(th.Similarities(DRINKS), **SHORT)
 
 
 def test_data_of_the_other_kind_are_refused():
-    with pytest.raises(DataError, match="needs Similarities; got PairedComparisons"):
+    with refused(DataError, "got PairedComparisons"):
         th.AdditiveClustering().fit(th.datasets.celebrities(), **SHORT)
-    with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities. Use AdditiveClustering"):
+    with refused(DataError, "PairedComparisons", "got Similarities", "AdditiveClustering"):
         th.EliminationByAspects().fit(th.Similarities(DRINKS), **SHORT)
 
 
 def test_answers_of_the_other_kind_are_refused():
     model = fit()
-    with pytest.raises(ArgumentError, match="is for models of choices, and this one was fitted to similarities"):
+    with refused(ArgumentError, "fitted to similarities"):
         th.plots.choice_probabilities(model)
 
 
@@ -142,12 +141,17 @@ def test_parameters_as_in_scikit_learn():
 
 
 @pytest.mark.unit
-def test_sigma_is_learned_of_all_groups_where_some_lack_one():
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_sigma_is_learned_of_all_groups_where_some_lack_one(uncompiled):
     known, unknown = (
         th.Similarities.from_respondents(np.eye(3)[None] + 0.1 * k, sigma=s) for k, s in ((1, 0.2), (2, None))
     )
-    groups, model = GroupedData({"x": known, "y": unknown}), th.AdditiveClustering()
-    with pytest.warns(DataWarning, match="Sigma is learned of every group, as the data do not tell that of 'y'"):
-        assert model._parts(groups)["likelihood"].sigma == "learned"
-    assert model._parts(GroupedData({"x": known, "y": known}))["likelihood"].sigma is None
-    assert th.AdditiveClustering(sigma=0.3)._parts(groups)["likelihood"].sigma == 0.3
+    model = th.AdditiveClustering(people=th.people.Groups(), tempering=False)
+    shortly = {"draws": 1, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+    with warned(DataWarning, "'y'"):
+        model.fit({"x": known, "y": unknown}, **shortly)
+    assert {"sigma[x]", "sigma[y]"} <= set(model.summary().index)
+    model.fit({"x": known, "y": known}, **shortly)
+    assert not any(row.startswith("sigma") for row in model.summary().index)
+    model.set_params(sigma=0.3).fit({"x": known, "y": unknown}, **shortly)
+    assert not any(row.startswith("sigma") for row in model.summary().index)

@@ -1,18 +1,18 @@
 """What must not matter to additive clustering: units, the diagonal, names; and data that say nothing."""
 
 import math
+from contextlib import nullcontext
 from itertools import combinations
 
 import numpy as np
 import pytest
 from helpers.additive_cases import _mean_and_error, case_named, far_off
-from helpers.additive_runs import WEIGHT_PRIOR, fit, one_run, task
+from helpers.additive_runs import WEIGHT_PRIOR, by_general_moves, fit, one_run, task
 from helpers.problems import alternating_similarities, random_similarities
 from helpers.same_draws import same
 from scipy import stats
 
 import thali as th
-from thali._aspects.samplers import recommended
 
 pytestmark = pytest.mark.fit
 
@@ -82,12 +82,10 @@ def features_by_size(draws, n):
 
 @pytest.mark.parametrize("sampler, thin", [("conjugate", 4), pytest.param("infinite", 4, marks=pytest.mark.long)])
 @pytest.mark.parametrize("n, alpha", [(5, 1.5)])
-def test_data_that_say_nothing_leave_the_prior(sampler, thin, n, alpha, monkeypatch):
+def test_data_that_say_nothing_leave_the_prior(sampler, thin, n, alpha):
     """With sigma = 1e6: Poisson(alpha H_n) columns, Poisson(alpha / m) of m owners, Poisson(alpha / n) of i alone."""
-    if sampler == "infinite":
-        monkeypatch.setattr(recommended, "conjugate", recommended.infinite)
-    one = task(alternating_similarities(n, 1.0), 1e6, alpha, 2, 40_000, 100, thin)
-    draws = one_run(one)
+    with by_general_moves() if sampler == "infinite" else nullcontext():
+        draws = one_run(task(alternating_similarities(n, 1.0), 1e6, alpha, 2, 40_000, 100, thin))
     by_size, alone = features_by_size(draws, n)
     means = {"columns": (draws.n_features, alpha * sum(1.0 / m for m in range(1, n + 1)))}
     means |= {f"of {m} owners": (by_size[:, m], alpha / m) for m in range(1, n + 1)}

@@ -1,29 +1,23 @@
 """Chains are judged by the probable aspects, too: choice probabilities may agree where families of aspects do not."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from helpers.posterior_cases import chain
+from helpers.posterior_cases import chain, model_of, tree_of
 
 import thali as th
-from thali._aspects.draws.tree import to_datatree
-from thali._aspects.likelihoods.elimination import Elimination
 
 LABELS = ["tea", "coffee", "milk", "beer"]
 DATA = th.PairedComparisons(np.arange(16).reshape(4, 4) * (1 - np.eye(4, dtype=int)), labels=LABELS)
 
 
-def model_of(families, draws=400):
+def of_families(families, draws=400):
     """A model whose chains have the aspects of these families in every draw but every fourth."""
     drawn = [chain(4, draws, seed, 0.0, family) for seed, family in enumerate(families)]
-    model = th.EliminationByAspects()
-    model.interrupted_ = False
-    model.posterior_ = to_datatree(drawn, DATA, Elimination(0.01, True), learned_alpha=True)
-    return model
+    return model_of(tree_of(drawn, DATA))
 
 
 def test_features_say_how_surely_their_probability_is_known():
-    table = model_of([((0, 1),)] * 4).features()
+    table = of_families([((0, 1),)] * 4).features()
     assert list(table.columns[-5:]) == ["mcse", "ess", "r_hat", "converged", "probability"]
     assert not any(name.startswith("chain") for name in table)
     row = table[table["members"].map(len) == 2].iloc[0]
@@ -34,9 +28,7 @@ def test_features_say_how_surely_their_probability_is_known():
 
 def test_chains_in_two_families_do_not_agree():
     families = [((0, 1),), ((0, 1),), ((2, 3),), ((2, 3),)]
-    model = model_of(families)
-    rows = model._judged_rows()
-    assert {"presence[tea, coffee]", "presence[milk, beer]"} <= set(rows.index)
+    model = of_families(families)
     assert not any(name.startswith("presence") for name in model.summary().index)
     verdict = model.verdict()
     assert not verdict.agrees and verdict.facts["r_hat_of"].startswith("presence[") and verdict.facts["r_hat"] > 1.2
@@ -49,8 +41,9 @@ def test_chains_in_two_families_do_not_agree():
 
 
 def test_what_every_option_or_one_alone_has_is_not_judged():
-    model = model_of([((0,), (0, 1, 2, 3), (0, 1))] * 4)
-    judged = [name for name in model._judged_rows().index if name.startswith("presence")]
-    assert judged == ["presence[tea, coffee]"]
-    pd.testing.assert_frame_equal(model._judged_rows().iloc[:-1], model.summary(), check_like=True)
-    assert model._judged_rows().attrs == model.summary().attrs
+    """By their presence such chains would be much further apart."""
+    everybody, nobody = ((0, 1, 2, 3), (0, 1)), ((0, 1),)
+    facts = of_families([everybody, everybody, nobody, nobody]).verdict().facts
+    assert facts["r_hat"] < 1.5 and "presence" not in facts["r_hat_of"]
+    alone, together = ((0,), (0, 1)), ((0, 1),)
+    assert "presence" not in of_families([alone, alone, together, together]).verdict().facts["r_hat_of"]

@@ -8,6 +8,7 @@ import pytest
 from helpers.best_worst_data import best_worst, random_answers, ranked_answers
 from helpers.elimination_cases import mean_and_error
 from helpers.naive import latent_features as naive
+from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.check import check_sentence
@@ -20,10 +21,11 @@ from thali._aspects.likelihoods.best_worst import (
     ordered_pairs,
 )
 from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
-from thali._aspects.likelihoods.elimination import Elimination, as_pairs
+from thali._aspects.likelihoods.elimination import as_pairs
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
+from thali.likelihoods import Elimination
 
 matplotlib.use("Agg")
 
@@ -120,7 +122,7 @@ def test_what_a_fit_answers(uncompiled, pictures, tmp_path):
         prior = model.sample_prior(data, draws=4, random_seed=1)
         assert prior["prior_predictive"]["chosen"].sizes["answer"] == len(mean)
     model.report(tmp_path / "report.html")
-    assert "the two options that differ most" in (tmp_path / "report.html").read_text()
+    assert "options that differ most" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.unit
@@ -176,11 +178,11 @@ def test_what_is_refused(aspects, rule, sentence):
 @pytest.mark.unit
 def test_larger_sets_are_refused_by_ranking_and_three_by_differences_with_shared_aspects():
     seven = best_worst([("abcdefg", "a", "g"), ("abc", "a", "b")], "abcdefg")
-    with pytest.raises(DataError, match="7 options, and their rankings are summed up to 6; set best_worst='reversed'"):
+    with refused(DataError, "7 options", "6", "best_worst='reversed'"):
         th.EliminationByAspects("unique").fit(seven)
     three = best_worst([("abc", "a", "b"), ("abd", "a", "b")], "abcd")
     th.EliminationByAspects("ibp").prepare(three)
-    with pytest.raises(DataError, match="at most, as rankings; set aspects='unique', or best_worst='ranking'"):
+    with refused(DataError, "aspects='unique'", "best_worst='ranking'"):
         th.EliminationByAspects("ibp", best_worst="reversed").fit(three)
-    with pytest.raises(DataError, match="Laplace's approximation is for paired comparisons"):
+    with refused(DataError, "for paired comparisons"):
         th.EliminationByAspects("unique", method="laplace").fit(best_worst(FOUR, "abcd"))

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.naive import latent_features as naive
 from helpers.problems import random_comparisons, with_ties
+from helpers.sentences import refused
 from scipy.special import logsumexp
 
 import thali as th
@@ -207,21 +208,21 @@ def test_a_longer_fit_equals_one_that_went_on():
 @pytest.mark.parametrize(
     ("settings", "run", "words"),
     [
-        ({"aspects": "ibp"}, {}, "method='laplace' is for aspects='unique' alone"),
-        ({"aspects": 2}, {}, "method='laplace' is for aspects='unique' alone"),
-        ({"aspects": "unique", "tempering": 4}, {}, "tempering belongs to method='mcmc'"),
-        ({"aspects": "unique", "alpha": 1.0}, {}, "alpha"),
-        ({"aspects": "unique"}, {"thin": 3}, "thin belongs to method='mcmc'"),
+        ({"aspects": "ibp"}, {}, ("method='laplace'", "aspects='unique'")),
+        ({"aspects": 2}, {}, ("method='laplace'", "aspects='unique'")),
+        ({"aspects": "unique", "tempering": 4}, {}, ("tempering", "method='mcmc'")),
+        ({"aspects": "unique", "alpha": 1.0}, {}, ("alpha",)),
+        ({"aspects": "unique"}, {"thin": 3}, ("thin", "method='mcmc'")),
     ],
 )
 def test_what_belongs_to_chains_is_refused(settings, run, words):
-    with pytest.raises(ArgumentError, match=words):
+    with refused(ArgumentError, *words):
         th.EliminationByAspects(method="laplace", **settings).fit(DATA, progressbar=False, **run)
 
 
 def test_choices_out_of_larger_sets_are_refused():
     choices = th.Choices.from_rankings([["a", "b", "c"], ["c", "a", "b"]])
-    with pytest.raises(DataError, match="for paired comparisons"):
+    with refused(DataError, "for paired comparisons"):
         th.EliminationByAspects("unique", method="laplace").fit(choices, progressbar=False)
 
 

@@ -9,7 +9,6 @@ from helpers.elimination_cases import CASES as PAIRS
 from helpers.set_problems import TRIPLE, choices_of
 
 import thali as th
-from thali._aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
 
 pytestmark = pytest.mark.fit
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.fit
 def watch(model, data, draws=400, thin=25, tune=20):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
-        return watched(build_task(data=data, draws=draws, tune=tune, thin=thin, **model._parts(data)))
+        return watched(model.prepare(data, draws, tune, thin).task)
 
 
 def elimination(case):
@@ -48,11 +47,12 @@ BARE = {
     "four free aspects": ([[0, 6, 2], [1, 0, 3], [4, 1, 0]], {"aspects": 4}),
 }
 RARE = {"four free aspects"}  # which need a kernel of their own
+MANY = {"three options, alpha 20"}  # columns, so that it takes longest
 
 
 @pytest.mark.parametrize(
     "counts, settings",
-    [pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE else []) for name in BARE],
+    [pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE | MANY else []) for name in BARE],
 )
 def test_pairs_without_unique_aspects(counts, settings):
     model = th.EliminationByAspects(unique=False, tempering=2, **settings)

@@ -11,16 +11,15 @@ from arviz_stats.base.array import array_stats
 from helpers.additive_runs import task as of_similarities
 from helpers.problems import random_comparisons, random_similarities
 from helpers.same_draws import same
+from helpers.short_slices import short_slices
 
 import thali as th
-from thali._aspects.likelihoods.elimination import Elimination
-from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers import chains
+import thali._aspects.samplers.chains as chains
 from thali._aspects.samplers.chains import Chain, run_chains
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
-from thali._inference import threads as _threads
-from thali.errors import InterruptedWarning
+from thali.likelihoods import Elimination
+from thali.priors import IndianBuffet
 
 pytestmark = pytest.mark.fit
 
@@ -123,44 +122,15 @@ def test_python_and_compiled_sweeps_draw_the_same(make):
         assert a.extra[name] == pytest.approx(b.extra[name], rel=1e-9), name
 
 
-def test_many_short_runs_all_end(monkeypatch):
-    monkeypatch.setattr(_threads, "SLICE", 1e-4)
+def test_many_short_runs_all_end():
     data = random_comparisons(3, 3)
-    for seed in range(60):
-        found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
-        assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
+    with short_slices(1e-4):
+        for seed in range(60):
+            found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
+            assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
 
 
-def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
-    data = random_comparisons(5, 5)
-    complete = th.EliminationByAspects().fit(data, draws=5_000, tune=10, thin=2, random_seed=1, progressbar=False)
-
-    class Impatient(Silent):
-        def __init__(self, *arguments, say=None): ...
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *failure): ...
-
-        def update(self, done, status=""):
-            if done > 4 * 2 * (10 + 20):
-                raise KeyboardInterrupt
-
-    monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
-    monkeypatch.setattr(_threads, "SLICE", 1e-4)
-    stopped = th.EliminationByAspects()
-    with pytest.warns(InterruptedWarning, match="of 5000 draws a chain were kept"):
-        stopped.fit(data, draws=5_000, tune=10, thin=2, random_seed=1)
-    kept = stopped.posterior_["posterior"].sizes["draw"]
-    assert stopped.interrupted_ and 1 <= kept < 5_000
-    for name in ("n_features", "alpha", "log_likelihood"):
-        whole = complete.posterior_["posterior"][name].values[:, :kept]
-        for chain in stopped.posterior_["posterior"][name].values:  # those far behind the others are left out
-            assert (chain == whole).all(1).any()
-
-
-def test_a_stop_while_tuning_has_nothing_to_keep(monkeypatch):
+def test_a_stop_while_tuning_has_nothing_to_keep():
     class Impatient(Silent):
         def update(self, done, status=""):
             raise KeyboardInterrupt

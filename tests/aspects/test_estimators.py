@@ -8,15 +8,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, said, warned
 from helpers.similarity_columns import columns_of_sets, similarities
 from scipy import stats
 
-from thali._aspects.answers import set_search
+import thali._aspects.answers.set_search as set_search
 from thali._aspects.answers.estimate import KINDS, estimate
 from thali._aspects.answers.set_search import feature_sets, log_feature_gain
 from thali._aspects.draws.similarities import similarity_draws
-from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
+from thali.priors import FiniteFeatures, Given, IndianBuffet
 
 MAPS = KINDS[1:]
 SHARED = [(0, 1), (0, 2), (1, 2), (0, 1, 2)]
@@ -93,7 +94,7 @@ def test_equal_shares_where_a_feature_is_the_constant_again():
 
 def test_the_empty_features_of_an_ill_posed_maximum_are_found_and_warned_of():
     draws = [[(owners, 0.1) for owners in state] for m in (2, 3) for state in itertools.combinations(SHARED, m)]
-    with pytest.warns(EstimateWarning, match=r"raises the density 3\.33 times .* shape above 1"):
+    with warned(EstimateWarning, "3.33 times", "above 1"):
         found = estimate("joint-map", columns_of_sets(draws, 3), **settings(weight_prior=(1.0, 10.0)))
     assert found.log_joint == pytest.approx(-0.216685, abs=6e-7)
     assert len(found.weights) == 3 and found.weights[2] == 0 and found.features["members"][2] == ("0", "2")
@@ -235,12 +236,12 @@ def test_the_conditional_maximum_keeps_to_the_most_frequent_number():
     assert len(estimate("joint-map", draws, **settings()).weights) == 1
 
 
-def problem(n=6, seed=3, draws=300, scale=1.0):
+def problem(n=6, seed=3, draws=300, scale=1.0, patterns=8):
     rng = np.random.default_rng(seed)
     matrix = rng.gamma(3.0, 0.12, (n, n))
     matrix[0, 3] = matrix[2, 4] = np.nan
-    patterns = [tuple(np.flatnonzero(rng.random(n) < 0.5)) for _ in range(8)]
-    patterns = [each for each in patterns if each]
+    patterns = [tuple(np.flatnonzero(rng.random(n) < 0.5)) for _ in range(patterns)]
+    patterns = list(dict.fromkeys(each for each in patterns if each))
     sets = [
         [(patterns[k], scale * rng.gamma(2.0, 0.1)) for k in rng.choice(len(patterns), rng.integers(5))]
         for _ in range(draws)
@@ -323,16 +324,16 @@ def test_variance_accounted_for():
 def test_targets_that_do_not_fit():
     columns, _, data, constant = problem()
     found = estimate("expectation", columns, **settings(data=data, constant=constant))
-    with pytest.raises(ArgumentError, match=r"must be 6 by 6, as there are 6 objects; got shape \(5, 5\)"):
+    with refused(ArgumentError, "6 by 6", "6 objects", "got shape (5, 5)"):
         found.variance_accounted_for(np.zeros((5, 5)))
-    with pytest.raises(ArgumentError, match="symmetric matrix; give the mean of both triangles"):
+    with refused(ArgumentError, "of both triangles"):
         found.variance_accounted_for(np.arange(36.0).reshape(6, 6))
-    with pytest.raises(ArgumentError, match="must have the objects 0, 1, 2, 3, 4, 5; got a, b"):
+    with refused(ArgumentError, "0, 1, 2, 3, 4, 5", "got a, b"):
         found.variance_accounted_for(similarities(np.ones((2, 2)), ["a", "b"]))
     with pytest.warns(DataWarning, match="All similarities are equal") as caught:
         assert math.isnan(found.variance_accounted_for(np.ones((6, 6))))
     assert caught[0].filename == __file__
-    with pytest.raises(ArgumentError, match="must be one of 'expectation', 'map-features'.*; got 'map'"):
+    with refused(ArgumentError, "'expectation'", "'map-features'", "got 'map'"):
         estimate("map", columns, **settings(data=data))
 
 
@@ -341,11 +342,8 @@ def test_equal_similarities_print_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         text = str(estimate("expectation", columns_of_sets([[], []], 3), **settings(data=data)))
-    assert text.splitlines() == [
-        "FEATURE            PROB.  WEIGHT",
-        "additive constant   1.00   0.100",
-        "variance accounted for: undefined, all similarities are equal",
-    ]
+    assert text.splitlines()[:2] == ["FEATURE            PROB.  WEIGHT", "additive constant   1.00   0.100"]
+    said(text, "variance accounted for: undefined")
 
 
 def test_the_printed_table():
@@ -361,7 +359,7 @@ def test_the_printed_table():
     names = [f"a country of the number {k}" for k in range(10)]
     found = estimate("joint-map", draws, **settings(data=similarities(100 * matrix, names), sigma=10.0))
     lines = str(found).splitlines()
-    assert lines[0].split() == ["FEATURE", "WEIGHT"] and lines[1].startswith("a country of the number 3, a country")
+    assert lines[0].split() == ["FEATURE", "WEIGHT"] and lines[1].startswith(f"{names[3]}, a country")
     assert max(map(len, lines)) < 80 and lines[-2].split()[-1].count(".") <= 1
     assert repr(found) == str(found)
 
@@ -423,10 +421,8 @@ def test_given_features_get_their_weights(kind):
 
 @pytest.mark.parametrize("integrated", [False, True])
 @pytest.mark.parametrize("shape, judged", [(1.0, False), (2.5, False), (1.0, True)])
-def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(
-    shape, judged, integrated, monkeypatch
-):
-    columns, sets, data, constant = problem()
+def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(shape, judged, integrated):
+    columns, sets, data, constant = problem(draws=700, patterns=14)
     if judged:
         data.judgements = 1.0 + np.arange(len(data.values)) % 4
     found = feature_sets(columns, 6)
@@ -464,7 +460,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
             score += sum(0.5 * math.log(2 * math.pi * sigma2 / max(area, 1)) for area in pairs)
         key = tuple(sorted(owners for owners, _ in shared))
         best[key] = max(best.get(key, -math.inf), score)
-    monkeypatch.setattr(set_search, "MAX_SETS", 9)
+    assert len(best) > 250
     chosen = set_search.promising(found, case, np.arange(len(found.counts)), integrated)
     keys = [tuple(sorted(tuple(np.flatnonzero(c)) for c in found.matrix(number).T)) for number in chosen]
-    assert keys == sorted(best, key=lambda key: -best[key])[:9]
+    assert keys == sorted(best, key=lambda key: -best[key])[:200]

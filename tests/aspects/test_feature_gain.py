@@ -9,9 +9,9 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-from thali._aspects.answers import set_search
+import thali._aspects.answers.set_search as set_search
 from thali._aspects.answers.set_search import Terms, argmax_weights, log_evidence, log_feature_gain
-from thali._aspects.priors import IndianBuffet
+from thali.priors import IndianBuffet
 
 PRINTED = [
     ((1, 0.3, 0.01, 1, 1), 2.819485884),

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from helpers.posterior_cases import chain, comparisons, features_of, large_fit, small_fit, tree_of
+from helpers.posterior_cases import chain, comparisons, features_of, large_fit, model_of, small_fit, tree_of
+from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._aspects.answers.features import features_table
 from thali.errors import ArgumentError
 
 
@@ -25,8 +25,8 @@ def large():
 def test_features_agree_with_counting(case, request):
     chains, data, tree = request.getfixturevalue(case)
     draws = [features for one in chains for features in features_of(one)]
-    table = features_table(tree, min_probability=0.0)
-    assert table.columns.to_list() == [
+    table = model_of(tree).features(min_probability=0.0)
+    assert [*table.columns[:5], table.columns[-1]] == [
         "members",
         "weight",
         "weight_low",
@@ -50,27 +50,27 @@ def test_features_agree_with_counting(case, request):
 
 
 def test_a_narrow_terminal_shows_members_weight_and_probability(large):
-    table = features_table(large[2])
+    table = model_of(large[2]).features()
     table["members"] = [("tea", "coffee", "milk", "juice")] * len(table)
     shown = narrow(table).splitlines()
     assert "..." in shown[0] and {"members", "weight", "probability"} <= set(shown[0].split())
 
 
 def test_improbable_features_are_left_out(small):
-    everything = features_table(small[2], min_probability=0.0)
-    table = features_table(small[2], min_probability=0.5)
+    everything = model_of(small[2]).features(min_probability=0.0)
+    table = model_of(small[2]).features(min_probability=0.5)
     probable = [row["members"] for row in everything.to_dict("records") if row["probability"] >= 0.5]
     assert list(table["members"]) == probable
     assert {("tea", "milk"), ("coffee", "água", "Wasser, still")} <= set(table["members"])
 
 
 def test_no_feature_at_all_gives_an_empty_table():
-    table = features_table(tree_of([chain(3, draws=5, mean_features=0.0)], comparisons(3)))
+    table = model_of(tree_of([chain(3, draws=5, mean_features=0.0)], comparisons(3))).features()
     assert len(table) == 0
     assert "members" in table.columns
 
 
 @pytest.mark.parametrize("probability", [-0.1, 1.1, math.nan])
 def test_a_probability_outside_its_range_is_refused(small, probability):
-    with pytest.raises(ArgumentError, match="between 0 and 1"):
-        features_table(small[2], min_probability=probability)
+    with refused(ArgumentError, "between 0 and 1"):
+        model_of(small[2]).features(min_probability=probability)

@@ -1,20 +1,18 @@
 """What models of groups of people answer, and what they refuse; the sampler runs as Python."""
 
 import copy
-from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers.plain_python import run_as_python
 from helpers.problems import random_comparisons, random_similarities
+from helpers.sentences import refused
 from helpers.set_problems import random_choices
 
 import thali as th
-from thali._aspects.answers.groups import tree_of_group
-from thali._aspects.populations.one import One
-from thali._compile import jit
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
@@ -32,9 +30,13 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False).fit(data, **RUN)
+
+
+def pooled(data):
+    """The comparisons of all groups together."""
+    return th.PairedComparisons(sum(each.counts for each in data.values()), data["women"].labels)
 
 
 def test_features_have_a_weight_in_each_group(model):
@@ -86,13 +88,13 @@ def test_the_model_of_one_group_predicts(model):
     stored = model.posterior_["posterior"]["choice_probability"].sel(group="women").isel(pair=0)
     assert float(p[0]) == pytest.approx(float(stored.mean()))
     assert model.of_group("women").ranks().shape[0] == 3
-    assert set(tree_of_group(model.posterior_, "men")["observed_data"].dataset.sizes) == {"compared_pair"}
+    assert set(model.of_group("men").posterior_["observed_data"].dataset.sizes) == {"compared_pair"}
 
 
 def test_common_weights_are_those_of_the_pooled_data(data):
     together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
-    pooled = th.EliminationByAspects("unique").fit(GroupedData(data).pooled(), **RUN)
-    assert together.posterior_["posterior"].equals(pooled.posterior_["posterior"])
+    of_all = th.EliminationByAspects("unique").fit(pooled(data), **RUN)
+    assert together.posterior_["posterior"].equals(of_all.posterior_["posterior"])
     assert together.groups_ == () and together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
 
 
@@ -140,7 +142,7 @@ def test_one_group_may_have_been_offered_pairs_alone():
     data = {"a": random_choices(3, (2,), 1), "b": random_choices(3, (2, 3), 2)}
     by_group = th.EliminationByAspects("unique", people=th.people.Groups())
     together = th.EliminationByAspects("unique", people=th.people.Groups()).fit(data, **RUN)
-    assert together.posterior_["constant_data"]["kind"] == "choices out of sets by group"
+    assert together.posterior_["constant_data"]["kind"].item().startswith("choices out of sets")
     assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
     pairs = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data["a"], "b": data["a"]}, **RUN)
     of_pairs = {name: data["a"].to_comparisons() for name in "ab"}
@@ -160,12 +162,12 @@ def test_common_choices_are_those_of_all():
 def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
-    with pytest.raises(DataError, match="with shared aspects this is for sets of three at most"):
+    with refused(DataError, "three at most"):
         th.EliminationByAspects(people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     model = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     (found,) = model.of_group("a").predict_proba(data)
     assert found.shape == (12,) and found.sum() == pytest.approx(1.0)
-    with pytest.raises(DataError, match="In some groups best and worst were chosen"):
+    with refused(DataError, "worst were chosen"):
         th.EliminationByAspects(people=th.people.Groups("common")).fit(
             {"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN
         )
@@ -181,32 +183,32 @@ def test_a_few_groups_are_tempered(groups, levels, data):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"aspects": "unique", "method": "laplace", "people": th.people.Groups()}, "needs method='mcmc'"),
+        ({"aspects": "unique", "method": "laplace", "people": th.people.Groups()}, ("method='mcmc'",)),
     ],
 )
 def test_what_is_refused(settings, said, data):
-    with pytest.raises(ArgumentError, match=said):
+    with refused(ArgumentError, *said):
         th.EliminationByAspects(**settings).fit(data, **RUN)
 
 
 def test_weights_are_for_groups(data):
-    with pytest.raises(DataError, match=r"people=Groups\(\) is for a mapping from the name of each group"):
+    with refused(DataError, "people=Groups()"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
-    with pytest.raises(ArgumentError, match="is for answers that add up"):
+    with refused(ArgumentError, "that add up"):
         th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)
 
 
 def test_an_error_of_one_group_names_it(data):
     with_ties = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 1], [1, 0]])
-    with pytest.raises(DataError, match="of the 6 comparisons"):
+    with refused(DataError, "6 comparisons"):
         th.likelihoods.Elimination().check(th.priors.IndianBuffet(), with_ties)
 
 
 @pytest.mark.parametrize("answer", ["ranks", "unique_weights"])
 def test_answers_of_one_group_are_refused_of_several(model, answer):
-    with pytest.raises(ArgumentError, match=r"one group of people; take the model of one, such as of_group\('women'\)"):
+    with refused(ArgumentError, "of_group('women')"):
         getattr(model, answer)()
-    with pytest.raises(ArgumentError, match="There is no group 'x'; the groups are 'women', 'men'"):
+    with refused(ArgumentError, "'x'", "'women'", "'men'"):
         model.of_group("x")
 
 
@@ -227,18 +229,8 @@ def test_the_picture_has_a_line_a_feature(model):
     axes = th.plots.group_weights(model)
     assert len(axes.get_yticklabels()) == min(shared, 12)
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
-    with pytest.raises(ArgumentError, match="of one"):
+    with refused(ArgumentError, "of one"):
         th.plots.group_weights(model.of_group("men"))
-
-
-def test_evidence_of_common_weights_is_that_of_the_pooled_comparisons(data, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        One, "evidence", lambda self, data, parts, how: asked.append(data) or SimpleNamespace(usable=True)
-    )
-    model = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
-    model.log_evidence(progressbar=False)
-    np.testing.assert_array_equal(asked[0].counts, GroupedData(data).pooled().counts)
 
 
 def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):
@@ -247,5 +239,5 @@ def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):
     constant = model.posterior_["constant_data"].to_dataset()
     of_another_time.posterior_["constant_data"] = xr.DataTree(constant.assign(kind="ratings of objects"))
     of_another_time.save(tmp_path / "model.nc")
-    with pytest.raises(DataError, match=rf"written by thali {th.__version__}, is of data of the kind 'ratings of obj"):
+    with pytest.raises(DataError, match=f"{th.__version__}.*'ratings of objects'"):
         th.load(tmp_path / "model.nc")

@@ -4,10 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
+from helpers.short_slices import a_second_a_look
 
 import thali as th
-from thali._aspects.models import additive
-from thali._aspects.models.additive import can_choose, sigma_scores
+from thali._aspects.models.additive import can_choose, sigma_scores, smooth_scores
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 20, "chains": 2, "thin": 2, "random_seed": 1, "progressbar": False}
@@ -15,14 +16,24 @@ MADE = th.datasets.additive(10, n_features=3, sigma=0.2, random_seed=4).data
 TABLE = th.Similarities(MADE.matrix)  # without a sigma of its own
 
 
-def fitted(data=TABLE, **settings):
+def fitted(data=TABLE, run=RUN, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return th.AdditiveClustering(**settings).fit(data, **RUN)
+        return th.AdditiveClustering(**settings).fit(data, **run)
+
+
+def shortly(data, **settings):
+    """A fit of two sweeps."""
+    return fitted(data, {**RUN, "draws": 1, "tune": 0, "thin": 2}, **settings)
+
+
+def is_learned(model):
+    """Whether sigma has a posterior."""
+    return "sigma" in model.summary().index and not hasattr(model, "sigma_scores_")
 
 
 @pytest.mark.fit
-def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path, monkeypatch):
+def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path):
     model = fitted()
     scores = model.sigma_scores_
     assert 0.1 <= model.sigma_ <= 0.4 and model.sigma_ == scores.idxmax()
@@ -30,15 +41,13 @@ def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path, monkey
     assert "sigma" not in model.summary().index
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
-    monkeypatch.setattr(additive, "sigma_scores", None)  # it is not called any more
     for each in (model, again):
         each.continue_fit(5, progressbar=False)
         assert each.sigma_ == model.sigma_ and each.sigma_scores_.equals(scores)
     assert model.posterior_["posterior"]["weights"].equals(again.posterior_["posterior"]["weights"])
     assert model.estimate().sigma == pytest.approx(model.sigma_)
-    twice = th.AdditiveClustering(weight_prior=(1.0, 3.0))
-    with pytest.raises(TypeError):  # other parameters are another choice
-        twice.fit(TABLE, **RUN)
+    other = model.set_params(weight_prior=(1.0, 3.0)).fit(TABLE, **RUN)  # other parameters are another choice
+    assert not other.sigma_scores_.equals(scores)
 
 
 @pytest.mark.long
@@ -64,40 +73,34 @@ def test_the_score_of_a_chain_without_features():
         mean, sd = rest.mean() - sigma**2 / len(rest), sigma * np.sqrt(1 + 1 / len(rest))
         expected += (-0.5 * ((left - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)).sum()
     assert held_out.index[0] == sigma
-    raw = additive._smoothed([1.0, 2.0, 3.0])
-    np.testing.assert_allclose(raw, [1.25, 2.0, 2.75])
+    np.testing.assert_allclose(smooth_scores([1.0, 2.0, 3.0]), [1.25, 2.0, 2.75])
     assert held_out.iloc[0] > expected / TABLE.n_pairs - 0.3  # averaged with the next, which is a better one or worse
 
 
-def test_too_few_or_equal_similarities_are_not_left_out():
+def test_too_few_or_equal_similarities_are_not_left_out(uncompiled):
     assert not can_choose(th.datasets.additive(4, sigma=0.2, random_seed=1).data)
     assert not can_choose(th.Similarities(np.full((6, 6), 0.5)))
-    model = th.AdditiveClustering()
-    assert model._parts(th.Similarities(np.full((6, 6), 0.5)))["likelihood"].sigma is None
-    known = th.AdditiveClustering(np.eye(10, 3))  # where owners are known no feature explains the noise
-    assert known._parts(TABLE)["likelihood"].sigma is None
+    assert is_learned(shortly(th.Similarities(np.full((6, 6), 0.5))))
+    assert is_learned(shortly(TABLE, features=np.eye(10, 3)))  # where owners are known no feature explains the noise
 
 
-def test_what_the_data_or_the_user_say_is_taken():
-    for sigma, data, expected in ((0.3, TABLE, 0.3), (None, MADE, 0.2), (0.3, MADE, 0.3), ("learned", MADE, None)):
-        likelihood = th.AdditiveClustering(sigma=sigma)._parts(data)["likelihood"]
-        assert likelihood.fixed_sigma(data) == expected
-    with pytest.raises(ArgumentError, match="sigma is the standard deviation .* or 'learned', or None; got 'guess'"):
-        th.AdditiveClustering(sigma="guess")._parts(TABLE)
+def test_what_the_data_or_the_user_say_is_taken(uncompiled):
+    for sigma, data, expected in ((0.3, TABLE, 0.3), (None, MADE, 0.2), (0.3, MADE, 0.3)):
+        model = shortly(data, sigma=sigma)
+        assert not is_learned(model) and model.sigma_ == pytest.approx(expected, rel=1e-12)
+    assert is_learned(shortly(MADE, sigma="learned"))
+    with refused(ArgumentError, "sigma", "'learned'", "got 'guess'"):
+        th.AdditiveClustering(sigma="guess").fit(TABLE)
 
 
-def test_the_prior_of_the_weights_follows_the_scale():
-    parts = th.AdditiveClustering(sigma=0.1)._parts(TABLE)
-    assert parts["weight_prior"] == (1.0, 10.0 / np.abs(TABLE.values).max())
-    given = th.AdditiveClustering(sigma=0.1, weight_prior=(2.0, 3.0))._parts(TABLE)
-    assert given["weight_prior"] == (2.0, 3.0)
-    assert th.AdditiveClustering(sigma=1.0)._parts(th.Similarities(np.zeros((4, 4))))["weight_prior"] == (1.0, 10.0)
+def test_the_prior_of_the_weights_follows_the_scale(uncompiled):
+    assert shortly(TABLE, sigma=0.1).weight_prior_ == pytest.approx((1.0, 10.0 / np.abs(TABLE.values).max()))
+    assert shortly(TABLE, sigma=0.1, weight_prior=(2.0, 3.0)).weight_prior_ == (2.0, 3.0)
+    assert shortly(th.Similarities(np.zeros((4, 4))), sigma=1.0).weight_prior_ == (1.0, 10.0)
 
 
 @pytest.mark.fit
-def test_time_that_is_over_while_sigma_is_chosen(monkeypatch):
-    clock = iter(range(100))
-    monkeypatch.setattr("thali._inference.chains.time.monotonic", lambda: float(next(clock)))
-    with pytest.raises(ArgumentError, match="^max_time=2.5 was over while sigma was chosen by .*, or give sigma.$"):
+def test_time_that_is_over_while_sigma_is_chosen():
+    with a_second_a_look() as looks, refused(ArgumentError, "max_time=2.5", "or give sigma"):
         th.AdditiveClustering().fit(TABLE, max_time=2.5, **RUN)
-    assert next(clock) < 10.0  # it did not choose to the end
+    assert len(looks) < 10  # it did not choose to the end

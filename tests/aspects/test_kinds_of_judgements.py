@@ -12,11 +12,11 @@ from helpers.kind_problems import (
     random_ties,
 )
 from helpers.naive import latent_features as naive
+from helpers.plain_python import run_as_python
+from helpers.sentences import refused
 from scipy.special import gammaln
 
 import thali as th
-from thali._aspects.answers import kinds_of_people
-from thali._compile import jit
 from thali.errors import ArgumentError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -33,8 +33,7 @@ pytestmark = [
 )
 def fitted(request):
     data = MAKE[request.param](5, 3, 6, seed=1)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return data, th.EliminationByAspects(people=th.people.LatentClasses(2)).fit(data, **RUN)
 
 
@@ -155,7 +154,7 @@ def test_effects_of_covariates_are_found(fitted):
     if data.covariate_names:
         findings = model.findings()
         assert findings["covariates"].table.equals(model.covariate_effects())
-        assert "The coefficients of covariates were the same in all classes." in str(findings["methods"])
+        assert "the same in all classes." in str(findings["methods"])
 
 
 def test_covariates_of_options_change_worths():
@@ -163,11 +162,10 @@ def test_covariates_of_options_change_worths():
     data = random_answers(5, 3, 6, seed=1).with_option_covariates(prices)
     model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
     of_kinds = [model.of_class(k).predict_proba([("a", "c")])[0] for k in (1, 2)]
-    share = kinds_of_people.aligned_shares(model.posterior_)
-    assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds) and share.shape[1] == 2
-    with pytest.raises(ArgumentError, match="There is no covariate 'order'"):
+    assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds)
+    with refused(ArgumentError, "'order'"):
         model.predict_proba([("a", "b")], covariates={"order": 1})
-    with pytest.raises(ArgumentError, match="is one of options, and known already"):
+    with refused(ArgumentError, "and known already"):
         model.predict_proba([("a", "b")], covariates={"price": 1})
 
 

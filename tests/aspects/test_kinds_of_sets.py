@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from helpers.kind_problems import kinds_in, of_new_person, random_choices
 from helpers.naive import latent_features as naive
+from helpers.plain_python import run_as_python
 from scipy.special import gammaln, logsumexp
 
 import thali as th
-from thali._compile import jit
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 RUN = {"draws": 6, "tune": 4, "thin": 2, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -23,8 +23,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return th.EliminationByAspects(people=th.people.LatentClasses(2, "similar")).fit(data, **RUN)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali._aspects.samplers import recommended
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import MIN_ANNEALED
 from thali._aspects.samplers.tempering import MAX_TEMPERATURES, MIN_ATTEMPTS, evened, geometric, ladder
@@ -69,7 +69,7 @@ def test_there_are_never_more_levels_than_the_most():
 
 def short_task(tune=12):
     data = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], sigma=0.2)
-    task = th.AdditiveClustering(tempering=3)._task(data, 2, tune, 10)
+    task = th.AdditiveClustering(tempering=3).prepare(data, 2, tune, 10).task
     return replace(task, kernel=task.kernel.python, evens=True)
 
 
@@ -97,11 +97,11 @@ def test_slices_of_an_annealed_start_do_not_matter():
 
 def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():
     few, many = (th.datasets.additive(n, n_features=2, random_seed=1).data for n in (MIN_ANNEALED - 1, MIN_ANNEALED))
-    assert th.AdditiveClustering(sigma=0.1)._task(many, 1, 1, 1).evens
-    assert not th.AdditiveClustering(sigma=0.1)._task(few, 1, 1, 1).evens
-    assert not th.AdditiveClustering(sigma=0.1, tempering=False)._task(many, 1, 1, 1).evens
-    assert not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4))._task(many, 1, 1, 1).evens
-    assert not th.EliminationByAspects(unique=False)._task(th.datasets.celebrities(), 1, 1, 1).evens
+    assert th.AdditiveClustering(sigma=0.1).prepare(many, 1, 1, 1).task.evens
+    assert not th.AdditiveClustering(sigma=0.1).prepare(few, 1, 1, 1).task.evens
+    assert not th.AdditiveClustering(sigma=0.1, tempering=False).prepare(many, 1, 1, 1).task.evens
+    assert not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4)).prepare(many, 1, 1, 1).task.evens
+    assert not th.EliminationByAspects(unique=False).prepare(th.datasets.celebrities(), 1, 1, 1).task.evens
 
 
 def test_memberships_are_drawn_together_of_many_objects_alone():
@@ -111,4 +111,4 @@ def test_memberships_are_drawn_together_of_many_objects_alone():
         (MIN_ANNEALED, False, recommended.conjugate),
     ):
         data = th.datasets.additive(n, n_features=2, random_seed=1).data
-        assert th.AdditiveClustering(sigma=0.1, tempering=tempering)._task(data, 1, 1, 1).kernel is kernel
+        assert th.AdditiveClustering(sigma=0.1, tempering=tempering).prepare(data, 1, 1, 1).task.kernel is kernel

@@ -1,21 +1,21 @@
 """Where everybody has weights of their own: predictions for a new person, and all that a person left out answered."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from helpers.kind_problems import answered, random_answers
+from helpers.plain_python import run_as_python
+from helpers.sentences import refused, warned
 from scipy import integrate, stats
 from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.answers import new_people
-from thali._aspects.answers.new_people import log_predictive_of_population, population_in, predicted_of_population
+from thali._aspects.answers.new_people import Population, log_mean_of_new, population_in
 from thali._aspects.draws.columns import Columns
-from thali._aspects.draws.probabilities import probability_draws
-from thali._compile import jit
-from thali._posterior.store import tree_of
 from thali.errors import ArgumentError, DataError, DataWarning
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -35,8 +35,7 @@ def of_one(*answers, labels="xy"):
 def model():
     rng = np.random.default_rng(1)
     rows = [(f"p{k % 5}", "x", "y", rng.choice(["x", "y"])) for k in range(20)]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    with run_as_python():
         return th.EliminationByAspects("unique", people=th.people.Individuals()).fit(answered(rows, list("xy")), **RUN)
 
 
@@ -56,9 +55,19 @@ def by_quadrature(model, what):
     return float(np.mean(total))
 
 
-def test_all_choices_of_a_new_person_together(model, monkeypatch):
-    monkeypatch.setattr(new_people, "_PEOPLE", 6_000)  # whose Monte Carlo error is far below the tolerance
-    found = model.log_predictive(TWO)
+def repeated(model, times):
+    """The model with every draw so many times, of which each has new people."""
+    many, groups = copy.copy(model), {}
+    for name, node in model.posterior_.children.items():
+        data = node.to_dataset()
+        groups[name] = xr.concat([data] * times, "draw") if "draw" in data.dims else data
+    many.posterior_ = xr.DataTree.from_dict(groups)
+    many.posterior_.attrs = model.posterior_.attrs
+    return many
+
+
+def test_all_choices_of_a_new_person_together(model):
+    found = repeated(model, 250).log_predictive(TWO)  # 6,000 people: an error far below the tolerance
     assert found.name == "log_predictive" and found.index.name == "respondent"
     expected = {
         "n": np.log(by_quadrature(model, lambda p: p**2 * (1 - p))),
@@ -67,12 +76,12 @@ def test_all_choices_of_a_new_person_together(model, monkeypatch):
     assert found.to_dict() == pytest.approx(expected, abs=0.03)
 
 
-def test_predictions_are_means_over_new_people(model, monkeypatch):
-    monkeypatch.setattr(new_people, "NEW_PEOPLE", 500)
+def test_predictions_are_means_over_new_people(model):
     expected = by_quadrature(model, lambda p: p)
-    p, errors = model.predict_proba([("x", "y"), ("y", "x")], return_se=True)
+    many = repeated(model, 20)
+    p, errors = many.predict_proba([("x", "y"), ("y", "x")], return_se=True)
     assert p == pytest.approx([expected, 1 - expected], abs=0.003) and (errors > 0).all()
-    ((of_a, of_b),) = model.predict_proba(TWO)
+    ((of_a, of_b),) = many.predict_proba(TWO)
     assert [of_a, of_b] == pytest.approx([expected, 1 - expected], abs=0.003)
 
 
@@ -81,13 +90,19 @@ def test_shared_features_of_many_answers_against_a_plain_mean():
     rng = np.random.default_rng(3)
     pairs = np.array([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)])
     one = Columns(np.array([2]), np.array([1.5, 0.7]), np.array([2, 2]), np.array([0, 1, 1, 2]), np.full((1, 4), 0.5))
-    population = new_people.Population(one.take(np.zeros(2_000, int)), np.full(2_000, 1.5))
+    population = Population(one.take(np.zeros(2_000, int)), np.full(2_000, 1.5))
 
     def log_likelihood(columns):
-        p = probability_draws(columns, *pairs.T, 0.01)
+        shared = columns.weights.reshape(-1, 2)  # owned by 0 and 1, and by 1 and 2
+        owns = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+        sides = [
+            columns.unique_weights[:, i] + shared @ (owns[i] * (1 - owns[j])) for i, j in (*pairs, *pairs[:, ::-1])
+        ]
+        one, other = np.split(np.stack(sides, axis=1), 2, axis=1)
+        p = 0.99 * one / (one + other) + 0.005
         return (1.5 * np.log(p) + 0.5 * np.log1p(-p)).sum(axis=1)
 
-    found = [new_people.log_mean_of_new(population, log_likelihood, rng) for _ in range(4)]
+    found = [log_mean_of_new(population, log_likelihood, rng) for _ in range(4)]
     many = one.take(np.zeros(200_000, int))
     own = rng.gamma(1.5, 1 / 1.5, many.weights.shape), rng.gamma(1.5, 1 / 1.5, many.unique_weights.shape)
     logs = log_likelihood(replace(many, weights=many.weights * own[0], unique_weights=many.unique_weights * own[1]))
@@ -132,17 +147,19 @@ def test_people_left_out_by_every_model_of_people():
 
 
 def test_bad_input(model):
-    with pytest.raises(ArgumentError, match=r"'mine' tells respondents apart.*set leave_out='respondent'"):
+    with refused(ArgumentError, "'mine'", "leave_out='respondent'"):
         th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
-    with pytest.raises(ArgumentError, match="covariates are unknown of individuals"):
+    with refused(ArgumentError, "unknown of individuals"):
         model.predict_proba([("x", "y")], covariates={"order": 1})
     old = model.posterior_["posterior"].to_dataset().drop_vars("common_weights")
     groups = {str(name): node.to_dataset() for name, node in model.posterior_.children.items()}
-    tree = tree_of(groups | {"posterior": old}, {})
-    with pytest.raises(ArgumentError, match="holds no common weights"):
-        log_predictive_of_population(tree, TWO)
-    with pytest.raises(ArgumentError, match="holds no common weights"):
-        predicted_of_population(tree, [("x", "y")], False, None)
+    lacking = copy.copy(model)
+    lacking.posterior_ = xr.DataTree.from_dict(groups | {"posterior": old})
+    lacking.posterior_.attrs = model.posterior_.attrs
+    with refused(ArgumentError, "holds no common weights"):
+        lacking.log_predictive(TWO)
+    with refused(ArgumentError, "holds no common weights"):
+        lacking.predict_proba([("x", "y")])
 
 
 @pytest.mark.parametrize(("people", "named"), [(th.people.Individuals(), "Person"), (th.people.Groups(), "Group")])
@@ -151,7 +168,7 @@ def test_an_error_about_one_person_calls_it_a_person(people, named):
     frame = pd.DataFrame(rows, columns=["person", "option1", "option2", "option3", "best"])
     data, aspects = th.Choices.from_best_worst(frame), {"tea": ["hot"], "milk": ["hot", "white"], "rum": ["strong"]}
     model = th.EliminationByAspects(aspects, unique=False, lapse=0.0, people=people)
-    with pytest.raises(DataError, match=f"^{named} 'Anna': 'tea' was chosen where 'milk' was offered"):
+    with refused(DataError, f"{named} 'Anna'", "'tea'", "'milk'"):
         model.fit(data if isinstance(people, th.people.Individuals) else data.by_respondent(), **RUN)
 
 
@@ -159,5 +176,5 @@ def test_covariates_do_not_count_where_people_are_left_out():
     prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
     data = random_answers(6, 3, 5, seed=1).with_option_covariates(prices)
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
-    with pytest.warns(DataWarning, match="choices without covariates, and models do not know 'price'"):
+    with warned(DataWarning, "'price'"):
         th.compare({"mine": model}, data, leave_out="respondent", folds=2, cores=1, random_seed=1, progressbar=False)

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from helpers.cache_drift import compare_sums
+from helpers.sentences import refused
 
 import thali as th
+import thali._aspects.moves.flips as flips
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
 from thali._aspects.likelihoods.delta_checks import rounding
-from thali._aspects.moves import flips
-from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
@@ -158,7 +159,7 @@ def test_checks_of_right_likelihoods(likelihood, capsys):
     assert [c.verdict for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
     printed = capsys.readouterr().out
     assert printed.startswith("check  what was compared") and "births and deaths" in printed
-    assert "joint: give Custom a function simulate" in printed
+    assert "joint: give Custom a function" in printed
 
 
 def wrong_pair(data, i, j, shared, own_i, own_j):
@@ -171,11 +172,11 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
     assert not found.ok
     by_name = {c.check: c for c in found.checks if c.verdict == "WRONG"}
     assert set(by_name) == {"naive", "exact"}
-    assert "of_pair and of_option and log_likelihood disagree by " in by_name["naive"].words
+    assert "of_pair and of_option and log_likelihood" in by_name["naive"].words
     assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
     assert by_name["exact"].words.endswith("|pi P - pi| should be 0.")
     assert by_name["naive"].words in capsys.readouterr().out
-    with pytest.raises(ArgumentError, match="disagree by .* when .* the terms change by .*testing.check shows more"):
+    with refused(ArgumentError, "testing.check"):
         fit(wrong)
 
 
@@ -226,7 +227,7 @@ def test_the_rounding_of_long_sums_is_no_disagreement():
     outcome = np.triu(np.arange(16.0).reshape(4, 4) % 2, 1)
     data = Repeated(outcome, 80_000, ["a", "b", "c", "d"])
     Custom(all_looks, of_pair=looks_at_pair).compiled(data)
-    with pytest.raises(ArgumentError, match="of_pair and log_likelihood disagree by"):
+    with refused(ArgumentError, "of_pair", "log_likelihood"):
         Custom(all_looks, of_pair=looks_with_a_fault).compiled(data)
 
 
@@ -251,17 +252,17 @@ def fit(likelihood, data=None, **settings):
 @pytest.mark.parametrize(
     "functions, message",
     [
-        ({"log_likelihood": lambda data, features: 0.0}, r"log_likelihood must be a function of \(data, feat"),
-        ({"log_likelihood": 3.0}, r"log_likelihood must be a function of \(data, features, weights\); got 3.0"),
-        ({"log_likelihood": None}, "log_likelihood must be a function"),
-        ({"log_likelihood": lambda *a: 0.0}, r"<lambda>\(\*a\) takes others"),
-        ({"log_likelihood": log_likelihood, "of_pair": lambda data, i, j, s, o: 0.0}, r"or \(data, i, j, shared\)"),
-        ({"log_likelihood": log_likelihood, "of_option": lambda i, own: 0.0}, "of_option must be a function of"),
-        ({"log_likelihood": log_likelihood, "simulate": lambda data: data}, r"simulate must be .*weights, rng\)"),
+        ({"log_likelihood": lambda data, features: 0.0}, ("log_likelihood", "(data, feat")),
+        ({"log_likelihood": 3.0}, ("log_likelihood", "got 3.0")),
+        ({"log_likelihood": None}, ("log_likelihood",)),
+        ({"log_likelihood": lambda *a: 0.0}, ("<lambda>(*a)",)),
+        ({"log_likelihood": log_likelihood, "of_pair": lambda data, i, j, s, o: 0.0}, ("i, j, shared)",)),
+        ({"log_likelihood": log_likelihood, "of_option": lambda i, own: 0.0}, ("of_option",)),
+        ({"log_likelihood": log_likelihood, "simulate": lambda data: data}, ("simulate", "weights, rng)")),
     ],
 )
 def test_a_wrong_signature(functions, message):
-    with pytest.raises(ArgumentError, match=message):
+    with refused(ArgumentError, *message):
         Custom(**functions)
 
 
@@ -282,29 +283,29 @@ def hits(data, features, weights):
 @pytest.mark.parametrize(
     "function, message",
     [
-        (lambda data, features, weights: None, "log_likelihood must return a number; it returned None at 5 options"),
-        (lambda data, features, weights: weights, "must return a number; it returned array"),
-        (lambda data, features, weights: len(weights) > 0, "must return a number; it returned False"),
-        (lambda data, features, weights: math.nan, "returned nan at .* it must be a finite number"),
-        (lambda data, features, weights: math.inf, "returned inf at .* it must be a finite number"),
-        (lambda data, features, weights: -math.inf, "returned -inf .* by a leak or a lapse"),
-        (hits, "raised ValueError: math domain error, at 5 options and 0 features"),
-        (lambda data, features, weights: data.absent, "raised AttributeError: .*absent"),
-        (writes, "writes to its arguments"),
-        (writes_to_data, "writes to data.rating"),
-        (lambda data, features, weights: len({1: 2, "a": 3}) * 1.0, "cannot be compiled by numba: "),
-        (lambda data, features, weights: 1.0 * len(features) ** 60, "when compiled and .* in Python"),
+        (lambda data, features, weights: None, ("log_likelihood", "5 options")),
+        (lambda data, features, weights: weights, ("returned array",)),
+        (lambda data, features, weights: len(weights) > 0, ("returned False",)),
+        (lambda data, features, weights: math.nan, ("returned nan at", "a finite number")),
+        (lambda data, features, weights: math.inf, ("returned inf at", "a finite number")),
+        (lambda data, features, weights: -math.inf, ("returned -inf", "or a lapse")),
+        (hits, ("ValueError", "5 options", "0 features")),
+        (lambda data, features, weights: data.absent, ("AttributeError", "absent")),
+        (writes, ("writes to its arguments",)),
+        (writes_to_data, ("data.rating",)),
+        (lambda data, features, weights: len({1: 2, "a": 3}) * 1.0, ("compiled by numba",)),
+        (lambda data, features, weights: 1.0 * len(features) ** 60, ("when compiled and", "in Python")),
     ],
 )
 def test_a_function_that_cannot_be_used(function, message):
-    with pytest.raises(ArgumentError, match=message):
+    with refused(ArgumentError, *message):
         fit(Custom(function))
 
 
 def test_terms_that_cannot_be_used():
-    with pytest.raises(ArgumentError, match="of_option returned nan at i=0, own="):
+    with refused(ArgumentError, "of_option", "nan at i=0"):
         fit(Custom(log_likelihood, of_option=lambda data, i, own: math.nan))
-    with pytest.raises(ArgumentError, match="of_pair must return a number; it returned 'x' at i="):
+    with refused(ArgumentError, "of_pair", "'x' at i="):
         fit(Custom(log_likelihood, of_pair=lambda data, i, j, shared: "x"))
 
 
@@ -315,24 +316,24 @@ class Nameless(NamedTuple):
 @pytest.mark.parametrize(
     "data, message",
     [
-        (np.zeros(3), "a NamedTuple of arrays and numbers; got ndarray"),
-        (th.PairedComparisons([[0, 1], [1, 0]]), "a NamedTuple of arrays and numbers; got PairedComparisons"),
-        (Nameless(np.zeros(3)), "Nameless needs a field `labels`"),
-        (Tastes(np.zeros(2), np.zeros((2, 2)), ("tea", "tea")), "each differently"),
-        (Tastes("x", np.zeros((2, 2)), ("tea", "milk")), "Field rating must be a number or an array .* got str"),
-        (Tastes([[1.0], [1.0, 2.0]], np.zeros((2, 2)), ("tea", "milk")), "Field rating must be a number or an array"),
+        (np.zeros(3), ("NamedTuple", "got ndarray")),
+        (th.PairedComparisons([[0, 1], [1, 0]]), ("NamedTuple", "got PairedComparisons")),
+        (Nameless(np.zeros(3)), ("`labels`",)),
+        (Tastes(np.zeros(2), np.zeros((2, 2)), ("tea", "tea")), ("each differently",)),
+        (Tastes("x", np.zeros((2, 2)), ("tea", "milk")), ("got str",)),
+        (Tastes([[1.0], [1.0, 2.0]], np.zeros((2, 2)), ("tea", "milk")), ("or an array",)),
     ],
 )
 def test_data_that_cannot_be_used(data, message):
     for use in (fit, check):
-        with pytest.raises(DataError, match=message):
+        with refused(DataError, *message):
             use(TASTE, data)
 
 
 def test_what_is_not_for_a_likelihood_of_ones_own():
-    with pytest.raises(ArgumentError, match="check is for a likelihood of your own, .*; got Elimination"):
+    with refused(ArgumentError, "check", "got Elimination"):
         check(th.likelihoods.Elimination(), tastes())
-    with pytest.raises(ArgumentError, match="two options or more"):
+    with refused(ArgumentError, "two options or more"):
         check(TASTE, Tastes(np.zeros(1), np.zeros((1, 1)), ("tea",)))
 
 

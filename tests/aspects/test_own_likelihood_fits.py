@@ -14,17 +14,18 @@ from helpers.additive_cases import far_off
 from helpers.additive_quadrature import three_objects
 from helpers.cpu_time import time_ratio
 from helpers.places import PROJECT
+from helpers.sentences import refused
 
 import thali as th
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
-from thali._aspects.likelihoods.additive import Additive
 from thali._aspects.likelihoods.delta_checks import state_of
-from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
 from thali._compile.jit import kernel
 from thali.errors import ArgumentError, ThaliError
+from thali.likelihoods import Additive
 
 PAGE = PROJECT / "docs" / "tutorials" / "your_own_likelihood.md"
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -38,26 +39,29 @@ def page():
     """
     module, printed = ModuleType("page"), []
     module.__file__ = str(PAGE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "page", module)
+    sys.modules["page"] = module
+    try:
         for code in re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL):
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
                 exec(compile(code, str(PAGE), "exec"), vars(module))
             printed.append(out.getvalue().rstrip())
         yield vars(module), [text for text in printed if text]
+    finally:
+        del sys.modules["page"]
 
 
 @pytest.mark.long
 def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
     names, (right, wrong, _) = page
     assert right.count("right") == 5 and "WRONG" not in right and "not run" not in right
-    assert re.search(r"^naive: of_pair and log_likelihood disagree by [\d.]+: when ", wrong, re.MULTILINE)
-    assert re.search(r"^exact: toggles take the posterior to another, off by [\d.e-]+ in prob", wrong, re.MULTILINE)
+    assert re.search(r"^naive: of_pair and log_likelihood .* [\d.]+: ", wrong, re.MULTILINE)
+    assert re.search(r"^exact: toggles .* off by [\d.e-]+ in", wrong, re.MULTILINE)
     careless = th.likelihoods.Custom(names["log_likelihood"], of_pair=names["careless"])
     assert not th.testing.check(careless, names["data"]).ok
 
 
+@pytest.mark.long  # two compilations of the example of the documentation
 def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_check(page, capsys):
     names, _ = page
 
@@ -66,7 +70,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
 
     found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=600)
     assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
-    assert "standard errors apart: log_likelihood is not the density of what simulate draws" in found.checks[-1].words
+    assert "standard errors apart: log_likelihood" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0
 
 
@@ -83,9 +87,9 @@ def test_what_a_fitted_model_answers(page, tmp_path):
     assert [t.get_text() for t in th.plots.features(model).get_yticklabels()] == list(data.labels)
     assert len(th.plots.trace(model)) == 3
     for ask in (lambda: model.predict_proba([("bank", "loan")]), model.ranks, model.check, model.unique_weights):
-        with pytest.raises(ArgumentError, match="is not there for a likelihood of your own"):
+        with refused(ArgumentError, "of your own"):
             ask()
-    with pytest.raises(ThaliError, match="plots.choice_probabilities is not there"):
+    with refused(ThaliError, "plots.choice_probabilities"):
         th.plots.choice_probabilities(model)
 
 
@@ -98,7 +102,7 @@ def test_a_saved_model_answers_but_for_fit(page, tmp_path):
     assert again.summary().equals(model.summary())
     again.save(tmp_path / "twice.nc")
     assert repr(th.load(tmp_path / "twice.nc")) == repr(model)
-    with pytest.raises(ArgumentError, match=r"does not hold the functions .*set_params\(likelihood=...\)"):
+    with refused(ArgumentError, "set_params(likelihood=...)"):
         again.fit(page[0]["data"])
     again.set_params(likelihood=page[0]["noisy_or"]).fit(page[0]["data"], draws=5, tune=5, progressbar=False)
 

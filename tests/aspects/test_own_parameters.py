@@ -6,15 +6,16 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from helpers.elimination_cases import mean_and_error
+from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
 from thali._aspects.likelihoods.parameters import draw_by_slices
 from thali._aspects.operations import rebuild
-from thali._aspects.priors.given import Given
 from thali._aspects.state import BETA, COLUMNS, empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
+from thali.priors import Given
 
 pytestmark = [pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -190,7 +191,7 @@ def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     assert again.summary().equals(model.summary())
-    with pytest.raises(ArgumentError, match="files do not hold functions"):
+    with refused(ArgumentError, "not hold functions"):
         again.predict()
 
 
@@ -222,9 +223,9 @@ def test_a_joint_log_prior_of_ones_own(uncompiled):
     own = Custom(log_likelihood, parameters=parameters, log_prior=flat)
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), own).fit(DATA, **RUN)
     assert (model.posterior_["posterior"]["slope"].values > 0.0).all()
-    with pytest.raises(ArgumentError, match="log_prior is a density alone"):
+    with refused(ArgumentError, "log_prior"):
         model.sample_prior(DATA, draws=2)
-    with pytest.raises(ArgumentError, match="log_prior is a density alone"):
+    with refused(ArgumentError, "log_prior"):
         model.log_evidence()
 
 
@@ -260,60 +261,48 @@ def test_a_parameter_that_simulate_uses_otherwise_is_found(capsys):
 
 
 BAD = [
-    (lambda: Custom(log_likelihood, parameters=["base"]), "parameters must be a mapping from names of fields"),
-    (
-        lambda: Custom(log_likelihood, parameters={"base": 1.0}),
-        "The prior of 'base' must be Normal, HalfNormal, LogNormal, Gamma or Beta",
-    ),
-    (lambda: Custom(log_likelihood, parameters={"base": None}), "or None beside log_prior; got None"),
-    (
-        lambda: Custom(log_likelihood, parameters={"alpha": Normal()}),
-        "'alpha' is what a posterior calls something",
-    ),
-    (lambda: Custom(log_likelihood, log_prior=flat), "log_prior is the prior of parameters, and there are none"),
-    (lambda: Custom(log_likelihood, predict=flat), "predict must be a function of (data, features, weights)"),
-    (lambda: Normal(0, 0), "sd is the standard deviation of a prior and must be a finite number above 0"),
-    (lambda: Normal(math.nan), "mean is the mean of a prior and must be a finite number; got nan"),
-    (lambda: Beta(0.1, 1), "a is a parameter of a Beta distribution and must be 0.5 or more; got 0.1"),
-    (lambda: HalfNormal(0), "sd is the standard deviation of a prior"),
-    (lambda: LogNormal(math.inf), "mean is the mean of a prior and must be a finite number"),
-    (lambda: Gamma(-1), "shape is a parameter of a Gamma distribution"),
+    (lambda: Custom(log_likelihood, parameters=["base"]), ("parameters", "a mapping")),
+    (lambda: Custom(log_likelihood, parameters={"base": 1.0}), ("'base'", "Normal, HalfNormal, LogNormal, Gamma or")),
+    (lambda: Custom(log_likelihood, parameters={"base": None}), ("None beside log_prior", "got None")),
+    (lambda: Custom(log_likelihood, parameters={"alpha": Normal()}), ("'alpha'",)),
+    (lambda: Custom(log_likelihood, log_prior=flat), ("log_prior", "there are none")),
+    (lambda: Custom(log_likelihood, predict=flat), ("predict", "(data, features, weights)")),
+    (lambda: Normal(0, 0), ("sd", "above 0")),
+    (lambda: Normal(math.nan), ("mean", "finite number", "got nan")),
+    (lambda: Beta(0.1, 1), ("Beta distribution", "0.5 or more", "got 0.1")),
+    (lambda: HalfNormal(0), ("sd", "standard deviation")),
+    (lambda: LogNormal(math.inf), ("mean", "finite number")),
+    (lambda: Gamma(-1), ("shape", "Gamma distribution")),
 ]
 
 
-@pytest.mark.parametrize("make, sentence", BAD, ids=[sentence[:40] for _, sentence in BAD])
-def test_what_is_no_parameter(make, sentence):
-    with pytest.raises(ArgumentError) as error:
+@pytest.mark.parametrize("make, facts", BAD)
+def test_what_is_no_parameter(make, facts):
+    with refused(ArgumentError, *facts):
         make()
-    assert sentence in str(error.value)
 
 
 @pytest.mark.parametrize(
-    "parameters, data, sentence",
+    "parameters, data, facts",
     [
-        ({"rating": Normal()}, DATA, "The parameter 'rating' must be a finite number among the fields of the data"),
-        ({"bass": Normal()}, DATA, "numbers are base, slope, noise."),
-        (
-            {"noise": Gamma()},
-            DATA._replace(noise=-1.0),
-            "starts at -1, where its prior Gamma(shape=1.0, rate=1.0)",
-        ),
-        ({"base": Normal()}, DATA._replace(base=math.inf), "must be a finite number"),
+        ({"rating": Normal()}, DATA, ("'rating'", "finite number")),
+        ({"bass": Normal()}, DATA, ("base, slope, noise",)),
+        ({"noise": Gamma()}, DATA._replace(noise=-1.0), ("starts at -1", "Gamma(shape=1.0, rate=1.0)")),
+        ({"base": Normal()}, DATA._replace(base=math.inf), ("finite number",)),
     ],
 )
-def test_where_chains_cannot_start(parameters, data, sentence, uncompiled):
-    with pytest.raises(ArgumentError) as error:
+def test_where_chains_cannot_start(parameters, data, facts, uncompiled):
+    with refused(ArgumentError, *facts):
         th.LatentFeatureModel(th.priors.IndianBuffet(), Custom(log_likelihood, parameters=parameters)).fit(data, **RUN)
-    assert sentence in str(error.value)
 
 
 @pytest.mark.fit
 def test_predictions_that_cannot_be_made(uncompiled):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), Custom(log_likelihood)).fit(DATA, **RUN)
-    with pytest.raises(ArgumentError, match="predict is there for a likelihood of your own that says how"):
+    with refused(ArgumentError, "predict"):
         model.predict()
     model.set_params(likelihood=Custom(log_likelihood, predict=lambda data, features, weights: weights))
-    with pytest.raises(ArgumentError, match="predict must return an array of the same shape for all features"):
+    with refused(ArgumentError, "predict"):
         model.predict()
-    with pytest.raises(DataError, match="labels of the fit"):
+    with refused(DataError, "labels of the fit"):
         model.set_params(likelihood=WHOLE).predict(DATA._replace(labels=tuple("wxyz")))

@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from helpers.dependence_attributes import dependence_of
+from helpers.sentences import refused, said
 
 import thali as th
-from thali._aspects.answers import groups, population
-from thali._aspects.draws.columns import columns_of
-from thali._aspects.findings import people as people_findings
-from thali._posterior.dependence import INDIVIDUALS
-from thali._posterior.view import Posterior
-from thali.errors import DataError, Setting
+import thali._aspects.answers.groups as groups
+from thali.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 RUN = {"draws": 4, "tune": 1, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -46,16 +45,16 @@ KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})
 @pytest.mark.parametrize(("data", "more"), KINDS)
 def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
     model = fitted(data(), features=np.array([[1, 0], [1, 1], [0, 1], [0, 0]]), **more)
-    seen = Posterior(model.posterior_)
-    assert model.groups_ == ("p0", "p1", "p2") and seen.dependence.model == INDIVIDUALS and seen.has_individuals
-    assert seen.common_weights.dims == ("chain", "draw", "feature")
+    seen = model.posterior_["posterior"].dataset
+    assert model.groups_ == ("p0", "p1", "p2") and dependence_of(model).model == "individuals"
+    assert seen["common_weights"].dims == ("chain", "draw", "feature")
     rows = model.summary()
     assert {"kappa", "weight[a, b]", "weight[b, c]"} <= set(rows.index)
     assert not any("p0" in name for name in rows.index)
     known = dict(zip(map(tuple, model.features()["members"]), range(2), strict=True))
     assert rows.loc["weight[a, b]", "mean"] > 0.0 and set(known) == {("a", "b"), ("b", "c")}
-    slot = 0 if seen.features.values[0, 0, 0, 0] else 1
-    drawn = seen.common_weights.values[..., slot]
+    slot = 0 if seen["features"].values[0, 0, 0, 0] else 1
+    drawn = seen["common_weights"].values[..., slot]
     assert rows.loc["weight[a, b]", "mean"] == pytest.approx(drawn.mean())
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").summary(), rows)
@@ -64,17 +63,12 @@ def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
 @pytest.mark.fit
 def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
     model = fitted(judges(), sigma=0.2, alpha=2.0)
-    columns, seen = columns_of(model.posterior_), Posterior(model.posterior_)
-    found = population.common_weights_of_features(model.posterior_)
-    common = columns.reweighted(seen.common_weights.values[seen.features.values.any(axis=-1)], columns.unique_weights)
+    seen = model.posterior_["posterior"].dataset
+    found = {name: values for name, values in model.quantities().items() if name.startswith("weight[")}
     for name, values in found.items():
-        members = name.removeprefix("weight[").removesuffix("]").split(", ")
-        wanted = [sum(
-            common.weights[k]
-            for k in range(common.first_column[draw], common.first_column[draw + 1])
-            if [LABELS[i] for i in common.owners[common.first_owner[k] : common.first_owner[k + 1]]] == members
-        ) for draw in range(common.n_draws)]  # fmt: skip
-        np.testing.assert_allclose(values.ravel(), wanted)
+        members = np.isin(LABELS, name.removeprefix("weight[").removesuffix("]").split(", "))
+        own = (seen["features"].values == members).all(axis=-1)
+        np.testing.assert_allclose(values, np.where(own, seen["common_weights"].values, 0.0).sum(axis=-1))
     assert found and min(values.min() for values in found.values()) == 0.0
 
 
@@ -106,7 +100,7 @@ def judged_by(ages):
 
 
 @pytest.mark.fit
-def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path, monkeypatch):
+def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path):
     data = judged_by([20, 40, 60])
     features = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
     model = fitted(data, ["age"], features=features, sigma=0.2)
@@ -118,18 +112,18 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path,
     np.testing.assert_allclose(sorted(table["mean"]), sorted(slopes.mean(axis=0) / np.std([20, 40, 60])))
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").respondent_effects(), table)
-    monkeypatch.setattr(people_findings, "SURE", 0.5)
-    found = str(model.findings()["respondent_effects"].sentence)
-    assert found.startswith("How much people weigh a feature depends on what is known of them: ")
+    posterior = model.posterior_["posterior"].to_dataset()
+    posterior["slopes"] = posterior["slopes"] + 5.0
+    model.posterior_["posterior"] = xr.DataTree(posterior)
+    said(model.findings()["respondent_effects"].sentence, "feature", "age")
 
 
 @pytest.mark.unit
 def test_people_are_refused_where_nothing_is_known_of_them():
     model = th.AdditiveClustering(people=th.people.Individuals())
-    assert model._quicker(None) == Setting("people", "adjusted")
-    with pytest.raises(DataError, match="needs the respondent of every answer"):
+    with refused(DataError, "of every answer"):
         model.fit(judges()["p0"])
-    with pytest.raises(DataError, match="All answers are of one person"):
+    with refused(DataError, "of one person"):
         model.fit({"p0": judges()["p0"]})
-    with pytest.raises(DataError, match="All answers are of one person"):
+    with refused(DataError, "of one person"):
         model.fit(odd_ones(people=1))

@@ -1,13 +1,16 @@
 """How many sweeps lie between two draws, where nobody said."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons
+from helpers.sentences import warned
+from helpers.short_slices import short_slices, stopped_after
 
 import thali as th
-from thali._aspects.models.engines import FIRST_TEMPERED
+from thali._aspects.models.engines import BY_CHAINS, FIRST_TEMPERED
 from thali._aspects.populations.groups_chain import MAX_TEMPERED
 from thali._aspects.samplers.chains import (
     EFFECTIVE,
@@ -80,7 +83,7 @@ def test_what_is_seen_is_the_choice_probability():
     from thali._inference.seeds import streams
 
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
-    chain = Chain(model._task(data, 20, 10, 1), streams(1, 1)[0])
+    chain = Chain(model.prepare(data, 20, 10, 1).task, streams(1, 1)[0])
     chain.run_to(30)
     seen = looked_at(chain.task.model, chain.state, chain.pairs)
     draws = chain.draws
@@ -114,12 +117,10 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
     run = checked_run(None, 16, 2, None, 1, 2, False)  # the ladder is counted anew after 200 of 400 sweeps
     seen = []
     for slices in (1, 25):
-        (chain,) = (
-            th.EliminationByAspects(lapse=0.0, tempering=2)
-            ._sampling(random_comparisons(6, 9), run)
-            .chains(10, np.random.SeedSequence(2))[:1]
-        )
-        assert chain.in_pilot and chain._schedule[0][0] < PILOT
+        (chain,) = BY_CHAINS.sampling(
+            th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), run
+        ).chains(10, np.random.SeedSequence(2))[:1]
+        assert chain.in_pilot and chain.schedule[0][0] < PILOT
         for end in range(1, slices + 1):
             chain.run_to(end * PILOT // slices)
         seen.append(chain.seen)
@@ -133,39 +134,21 @@ def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled,
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
     data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
     model = th.EliminationByAspects(people=th.people.Groups())
-    assert model._sampling(data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
-    assert model._sampling(data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
+    assert BY_CHAINS.sampling(model, data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
+    assert BY_CHAINS.sampling(model, data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
 
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
-    from thali._inference import jobs, threads
-
-    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
-    monkeypatch.setattr(jobs, "SHARE", 1e9)
-    monkeypatch.setattr(threads, "SLICE", 1e-3)
+def test_it_is_kept_in_a_job_and_by_a_continued_fit(tmp_path):
     data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
     whole = model.fit(data, tune=400, **QUICK).posterior_["posterior"]["unique_weights"].values
     shorter = model.fit(data, tune=400, **{**QUICK, "draws": 10}).continue_fit(20, progressbar=False)
     np.testing.assert_array_equal(shorter.posterior_["posterior"]["unique_weights"].values, whole)
-    write, left = jobs.FitFolder.write, [0]
-
-    def stopping(self, *args):
-        write(self, *args)
-        left[0] -= 1
-        if not left[0]:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(jobs.FitFolder, "write", stopping)
     for moment in (1, 2, 4):
-        left[0] = moment
         job = tmp_path / str(moment)
-        try:
+        with short_slices(), stopped_after(moment), suppress(KeyboardInterrupt):
             model.fit(data, tune=400, job=job, **QUICK)
-        except KeyboardInterrupt:
-            pass
-        left[0] = 0
         again = model.fit(data, tune=400, job=job, **QUICK)
         np.testing.assert_array_equal(again.posterior_["posterior"]["unique_weights"].values, whole)
 
@@ -174,7 +157,7 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
 def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     """As many sweeps as its size allows."""
     data, run = random_comparisons(8, 3), checked_run(None, 400, 3, None, 1, 2, False)
-    sampling = th.EliminationByAspects("unique")._sampling(data, run)
+    sampling = BY_CHAINS.sampling(th.EliminationByAspects("unique"), data, run)
     sampling = replace(sampling, bound=2_000)
     chains = sampling.chains(10, np.random.SeedSequence(2))
     assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
@@ -194,7 +177,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 
     def chains_of(draws, **how):
         run = checked_run(draws, 40, 2, None, 1, 2, False)
-        sampling = th.EliminationByAspects(tempering=2, **how)._sampling(data, run)
+        sampling = BY_CHAINS.sampling(th.EliminationByAspects(tempering=2, **how), data, run)
         return sampling, sampling.chains(10, np.random.SeedSequence(2))
 
     assert not chains_of(100)[1][0].in_pilot
@@ -205,10 +188,10 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
         chain.run_to(4)
     sampling.end_pilot(chains)
     assert chains[0].thin == MIN_TEMPERED
-    assert [sweep for sweep, _ in chains[0]._schedule] == [100, 150, 200, 250, 300, 400]
+    assert [sweep for sweep, _ in chains[0].schedule] == [100, 150, 200, 250, 300, 400]
     restored = chains_of(None)[1][0]
     restored.restore(chains[0].packed())
-    assert restored._schedule == chains[0]._schedule and not restored.in_pilot
+    assert restored.schedule == chains[0].schedule and not restored.in_pilot
     task = replace(chains[0].task, evens=True)
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
 
@@ -217,12 +200,12 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()
     run = checked_run(None, 1000, 2, None, 1, 2, False, None, 3.0)
-    work = _Work(model, model._sampling(data, run), run, None, False)
+    work = _Work(model, BY_CHAINS.sampling(model, data, run), run, None, False)
     chains = work._begun(250, None)
     for chain in chains:
         chain.run_to(50)  # sweeps, two draws' worth of them
     assert chains[0].in_pilot
-    with pytest.warns(EstimateWarning, match="they start anew with 1 tuning states, in place of 1,000"):
+    with warned(EstimateWarning, "1 tuning", "1,000"):
         again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
     assert not again[0].in_pilot and again[0].total == again[0].total_of_run == (1 + 250) * 25
 
@@ -231,7 +214,7 @@ def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_t
 def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget():
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
-    sampling = th.EliminationByAspects()._sampling(data, checked_run(None, 1000, 4, None, 1, 2, False))
+    sampling = BY_CHAINS.sampling(th.EliminationByAspects(), data, checked_run(None, 1000, 4, None, 1, 2, False))
     assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= bound.BUDGET
     spent = int(0.4 * bound.BUDGET / sampling.forecast.sweep)
     again = sampling.tempered(spent)
@@ -246,10 +229,9 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     how = {"tune": 40, "chains": 2, "random_seed": 2, "progressbar": False}
     data = random_comparisons(4, 3)
     monkeypatch.setattr(fits, "_is_stuck", lambda verdict: True)
-    monkeypatch.setattr(_Work, "_is_settled", lambda self, verdict: self.tempered)
+    monkeypatch.setattr(_Work, "_is_settled", lambda work, verdict: work.tempered or work.sampling.tempered(0) is None)
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == FIRST_TEMPERED
-    monkeypatch.setattr(_Work, "_is_settled", lambda self, verdict: True)
     at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)
     for name in ("choice_probability", "alpha"):
         np.testing.assert_array_equal(found.posterior_["posterior"][name], at_once.posterior_["posterior"][name])

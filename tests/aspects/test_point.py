@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.naive import latent_features as naive
+from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.set_search import log_feature_gain
-from thali._aspects.draws.counts import log_coefficients
 from thali._aspects.likelihoods.residuals import lay_out
 from thali._aspects.models.point import Landscape, best_state, climbed, runs_of_triplets
 from thali._aspects.samplers.record import ChainDraws
@@ -76,7 +76,7 @@ def test_planted_features_are_found_in_seconds():
     assert "not a posterior" in str(verdict) and "method='mcmc'" in str(verdict)
     other = th.AdditiveClustering(method="map").fit(made.data, random_seed=1, progressbar=False, cores=2)
     assert other.posterior_["posterior"].equals(model.posterior_["posterior"])
-    with pytest.raises(ArgumentError, match="method='map' draws nothing"):
+    with refused(ArgumentError, "method='map'"):
         model.continue_fit(10)
 
 
@@ -97,9 +97,9 @@ def test_its_log_likelihood_and_file(tmp_path):
 
 
 def test_arguments_of_chains_are_refused():
-    with pytest.raises(ArgumentError, match="tempering belongs to method='mcmc'"):
+    with refused(ArgumentError, "tempering", "method='mcmc'"):
         th.AdditiveClustering(sigma=0.1, method="map", tempering=4).fit(S4, progressbar=False)
-    with pytest.raises(ArgumentError, match="method must be one of"):
+    with refused(ArgumentError, "method"):
         th.AdditiveClustering(sigma=0.1, method="mode").fit(S4, progressbar=False)
 
 
@@ -115,7 +115,7 @@ def test_triplets_have_a_point_too(tmp_path):
     owned = model.features()["members"].map(lambda members: [int(label) in map(int, members) for label in range(6)])
     matrix, weights = np.array(owned.tolist()).T, model.features()["weight"].to_numpy()
     expected = naive.triplet_log_likelihood(made.data, matrix, weights, "exp", 0.0, model.lapse)
-    expected += log_coefficients(made.data).sum()
+    expected += naive.log_coefficients_of_sets(made.data)
     assert model.posterior_["posterior"]["log_likelihood"].item() == pytest.approx(expected)
     model.save(tmp_path / "point.thali")
     assert th.load(tmp_path / "point.thali").posterior_["posterior"].equals(model.posterior_["posterior"])
@@ -134,7 +134,7 @@ def test_the_best_state_is_the_one_of_the_largest_joint_density():
     data = th.Triplets([(0, 1, 2), (0, 2, 1), (1, 2, 0)], counts=[5, 2, 1])
     model = th.AdditiveClustering(method="map", alpha=1.0)
     parts, prior = model._parts(data), th.priors.IndianBuffet()
-    task = runs_of_triplets(model._task(data, 1, 1, 1), 1)[0]
+    task = runs_of_triplets(model.prepare(data, 1, 1, 1).task, 1)[0]
     states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}  # the owners of the only feature, and its weight
 
     def logs(owners, weight):

@@ -5,14 +5,15 @@ import math
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 from scipy import stats
 
 from thali._aspects import operations
-from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
 from thali._aspects.priors.ibp import Buffet
 from thali._aspects.state import empty_state
 from thali._inference.numerics.decisions import bessel_count, poisson
 from thali.errors import ArgumentError
+from thali.priors import FiniteFeatures, Given, IndianBuffet
 
 
 def patterns(n):
@@ -81,9 +82,9 @@ def test_given_matrix():
     given = Given([[1, 0], [1, 1]])
     assert given.log_prob([[1, 0], [1, 1]], 1.0) == 0.0
     assert given.log_prob([[1, 1], [1, 1]], 1.0) == -np.inf
-    with pytest.raises(ArgumentError, match="0 and 1, options by aspects; got shape .2, 2. with the value"):
+    with refused(ArgumentError, "0 and 1", "(2, 2)"):
         Given([[1, 2], [0, 1]])
-    with pytest.raises(ArgumentError, match="got shape .2,."):
+    with refused(ArgumentError, "(2,)"):
         Given([1, 0])
 
 

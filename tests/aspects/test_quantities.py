@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers.posterior_cases import chain, model_of, tree_of
 
 import thali as th
-from thali._aspects.answers import quantities
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 
-def test_above_sixty_options_they_are_worths_and_ranks(monkeypatch):
+def test_above_sixty_options_they_are_worths_and_ranks():
     pairs = [(f"o{i}", f"o{(i + step) % 61}") for i in range(61) for step in (1, 5)]
     data = th.PairedComparisons.from_pairs(pairs)
     model = th.EliminationByAspects().fit(data, draws=30, tune=30, chains=2, random_seed=1, progressbar=False)
@@ -21,5 +21,9 @@ def test_above_sixty_options_they_are_worths_and_ranks(monkeypatch):
     worths = np.stack([found[f"worth[{option}]"] for option in data.labels])
     np.testing.assert_allclose(worths.sum(axis=0), 1.0)
     np.testing.assert_array_equal(worths.argmax(axis=0), np.stack([found[f"rank[{o}]"] for o in data.labels]).argmin(0))
-    monkeypatch.setattr(quantities, "MAX_RANKED", 60)
-    assert len(model.quantities()) == 3
+
+
+def test_above_a_thousand_options_none_has_rows():
+    data = th.PairedComparisons.from_pairs([(f"o{i}", f"o{i + 1}") for i in range(1000)])
+    model = model_of(tree_of([chain(1001, 3, seed, mean_features=1.0) for seed in range(2)], data))
+    assert sorted(model.summary().index) == ["alpha", "log_likelihood", "n_features"]

@@ -2,41 +2,24 @@
 
 import numpy as np
 import pytest
+from helpers.additive_fits import made_up
+from helpers.posterior_cases import model_of, tree_of, written
+from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.options import ranks_table, utility_draws
-from thali._aspects.draws.columns import columns_of
-from thali._aspects.draws.tree import to_datatree
-from thali._aspects.samplers.record import ChainDraws
-from thali._data.kinds import SIMILARITIES
 from thali.errors import ArgumentError, NotFittedError
 
 DATA = th.PairedComparisons([[0, 2, 1], [1, 0, 1], [1, 1, 0]], labels=["tea", "coffee", "milk"])
 
 
-def tree_of(unique, features=(), weights=(), sizes=(), owners=()):
-    """A posterior of the given unique weights (draws, options); features are counted draw by draw."""
-    unique = np.array(unique, float)
-    counted = np.array(features or [0] * len(unique))
-    draws = ChainDraws(
-        alpha=np.ones(len(unique)),
-        log_likelihood=np.zeros(len(unique)),
-        unique_weights=unique,
-        n_features=counted,
-        weights=np.array(weights, float),
-        sizes=np.array(sizes, int),
-        owners=np.array(owners, int),
-    )
-    return to_datatree([draws], DATA, th.likelihoods.Elimination(), learned_alpha=False)
+def ranks_of(unique, sets=None, **how):
+    """The ranks of these draws."""
+    return model_of(tree_of([written(unique, sets)], DATA, learned_alpha=False)).ranks(**how)
 
 
 def test_ranks_by_hand():
     # utilities: (3, 2, 1), (1, 2 + 5, 3), (4, 1, 2), (4, 1, 2)
-    tree = tree_of(
-        [[3, 2, 1], [1, 2, 3], [4, 1, 2], [4, 1, 2]], features=[0, 1, 0, 0], weights=[5.0], sizes=[1], owners=[1]
-    )
-    assert utility_draws(columns_of(tree)).tolist() == [[3, 2, 1], [1, 7, 3], [4, 1, 2], [4, 1, 2]]
-    table = ranks_table(tree, every_rank=True)
+    table = ranks_of([[3, 2, 1], [1, 2, 3], [4, 1, 2], [4, 1, 2]], [[], [([1], 5.0)], [], []], every_rank=True)
     assert table.index.tolist() == ["tea", "coffee", "milk"]
     assert table["rank"].tolist() == [1.5, 2.25, 2.25]
     assert table[["p_1", "p_2", "p_3"]].to_numpy().tolist() == [[0.75, 0.0, 0.25], [0.25, 0.25, 0.5], [0.0, 0.75, 0.25]]
@@ -45,14 +28,14 @@ def test_ranks_by_hand():
 
 
 def test_a_table_of_ranks_is_as_wide_for_any_number_of_options():
-    tree = tree_of([[3, 2, 1], [1, 2, 3]])
-    table = ranks_table(tree)
+    draws = [[3, 2, 1], [1, 2, 3]]
+    table = ranks_of(draws)
     assert table.columns.tolist() == ["rank", "rank_low", "rank_high", "p_1"]
-    assert table.equals(ranks_table(tree, every_rank=True)[table.columns])
+    assert table.equals(ranks_of(draws, every_rank=True)[table.columns])
 
 
 def test_options_that_are_not_told_apart_share_their_ranks():
-    table = ranks_table(tree_of([[1, 1, 0], [2, 2, 2]]), every_rank=True)
+    table = ranks_of([[1, 1, 0], [2, 2, 2]], every_rank=True)
     assert table["rank"].to_dict() == {"tea": 1.75, "coffee": 1.75, "milk": 2.5}
     assert table.loc["tea", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([5 / 12, 5 / 12, 1 / 6])
     assert table.loc["milk", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([1 / 6, 1 / 6, 2 / 3])
@@ -63,8 +46,8 @@ def test_options_that_are_not_told_apart_share_their_ranks():
 def test_the_higher_utility_is_chosen_more_often():
     model = th.EliminationByAspects()
     model = model.fit(th.datasets.celebrities(), draws=1200, tune=400, random_seed=1, progressbar=False)
-    columns = columns_of(model.posterior_)
-    utility = utility_draws(columns)
+    drawn = model.posterior_["posterior"].dataset.stack(sample=("chain", "draw"))
+    utility = (drawn["unique_weights"] + (drawn["features"] * drawn["weights"]).sum("feature")).T.values
     probability = model.posterior_["posterior"]["choice_probability"].values.reshape(len(utility), -1)
     i, j = np.triu_indices(9, 1)
     assert ((utility[:, i] > utility[:, j]) == (probability > 0.5)).all()
@@ -89,12 +72,7 @@ def test_the_picture_has_a_row_for_each_option(n):
     labels = [f"a rather long name of option $ {k}" for k in range(n)]
     data = th.PairedComparisons(np.ones((n, n)) - np.eye(n), labels=labels)
     utility = np.linspace(3, 1, n) + 0.3 * rng.random((200, n))
-    none = np.zeros(0)
-    draws = ChainDraws(
-        np.ones(200), np.zeros(200), utility, np.zeros(200, int), none, none.astype(int), none.astype(int)
-    )
-    model = th.EliminationByAspects()
-    model.posterior_ = to_datatree([draws], data, th.likelihoods.Elimination(), learned_alpha=False)
+    model = model_of(tree_of([written(utility)], data, learned_alpha=False))
     ax = th.plots.ranks(model)
     assert len(ax.get_yticklabels()) == n
     assert ax.images[0].get_array().shape == (n, n)
@@ -106,10 +84,5 @@ def test_the_picture_has_a_row_for_each_option(n):
 
 
 def test_similarities_have_no_ranks():
-    from types import SimpleNamespace
-
-    import xarray as xr
-
-    tree = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": SIMILARITIES})})
-    with pytest.raises(ArgumentError, match="plots.ranks is for models of choices"):
-        th.plots.ranks(SimpleNamespace(posterior_=tree))
+    with refused(ArgumentError, "plots.ranks"):
+        th.plots.ranks(made_up(4, draws=5))

@@ -6,13 +6,12 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.posterior_cases import model_of, tree_of, written
+from helpers.sentences import refused, said
 from scipy.stats import binom, chi2
 
 import thali as th
 from thali._aspects.answers.check import check_sentence
-from thali._aspects.answers.check_by_data import set_check_table
-from thali._aspects.draws.tree import to_datatree
-from thali._aspects.samplers.record import ChainDraws
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit
@@ -36,23 +35,14 @@ def choices(counts, weights=False):
 
 
 def certain(data, draws=DRAWS):
-    """A posterior that is sure of the unique weights U."""
-    chain = ChainDraws(
-        alpha=np.ones(draws),
-        log_likelihood=np.zeros(draws),
-        unique_weights=np.tile(U, (draws, 1)),
-        n_features=np.zeros(draws, int),
-        weights=np.zeros(0),
-        sizes=np.zeros(0, int),
-        owners=np.zeros(0, int),
-    )
-    return to_datatree([chain], data, th.likelihoods.Elimination(0.0), learned_alpha=False)
+    """A model whose posterior is sure of the unique weights U."""
+    return model_of(tree_of([written(np.tile(U, (draws, 1)))], data, lapse=0.0, learned_alpha=False))
 
 
 def test_replicates_are_multinomial():
     """With one known p every figure of the table has a closed form."""
     data = choices(SETS)
-    table = set_check_table(certain(data), random_seed=1)
+    table = certain(data).check(random_seed=1)
     p = np.concatenate([U / U.sum(), U[[0, 2]] / U[[0, 2]].sum()])
     for row in table.itertuples():
         place = row.offered.split(", ")
@@ -74,27 +64,26 @@ def test_replicates_are_multinomial():
 
 
 def test_a_misfit_is_named():
-    table = set_check_table(certain(choices({("tea", "coffee", "milk"): (20, 60, 120)})), random_seed=1)
-    assert "milk out of tea, coffee, milk (observed 0.60" in check_sentence(table)
-    assert check_sentence(table).endswith("a misfit (p < 0.001).")
+    table = certain(choices({("tea", "coffee", "milk"): (20, 60, 120)})).check(random_seed=1)
+    said(check_sentence(table), "milk out of", "observed 0.60", "a misfit", "p < 0.001")
 
 
 def test_a_seed_decides_the_replicates():
-    tree = certain(choices(SETS), 200)
-    p_value = [set_check_table(tree, random_seed=seed)["p_value"].tolist() for seed in (1, 1, 2)]
+    model = certain(choices(SETS), 200)
+    p_value = [model.check(random_seed=seed)["p_value"].tolist() for seed in (1, 1, 2)]
     assert p_value[0] == p_value[1] != p_value[2]
 
 
 def test_fractional_choices_have_no_replicates():
     data = choices({("tea", "coffee", "milk"): (2.5, 1.0, 1.0)}, weights=True)
-    with pytest.raises(DataError, match="'tea' has the weight 2.5 out of tea, coffee, milk"):
-        set_check_table(certain(data, 10))
+    with refused(DataError, "'tea'", "2.5"):
+        certain(data, 10).check()
 
 
 def test_pictures():
-    model = type("Model", (), {"posterior_": certain(choices(SETS), 200)})()
+    model = certain(choices(SETS), 200)
     axes = th.plots.check(model)
-    assert "tea out of tea, milk" in [text.get_text() for text in axes.get_yticklabels()]
+    assert any(text.get_text().endswith("out of tea, milk") for text in axes.get_yticklabels())
     axes = th.plots.choice_probabilities(model)
     points = axes.collections[-1].get_offsets()
     assert sorted(points[:, 1]) == pytest.approx(sorted([0.45, 0.3, 0.25, 0.7, 0.3]))
@@ -113,8 +102,8 @@ def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ThaliWarning)
         model.fit(th.Choices(pd.DataFrame(table)), draws=10, tune=2, chains=2, random_seed=1, progressbar=False)
-    names = [text.get_text() for text in th.plots.check(model).get_yticklabels()]
-    assert all(name.endswith(" out of drink number 1, drink number 2…") for name in names)
+    shown = f" out of {names[0]}, {names[1]}…"
+    assert all(text.get_text().endswith(shown) for text in th.plots.check(model).get_yticklabels())
     legend = th.plots.choice_probabilities(model).get_legend()
-    assert "out of drink number 1, drink number 2…" in "".join(text.get_text() for text in legend.get_texts())
+    assert shown.strip() in "".join(text.get_text() for text in legend.get_texts())
     matplotlib.pyplot.close("all")

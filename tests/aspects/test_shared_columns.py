@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import thali as th
-from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
+from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 
 N = 3
 SHARED = [(1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)]

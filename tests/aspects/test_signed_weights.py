@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.samplers.task import weights_of
@@ -108,7 +109,7 @@ def test_a_model_is_saved_with_its_prior(tmp_path, uncompiled):
 
 def test_only_likelihoods_of_ones_own_take_a_normal_prior():
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(), weight_prior=PRIOR)
-    with pytest.raises(ArgumentError, match="weights of Elimination are above 0, and a normal prior is for weights"):
+    with refused(ArgumentError, "Elimination", "normal prior"):
         model.fit(th.PairedComparisons([[0, 1], [1, 0]]))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons, with_ties
+from helpers.sentences import refused
 
 import thali as th
 from thali.errors import ArgumentError
@@ -39,9 +40,9 @@ def test_outcomes_are_predicted(model):
     assert list(table.columns) == ["a", "b", "p_a", "p_tie", "p_b"]
     np.testing.assert_allclose(table[["p_a", "p_tie", "p_b"]].sum(axis=1), 1.0)
     np.testing.assert_allclose(table.loc[0, ["p_a", "p_tie", "p_b"]], table.loc[1, ["p_b", "p_tie", "p_a"]])
-    with pytest.raises(ArgumentError, match="no ties out of larger sets"):
+    with refused(ArgumentError, "of larger sets"):
         model.predict_outcomes([("0", "1", "2")])
-    with pytest.raises(ArgumentError, match="The model knows no ties"):
+    with refused(ArgumentError, "knows no ties"):
         fitted(ties="half").predict_outcomes([("0", "1")])
 
 
@@ -67,12 +68,12 @@ def test_they_are_kept_in_files_and_simulated(model, tmp_path):
 
 
 def test_ties_that_cannot_be_modelled_are_refused():
-    with pytest.raises(ArgumentError, match="ties must be one of None, 'davidson', 'half', 'drop'; got 'win'"):
+    with refused(ArgumentError, "ties", "'davidson'", "'half'", "'drop'", "got 'win'"):
         fitted(ties="win")
     half = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half").fit(DATA)
     assert half.weights_.equals(half.fit(DATA.without_ties("half")).weights_)
     likelihood = th.likelihoods.Elimination(ties=True)
-    with pytest.raises(ArgumentError, match="weight_prior needs a shape of 0.5 or more for data with ties"):
+    with refused(ArgumentError, "weight_prior", "0.5"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(0.3, 1.0)).fit(DATA, **RUN)
     sets = th.Choices.from_comparisons(DATA.without_ties("drop"))
     assert sets.is_paired

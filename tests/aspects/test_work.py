@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali._aspects.samplers import work
+from thali._aspects.models.engines import BY_CHAINS
 from thali._aspects.samplers.work import (
     COLUMNS_OF_SIMILARITIES,
     FEWER,
@@ -81,7 +81,7 @@ def counted(task):
 @pytest.mark.parametrize("simulated", [triplets, comparisons, without_unique, unique_alone])
 def test_forecast_beside_the_columns_that_chains_have(simulated, n):
     model, data = simulated(n, np.random.default_rng(n))
-    assert 0.5 < counted(model._task(data, SWEEPS, SWEEPS, 1)) < 2.0
+    assert 0.5 < counted(model.prepare(data, SWEEPS, SWEEPS, 1).task) < 2.0
 
 
 @pytest.mark.long
@@ -91,7 +91,7 @@ def test_forecast_beside_the_columns_that_chains_have(simulated, n):
 )
 def test_forecast_beside_the_columns_of_all_levels(simulated, n):
     model, data = simulated(n, np.random.default_rng(n))
-    assert 0.5 < counted(model._task(data, SWEEPS, SWEEPS, 1).with_short_run(False)) < 2.0
+    assert 0.5 < counted(model.prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)) < 2.0
 
 
 @pytest.mark.long
@@ -99,13 +99,13 @@ def test_forecast_beside_the_columns_of_all_levels(simulated, n):
 def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_features, sigma):
     """One size, whose work differs five times."""
     data = th.datasets.additive(60, 1, n_features=n_features, sigma=sigma).data
-    assert 0.5 < counted(th.AdditiveClustering()._task(data, SWEEPS, SWEEPS, 1).with_short_run(False)) < 2.0
+    assert 0.5 < counted(th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)) < 2.0
 
 
 @pytest.mark.long
 def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
     data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
-    task = th.AdditiveClustering()._task(data, SWEEPS, SWEEPS, 1)
+    task = th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task
     chain, forecast = task.chain(np.random.default_rng(1)), columns_of(task.with_short_run(False))
     chain.run_to(40)
     assert forecast > 2.0 * columns_of(task)
@@ -118,37 +118,36 @@ def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
     rows = [(i, (i + 1) % n, (i + 2) % n) for i in range(n)]
     begun = empty_state(n, 8)
     begun.whole[COLUMNS] = 7
-    task = replace(th.AdditiveClustering()._task(th.Triplets(rows), 1, 0, None), begins=lambda rng, task: begun)
+    task = replace(th.AdditiveClustering().prepare(th.Triplets(rows), 1, 0, None).task, begins=lambda rng, task: begun)
     assert task.with_short_run(False).counted == (columns and (1.0, columns))
 
 
 @pytest.mark.fit
-def test_a_short_run_counts_where_there_are_many_objects(monkeypatch):
-    few, many = (th.AdditiveClustering()._task(similarities(n, None)[1], 1, 0, None) for n in (16, 24))
+def test_a_short_run_counts_where_there_are_many_objects():
+    few, many = (th.AdditiveClustering().prepare(similarities(n, None)[1], 1, 0, None).task for n in (16, 24))
     assert few.with_short_run(False) is few
     one, again = many.with_short_run(False), many.with_short_run(False)
     assert one.counted == again.counted and one.counted.levels >= len(many.temperatures)
     assert seconds_of_sweep(one) == pytest.approx(seconds(replace(many, counted=one.counted), one.counted.columns))
-    with monkeypatch.context() as changed:
-        changed.setattr(work, "LONGEST", 0.9 * work.LEAST * seconds_of_sweep(many))
-        assert many.with_short_run(False) is many  # a sweep takes too long
+    slow = th.AdditiveClustering().prepare(similarities(600, None)[1], 1, 0, None).task
+    assert slow.with_short_run(False) is slow  # a sweep takes too long
     data = similarities(24, None)[1]
     cases = (None, None, None, True), (10, None, None, True), (10, 1, None, False), (None, None, 1.0, False)
     for draws, thin, max_time, counts in cases:
         run = checked_run(draws, 5, 2, thin, 1, 1, False, None, max_time)
-        task = th.AdditiveClustering()._sampling(data, run).chains(1, np.random.SeedSequence(1))[0].task
+        task = BY_CHAINS.sampling(th.AdditiveClustering(), data, run).chains(1, np.random.SeedSequence(1))[0].task
         assert (task.counted is not None) == counts
 
 
 @pytest.mark.long
 def test_forecast_beside_the_columns_of_a_real_table():
-    assert 0.5 < counted(th.AdditiveClustering()._task(th.datasets.numbers(), SWEEPS, SWEEPS, 1)) < 2.0
+    assert 0.5 < counted(th.AdditiveClustering().prepare(th.datasets.numbers(), SWEEPS, SWEEPS, 1).task) < 2.0
 
 
 @pytest.mark.unit
 def test_twice_the_data_twice_the_work():
     model, data = comparisons(12, np.random.default_rng(0))
-    task = model._task(data, 1, 0, None)
+    task = model.prepare(data, 1, 0, None).task
     assert columns_of(task) == FEWER * task.prior.usual_columns(12)
     assert numbers_in((np.zeros(3), (np.zeros((2, 2)), 4.0, None))) == 7
     assert seconds(task, 19.0) == pytest.approx(2.0 * seconds(task, 9.0))
@@ -160,17 +159,17 @@ def test_twice_the_data_twice_the_work():
 )
 def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, expected):
     _, data = similarities(n, np.random.default_rng(0))
-    assert levels(th.AdditiveClustering(sigma=0.05, tempering=tempering)._task(data, 1, 0, None)) == pytest.approx(
-        expected
-    )
+    assert levels(
+        th.AdditiveClustering(sigma=0.05, tempering=tempering).prepare(data, 1, 0, None).task
+    ) == pytest.approx(expected)
 
 
 @pytest.mark.unit
 def test_columns_of_similarities_do_not_grow_with_their_objects():
     tables = [similarities(n, np.random.default_rng(0))[1] for n in (8, 36)]
-    found = [columns_of(th.AdditiveClustering()._task(data, 1, 0, None)) for data in tables]
+    found = [columns_of(th.AdditiveClustering().prepare(data, 1, 0, None).task) for data in tables]
     assert found == [COLUMNS_OF_SIMILARITIES, COLUMNS_OF_SIMILARITIES]
-    assert columns_of(th.AdditiveClustering(4)._task(tables[0], 1, 0, None)) == 4.0
+    assert columns_of(th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task) == 4.0
 
 
 @pytest.mark.unit
@@ -180,13 +179,13 @@ def test_columns_of_similarities_do_not_grow_with_their_objects():
 )
 def test_columns_are_those_of_the_prior(arguments, columns):
     model, data = comparisons(12, np.random.default_rng(0), **arguments)
-    assert columns_of(model._task(data, 1, 0, None)) == pytest.approx(columns)
+    assert columns_of(model.prepare(data, 1, 0, None).task) == pytest.approx(columns)
 
 
 @pytest.mark.fit
 def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     model, data = comparisons(8, np.random.default_rng(0))
-    sampling = model._sampling(data, checked_run(None, 100, 2, 1, 1, 1, False, None, None))
+    sampling = BY_CHAINS.sampling(model, data, checked_run(None, 100, 2, 1, 1, 1, False, None, None))
     sampling = replace(sampling, bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     assert sampling.allowed(chains) == 1_000  # nothing is counted before there are draws
@@ -202,9 +201,9 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
 def test_groups_take_as_much_as_their_options_columns_and_levels():
     _, data = comparisons(12, np.random.default_rng(0))
     two, eight, many = (
-        th.EliminationByAspects(people=th.people.Groups())._task(
-            GroupedData({str(g): data for g in range(groups)}), 1, 0, None
-        )
+        th.EliminationByAspects(people=th.people.Groups())
+        .prepare(GroupedData({str(g): data for g in range(groups)}), 1, 0, None)
+        .task
         for groups in (2, 8, 30)
     )
     usual = two.prior.usual_columns(12)
@@ -213,7 +212,7 @@ def test_groups_take_as_much_as_their_options_columns_and_levels():
     heavier = (eight.levels() * (eight.columns() + 1.0)) / (two.levels() * (two.columns() + 1.0))
     assert eight.seconds_of_sweep() == pytest.approx(4.0 * heavier * two.seconds_of_sweep())
     fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0], people=th.people.Groups())
-    known = fixed._task(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None)
+    known = fixed.prepare(GroupedData(dict.fromkeys("abcd", data)), 1, 0, None).task
     assert (known.levels(), known.columns()) == (2.0, 4.0)
 
 
@@ -234,7 +233,7 @@ def of_groups(number):
 @pytest.mark.parametrize("number", [2, 4, 8, 20])
 def test_forecast_beside_the_columns_and_levels_of_groups(number):
     model = th.EliminationByAspects(people=th.people.Groups())
-    assert 0.5 < counted(model._task(of_groups(number), SWEEPS, SWEEPS, 1)) < 2.0
+    assert 0.5 < counted(model.prepare(of_groups(number), SWEEPS, SWEEPS, 1).task) < 2.0
 
 
 @pytest.mark.fit
@@ -242,7 +241,7 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     _, data = comparisons(8, np.random.default_rng(0))
     model = th.EliminationByAspects(tempering=[1.0, 2.0], people=th.people.Groups())
     run = checked_run(None, 100, 2, 1, 1, 1, False, None, None)
-    sampling = replace(model._sampling(GroupedData({"a": data, "b": data}), run), bound=1_000)
+    sampling = replace(BY_CHAINS.sampling(model, GroupedData({"a": data, "b": data}), run), bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     for chain in chains:
         chain.run_to(chain.total)

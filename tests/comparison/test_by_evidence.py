@@ -103,7 +103,7 @@ def test_what_is_not_usable_is_said(found):
     with warned(ConvergenceWarning, "0.2"):
         table = compare()
     assert table["usable"].tolist() == [True, True, False, True]
-    says(sentences(table), "0.2")
+    says(sentences(table), "0.2", "not usable")
 
 
 def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
@@ -181,7 +181,7 @@ def test_report(found, tmp_path):
     th.report.report(compare(), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     says(page, "Which model do")
-    says(page, "0.3")
+    says(page, "0.3", "greatest evidence")
 
 
 class Counts(NamedTuple):

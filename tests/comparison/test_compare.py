@@ -288,7 +288,7 @@ def test_fits_whose_chains_disagree_are_counted():
         for pair in range(36)
     ]
     said(str(th.findings(table_of(["m"], data, records))["chains"].sentence), "2 of", "36 pairs", "1.200")
-    with warned(ConvergenceWarning, "do not agree"):
+    with pytest.warns(ConvergenceWarning, match="do not agree"):  # whose numbers vary by processor
         th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
 
 

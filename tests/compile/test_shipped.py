@@ -103,6 +103,7 @@ def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
 @pytest.mark.parametrize(
     ("old", "new"),
     [("numba-", "numba-9"), ("numba-", "numba-0.0."), (sys.platform, "beos"), (sys.implementation.cache_tag, "pypy")],
+    ids=["a later numba", "an earlier numba", "another system", "another Python"],
 )
 def test_what_is_for_another_version_or_platform_is_not_used(old, new, came):
     other = came.parent.with_name(came.parent.name.replace(old, new, 1))

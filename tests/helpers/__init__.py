@@ -15,6 +15,7 @@ Models without a fit, or with a short one:
 - `drawn_similarities`, `similarity_columns`: made-up draws as pictures and estimates read them
 - `additive_runs`, `plackett_luce_runs`, `sparse_logit_runs`: chains without a model around them
 - `short_comparisons`: comparisons of two models
+- `dependence_attributes`: what a fit made of the answers of the same people
 
 Checks of samplers:
 - `naive`: every log-likelihood once more, slow and obvious
@@ -23,6 +24,8 @@ Checks of samplers:
 - `recorded_states`, `product_class_answers`: states and draws held against known answers
 - `cache_drift`: the error of a chain's cache
 - `digests`, `digests_long`, `same_draws`: the same seed gives the same draws
+- `log_evidences`: the log evidence of a model that has no fit
+- `plain_python`, `row_blocks`: kernels run as Python; moves of few columns at a time
 
 Surfaces:
 - `combinations`, `combinations_table`, `stories`: every model with every kind of data and every command
@@ -41,6 +44,7 @@ The run and the machine:
 - `compiled_code`: how and where code is compiled, which a test replaces
 - `watched_runs`: what a test replaces in a run to watch it, stop it or cut it short
 - `clusters`: workers of Dask
+- `short_slices`: runs that look up often, jobs that stop after so many writes, a clock of looks
 - `budgets`, `leftovers`: plugins of pytest: kernels and seconds of the suite; what a test leaves behind
 - `limits`: sizes that small files reach
 - `cpu_time`, `patience`, `places`, `rights`, `rolling`: clocks, waiting, folders, rights, a kernel to compile

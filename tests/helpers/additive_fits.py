@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 
 from helpers.posterior_cases import chain
+from thali import AdditiveClustering, Similarities
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.models.additive import AdditiveClustering
-from thali._data.similarities import Similarities
+from thali.likelihoods import Additive
 
 
 def similarities(n, seed=0, labels=None, sigma=None):
@@ -58,7 +58,7 @@ class MadeUp(AdditiveClustering):
 
     def fit(self, data, draws=100, chains=4, **budget):
         self.happens()
-        likelihood = self._parts_but_sigma(data)["likelihood"]
+        likelihood = Additive(self.sigma, bool(self.constant))
         drawn = [
             made_up_chain(
                 data.n_options,

@@ -1,18 +1,29 @@
 """Runs of additive clustering that several tests need."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
+import pytest
 
 import thali as th
+import thali._aspects.samplers.recommended as recommended
 from helpers.additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
-from thali._aspects.likelihoods.additive import Additive
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
+from thali.likelihoods import Additive
+from thali.priors import IndianBuffet
 
 SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}}
+
+
+@contextmanager
+def by_general_moves(sweep=recommended.infinite):
+    """Run these sweeps meanwhile, whose moves suit any likelihood, instead of those of similarities."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(recommended, "conjugate", sweep)
+        yield
 
 
 def fit(case, thin, draws=8_000, change=lambda model: model, **settings):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from thali._data.choices import Choices
+from thali import Choices
 
 
 def best_worst(rows, labels, **more) -> Choices:

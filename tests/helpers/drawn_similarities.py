@@ -5,11 +5,10 @@ import xarray as xr
 
 from helpers.drawn_pictures import MULTIMODAL
 from helpers.similarity_columns import columns_of_sets, similarities
+from thali import AdditiveClustering
 from thali._aspects.answers.estimate import estimate
 from thali._aspects.draws.similarities import similarity_draws
-from thali._aspects.models.additive import AdditiveClustering
-from thali._aspects.priors import IndianBuffet
-from thali._data.kinds import SIMILARITIES
+from thali.priors import IndianBuffet
 
 COUNTRIES = "China Cuba Germany Indonesia Iraq Italy Jamaica Japan Libya Nigeria Philippines Russia Spain USA Vietnam"
 
@@ -55,7 +54,7 @@ def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0,
         {"similarity": ("measured_pair", data.values)}, coords=ends("measured_pair", data.first, data.second)
     )
     groups = {"posterior": xr.Dataset(posterior, coordinates), "observed_data": observed}
-    tree = xr.DataTree.from_dict(groups | {"constant_data": xr.Dataset({"kind": SIMILARITIES})})
+    tree = xr.DataTree.from_dict(groups | {"constant_data": xr.Dataset({"kind": "similarities"})})
     settings = {"constant": constant, "sigma": 0.05 * scale, "alpha": 0.5, "data": data, "prior": IndianBuffet()}
     model = AdditiveClustering()
     vars(model).update(posterior_=tree, data=data, everything=everything)

@@ -3,7 +3,7 @@
 import thali
 from helpers.posterior_cases import chain
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.likelihoods.elimination import Elimination
+from thali.likelihoods import Elimination
 
 
 class FakeModel(thali.EliminationByAspects):

@@ -9,13 +9,12 @@ import numpy as np
 from helpers.naive import latent_features as naive
 from helpers.problems import NO_UNIQUE, TOTAL_UNIQUE, build, build_additive, contents, make_state
 from helpers.triplet_problems import naive_log_likelihood, start_of
+from thali import Similarities, Triplets
 from thali._aspects import operations
 from thali._aspects.likelihoods.pair_blocks import empty_cache
 from thali._aspects.moves.unique_weights import log_i0
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.state import ALPHA, BETA
-from thali._data.similarities import Similarities
-from thali._data.triplets import Triplets
+from thali.priors import IndianBuffet
 
 LINK = "exp"
 

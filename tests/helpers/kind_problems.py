@@ -12,8 +12,6 @@ from helpers.naive import latent_features as naive
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali._aspects.populations.kinds import KindChain, build_kind_task
 from thali._data.answers import OUTCOMES, given_answers
-from thali._data.kinds import CHOICES
-from thali._people.populations import LatentClasses
 
 
 def answered(rows, labels=None):
@@ -109,7 +107,7 @@ def likelihood_of(data, lapse=0.01):
 
 def has_worst(data):
     """Whether best and worst were named."""
-    return data.kind == CHOICES and data.worst is not None
+    return isinstance(data, th.Choices) and data.worst is not None
 
 
 def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, beta=()):
@@ -180,7 +178,7 @@ def task(
         "alpha": alpha,
         "tempering": tempering,
     }
-    return build_kind_task(data, LatentClasses(kinds, weights), draws, tune, thin, **parts)
+    return build_kind_task(data, th.people.LatentClasses(kinds, weights), draws, tune, thin, **parts)
 
 
 def with_kappa(of_task, kappa):
@@ -218,3 +216,15 @@ def of_new_person(model, labels, lapse=0.01):
         for _, share, owners, w, s in kinds_in(model, "kind_unique_weights")
     ]
     return np.mean(found, axis=0)
+
+
+def shares_of_new(model):
+    """The probability that a new person is of each class (draws, classes): of its people in a draw, and one more."""
+    posterior = model.posterior_["posterior"].dataset
+    number, people = posterior.sizes["kind_number"], posterior.sizes["respondent"]
+    of = posterior["kind"].values.reshape(-1, people)
+    sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
+    p = posterior["kind_choice_probability"].values.reshape(len(of), number, -1)
+    of_class = [model.of_class(k + 1).posterior_["posterior"]["choice_probability"].values for k in range(number)]
+    order = [np.abs(p - each.reshape(len(of), 1, -1)).sum(axis=2).argmin(axis=1) for each in of_class]
+    return (np.take_along_axis(sizes, np.stack(order, axis=1), axis=1) + 1.0) / (people + number)

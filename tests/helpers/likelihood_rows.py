@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+import thali._aspects.likelihoods.luce_sets as luce_sets
 from helpers.best_worst_data import random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import (
@@ -28,16 +29,15 @@ from helpers.problems import (
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
 from thali._aspects import operations
-from thali._aspects.likelihoods import luce_sets
 from thali._aspects.likelihoods.best_worst import RULES
 from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.state import COLUMNS, Model
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar
+from thali.likelihoods import Elimination
+from thali.priors import IndianBuffet
 
 KINDS = UNIQUE, MEMBER, WEIGHT, COMPENSATED_MEMBER, COMPENSATED_WEIGHT, SEVERAL, SCALE = range(7)
 OF_COLUMNS = MEMBER, WEIGHT
@@ -255,12 +255,15 @@ def best_worst(rule, lapse):
     return _of_unique_alone(data, compiled_best_worst(data, lapse, rule), whole, 3.0, 1e-8)
 
 
-def luce(lapse):
-    """Choices out of sets, by Luce's rule: weights over thirty decades, so that sums lose digits."""
-    data = random_choices(5, (2, 3, 5), 1, most=6)
+def luce(lapse, n=5, sizes=(2, 3, 5)):
+    """Choices out of sets, by Luce's rule: weights over thirty decades, so that sums lose digits.
+
+    Of 13 options one is in so many sets that they are several products of factors, of which some overflow.
+    """
+    data = random_choices(n, sizes, 1, most=6)
 
     def whole(unique):
-        return naive.log_likelihood(data, np.zeros((5, 0)), [], unique, lapse)
+        return naive.log_likelihood(data, np.zeros((n, 0)), [], unique, lapse)
 
     return _of_unique_alone(data, luce_sets.compiled_luce_sets(data, lapse), whole, 10.0, 1e-7)
 
@@ -298,4 +301,7 @@ LIKELIHOODS = (
     | TRIPLETS
     | {f"best-worst, {rule}, lapse {lapse}": partial(best_worst, rule, lapse) for rule in RULES for lapse in (0, 0.05)}
     | {f"Luce, lapse {lapse}": partial(luce, lapse) for lapse in (0, 0.05)}
+    | {
+        f"Luce of 13, lapse {lapse}": partial(luce, lapse, 13, (2, 3)) for lapse in (0, 0.05)
+    }  # products of many factors
 )

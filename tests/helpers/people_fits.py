@@ -1,15 +1,16 @@
 """A model in which everybody has weights of their own, with draws that a test writes down."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
 import thali as th
 from thali._aspects.answers.groups import group_tree
 from thali._aspects.answers.population import with_population
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.populations.groups import EveryPerson
 from thali._aspects.samplers.record import ChainDraws
-from thali._posterior.dependence import INDIVIDUALS, Dependence
+from thali.likelihoods import Elimination
 
 OPTIONS = ("tea", "milk", "beer", "wine")
 
@@ -65,8 +66,16 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_
         )
         for part in (slice(k * length, (k + 1) * length) for k in range(chains))
     ]
-    people = Dependence(INDIVIDUALS, "", len(groups), 1.0, 2.0, 8.0 * len(groups))
-    tree = group_tree(drawn, groups, likelihood, learned_alpha=False, similar=True, attrs=people.attributes)
+    answers = {"number": len(groups), "answers": 1.0, "most": 2.0, "effect": 8.0 * len(groups)}
+    attributes = {"model": "individuals", "by": ""} | answers | {"df": math.inf, "share": 0.0, "grouped": 0.0}
+    tree = group_tree(
+        drawn,
+        groups,
+        likelihood,
+        learned_alpha=False,
+        similar=True,
+        attrs={f"people_{name}": value for name, value in attributes.items()},
+    )
     model = th.EliminationByAspects(
         "unique" if shared is None else "ibp", people=th.people.Individuals(), best_worst=best_worst
     )

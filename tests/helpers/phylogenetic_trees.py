@@ -1,8 +1,12 @@
 """Trees for the tests of the phylogenetic prior."""
 
+from contextlib import contextmanager
+
 import numpy as np
+import pytest
 
 import thali as th
+import thali._aspects.priors.phylogenetic as phylogenetic
 
 
 def random_tree(n, seed):
@@ -15,3 +19,11 @@ def random_tree(n, seed):
         joined = [nodes.pop(rng.integers(len(nodes))) for _ in range(min(len(nodes), 2 + (rng.random() < 0.3)))]
         nodes.append(("(" + ",".join(f"{name}:{height - low!r}" for name, low in joined) + ")", height))
     return th.Tree.from_newick(nodes[0][0] + ";").for_labels([str(k) for k in range(n)])
+
+
+@contextmanager
+def pattern_by_pattern():
+    """Compute the rate of each pattern of owners when it is needed, as of many options, without a table of all."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(phylogenetic, "MAX_TABLED", 0)
+        yield

@@ -5,14 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 
-from thali._aspects.answers.data_answers import answers_of
+import thali as th
+from thali import PairedComparisons
 from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.samplers.record import ChainDraws
-from thali._data.pairs import PairedComparisons
-from thali._posterior.summary import summary_table
 from thali._posterior.verdict import verdict_of
+from thali.likelihoods import Elimination
 
 LAPSE = 0.01
 
@@ -63,6 +62,23 @@ def iterate_features(tree):
         yield features[0], weights[0]
 
 
+def written(unique, sets=None, **more):
+    """One chain of draws that are written down: unique weights (draws, options), and lists of (owners, weight)."""
+    unique = np.asarray(unique, float)
+    sets = [[] for _ in unique] if sets is None else sets
+    flat = [feature for draw in sets for feature in draw]
+    fields = {
+        "alpha": np.ones(len(unique)),
+        "log_likelihood": np.zeros(len(unique)),
+        "unique_weights": unique,
+        "n_features": np.array([len(draw) for draw in sets], np.int64),
+        "weights": np.array([weight for _, weight in flat], float),
+        "sizes": np.array([len(owners) for owners, _ in flat], np.int64),
+        "owners": np.array([i for owners, _ in flat for i in sorted(owners)], np.int32),
+    }
+    return ChainDraws(**fields | more)
+
+
 def features_of(draws):
     """The features of one chain, draw by draw, as lists of (owners, weight): slow and obvious."""
     column, owner = 0, 0
@@ -78,6 +94,13 @@ def features_of(draws):
 def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs):
     """The posterior tree, of a model with the defaults of `EliminationByAspects` unless said."""
     return to_datatree(chains, data, Elimination(lapse, unique), learned_alpha=learned_alpha, attrs=attrs)
+
+
+def model_of(tree):
+    """A fitted model of choices with this posterior."""
+    model = th.EliminationByAspects()
+    model.posterior_, model.interrupted_ = tree, False
+    return model
 
 
 def small_fit():
@@ -96,14 +119,10 @@ def large_fit():
 
 def summarise(tree):
     """The summary of a tree."""
-    return summary_table(answers_of(tree).quantities(tree))
+    return model_of(tree).summary()
 
 
 def verdict(found):
     """Whether the chains of a tree agree, and the sentence; of a summary without advice of its own."""
-    verdict = (
-        verdict_of(found)
-        if isinstance(found, pd.DataFrame)
-        else verdict_of(summarise(found), answers_of(found).advice(found))
-    )
+    verdict = verdict_of(found) if isinstance(found, pd.DataFrame) else model_of(found).verdict()
     return verdict.agrees, str(verdict)

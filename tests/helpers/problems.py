@@ -2,16 +2,13 @@
 
 import numpy as np
 
-from thali._aspects.likelihoods.additive import Additive
-from thali._aspects.likelihoods.elimination import Elimination
+from thali import PairedComparisons, Similarities
 from thali._aspects.operations import rebuild
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.loop import prepare
 from thali._aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
 from thali._aspects.weight_priors import GammaWeights
-from thali._data.pairs import PairedComparisons
-from thali._data.similarities import Similarities
-from thali._model.counted_ties import has_ties
+from thali.likelihoods import Additive, Elimination
+from thali.priors import IndianBuffet
 
 
 def three_options() -> PairedComparisons:
@@ -36,7 +33,7 @@ def with_ties(data: PairedComparisons, seed: int, most: int = 4) -> PairedCompar
 def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shape=1.0, rate=1.0, learn=False):
     """A model of elimination as the samplers read it, and a function that makes a cache."""
     prior = prior or IndianBuffet()
-    elimination = Elimination(lapse, unique != NO_UNIQUE, has_ties(data))
+    elimination = Elimination(lapse, unique != NO_UNIQUE, getattr(data, "n_ties", 0) > 0)
     likelihood, make_cache = elimination.compiled(data, GammaWeights(shape, rate))
     n = data.n_options
     model = Model(

@@ -6,6 +6,7 @@
 
 import os
 import re
+import warnings
 from contextlib import contextmanager
 from functools import cache
 
@@ -15,15 +16,18 @@ from helpers.places import TESTS
 from thali.errors import Fact, Message
 
 FOLDER = TESTS / "golden"
-TEMPORARY = re.compile(r"[^\s'\"`]*[/\\]pytest-\d+[/\\](?:[^\s'\"`]*[/\\])?")
+# Folders of tests, whose names have numbers: those above a file, and one by itself.
+BELOW = r"[/\\]+(?:[^\s'\"`/\\]*\d(?=[\s'\"`]|$)|(?:[^\s'\"`]*[/\\])?)"
+PLATFORM = re.compile(r"(?:cpython|pypy)-[\w.#-]+")  # that code was compiled for
 ENDS = re.compile(r"<[^>]+>|(?<=[.?!]) +(?=\S)")  # of sentences, and of what stands in a page
 NUMBER = re.compile(r"[.\d][\d.,]*\d|\d")
+temporary: list[str] = []  # the folder of temporary files of this run, as messages write it
 rewritten: dict[tuple[str, str], list[str]] | None = None  # by file and test, while golden files are written anew
 
 
 @contextmanager
 def refused(kind, *facts):
-    """What stands below raises an error of that kind, whose sentence holds these facts and is the one that is kept."""
+    """Assert that the block raises an error of that kind with these facts, in the words that are kept."""
     with pytest.raises(kind) as caught:
         yield caught
     said(caught.value, *facts)
@@ -31,40 +35,52 @@ def refused(kind, *facts):
 
 @contextmanager
 def warned(kind, *facts):
-    """What stands below warns: as `refused`, of a warning."""
+    """Assert that the block gives a warning of that kind with these facts, in the words that are kept."""
     with pytest.warns(kind) as caught:
         yield caught
     messages = [each.message for each in caught if isinstance(each.message, kind)]
-    held = [message for message in messages if all(holds(message, fact) for fact in facts)]
-    assert held, (facts, [str(message) for message in messages])
-    said(held[0])
+    wanted = [message for message in messages if all(holds(message, fact) for fact in facts)]
+    assert wanted, (facts, [str(message) for message in messages])
+    said(wanted[0])
+    for each in caught:
+        if each.message not in wanted:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def said(message, *facts):
-    """A sentence or a printed text holds these facts, and its words are those of the golden file."""
+    """Assert that a sentence or a printed text has these facts, in the words that are kept."""
     for fact in facts:
         assert holds(message, fact), (fact, str(message))
-    lines = [line.rstrip() for line in TEMPORARY.sub("", str(message)).splitlines() if line.strip()]
+    lines = [line.rstrip() for line in without_places(message).splitlines() if line.strip()]
     file, _, test = running_test().partition("::")
     if rewritten is not None:
         own = rewritten.setdefault((file, test), [])
         own.extend(line for line in lines if line not in own)
         return
     new = [line for line in lines if line not in kept(file).get(test, ())]
-    assert not new, f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0 {file}"
+    again = f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0 tests/{file}"
+    assert not new, (again, new)
 
 
 def says(text, *facts):
-    """A sentence, or else a line, of a text, a page or a list holds these facts; its words are kept, numbers as `#`."""
+    """Assert that a sentence, or else a line, of a text has these facts; its words are kept, numbers as `#`."""
     lines = (text if isinstance(text, str) else "\n".join(map(str, text))).splitlines()
     sentences = [sentence.strip() for line in lines for sentence in ENDS.split(line)]
-    held = [each for each in (*sentences, *lines) if all(str(fact) in each for fact in facts)]
-    assert held, (facts, text)
-    said(NUMBER.sub("#", TEMPORARY.sub("", held[0])))
+    wanted = [each for each in (*sentences, *lines) if all(str(fact) in each for fact in facts)]
+    assert wanted, (facts, text)
+    said(NUMBER.sub("#", without_places(wanted[0])))
+
+
+def without_places(message):
+    """A message as it is on every machine: without temporary folders, and without the name of a platform."""
+    text = str(message)
+    for folder in temporary:
+        text = re.sub(f"[^\\s'\"`]*{re.escape(folder)}{BELOW}", "", text)
+    return PLATFORM.sub("PLATFORM", text)
 
 
 def holds(message, fact):
-    """Whether a message holds a text, or a fact among its parts."""
+    """Whether a message has a text, or a fact among its parts."""
     if isinstance(fact, Fact):
         return fact in list(parts(message))
     return str(fact) in str(message)

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from thali._data.choices import Choices
+from thali import Choices
 
 
 def choices_of(sets: dict, labels) -> Choices:

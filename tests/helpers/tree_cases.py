@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 
-from thali._trees.tree import Tree
+from thali import Tree
 
 CELEBRITIES = {
     "politicians": ["LBJ", "HW", "CDG"],

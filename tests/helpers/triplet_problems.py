@@ -5,12 +5,12 @@ import numpy as np
 import thali as th
 from helpers.naive import latent_features as naive
 from helpers.problems import contents, make_state
-from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
 from thali._aspects.likelihoods.pair_sets import CONSTANT
 from thali._aspects.operations import rebuild
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.state import NO_UNIQUE, Model
 from thali._aspects.weight_priors import GammaWeights
+from thali.likelihoods import MostSimilarPair
+from thali.priors import IndianBuffet
 
 LINKS = ("exp", "ratio")
 LAPSE = 0.03

@@ -125,6 +125,7 @@ def test_one_shifted_chain_is_caught_and_named():
     tempered = [dataclasses.replace(drawn, stats=ladder) for drawn in chains]
     sentence = verdict(tree_of(tempered, comparisons(3)))[1]
     said(sentence, "500")
+    assert "tempering" not in sentence
 
 
 def test_too_few_draws_are_told_how_many_to_take():

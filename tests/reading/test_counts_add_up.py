@@ -3,11 +3,14 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import thali as th
 from thali._data.kinds import EXPERIMENTS
 from thali._reading.recognise import read
 from thali._source import Source
+from thali.errors import DataError
 
 LEFT_OUT = re.compile(r"([\d,]+)(?: of [\d,]+)? (?:rows?|rankings?|comparisons?)\b[^;]*? left out")
 OPTIONS = ("tea", "milk", "rum", "gin")
@@ -148,3 +151,44 @@ def test_used_and_left_out_are_all(shape, seed):
     else:
         used = USED[shape](data)
     assert used + omitted(said) == len(lines), said
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rankings_of_a_row_an_option_are_used_or_left_out(seed):
+    rng = np.random.default_rng(seed)
+    people = int(rng.integers(4, 12))
+    blank = set(some(rng, people, int(rng.integers(0, 3))))
+    rows = [
+        {"ranker": who, "item": option, "rank": None if who in blank else rank}
+        for who in range(people)
+        for rank, option in enumerate(rng.permutation(OPTIONS), start=1)
+    ]
+    data = th.read(pd.DataFrame(rows))
+    choices_of_one = len(OPTIONS) - 1
+    assert data.n_choices / choices_of_one + omitted(data.read_as) == people
+    assert omitted(data.read_as) == len(blank)
+
+
+def test_a_square_is_used_as_a_whole():
+    square = pd.DataFrame([[0, 2, 3], [4, 0, 5], [1, 6, 0]], ["tea", "milk", "rum"], ["tea", "milk", "rum"])
+    assert th.read(square).n_comparisons == 21
+    with pytest.raises(DataError, match="'rum'.*'milk'"):
+        th.read(square.astype(float).replace(6.0, np.nan))
+
+
+def test_rows_of_classes_are_used_as_a_whole():
+    frame = pd.DataFrame({"x": range(12), "z": [k % 5 for k in range(12)], "kind": ["a", "b"] * 6})
+    assert len(th.read(frame, target="kind").labels) == 12
+    with pytest.raises(DataError, match="line 4.*'kind'"):
+        th.read(frame.assign(kind=frame["kind"].where(frame.index != 4)), target="kind")
+
+
+@pytest.mark.parametrize("nobody_ranked", ["D", "gin"])
+def test_an_option_that_nobody_ranked_is_worse_or_named_as_unused(nobody_ranked):
+    ranks = {"race": [1, 2, 3, 4], "A": [1, 2, 1, 2], "B": [2, 1, 3, 1], "C": [None, 3, 2, None]}
+    frame = pd.DataFrame(ranks | {nobody_ranked: [None] * 4})
+    worse = th.read(frame, unranked="worse")
+    assert worse.labels == ("A", "B", "C", nobody_ranked)
+    assert (worse.to_frame()["alternative"] == nobody_ranked).any()
+    absent = th.read(frame)
+    assert absent.labels == ("A", "B", "C") and f"columns not used: '{nobody_ranked}'" in absent.read_as

@@ -85,7 +85,7 @@ def test_what_is_no_file_is_refused(tmp_path):
     ):
         with refused(DataError, repr(str(path)), *facts):
             read_source(path)
-    with refused(DataError, "read: File name"):
+    with pytest.raises(DataError, match="cannot be read: "):  # where the name is cut depends on the folder
         read_source(tmp_path / ("x" * 300))
 
 

@@ -1,4 +1,4 @@
-"""One loop over the shapes: a file is parsed once, two readings are an ambiguity, none names the nearest shape."""
+"""One loop over the shapes: a file is read once, two readings are an ambiguity, none names the nearest shape."""
 
 import os
 import pickle
@@ -68,14 +68,22 @@ def test_numbers_of_places_name_no_options():
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_a_file_is_read_once(run, tmp_path, text, words, code):
     """A pipe, which is empty for whoever reads it again."""
-    os.mkfifo(tmp_path / "data.csv")
-    feeder = threading.Thread(target=(tmp_path / "data.csv").write_text, args=(text,), daemon=True)
+    pipe, is_over = tmp_path / "data.csv", threading.Event()
+    os.mkfifo(pipe)
+
+    def feed():
+        pipe.write_text(text)
+        while not is_over.is_set():
+            pipe.write_text("")
+
+    feeder = threading.Thread(target=feed, daemon=True)
     feeder.start()
-    result = run("fit", tmp_path / "data.csv", *words)
-    assert result.code == code and "is empty" not in result.err
-    end = os.open(tmp_path / "data.csv", os.O_RDONLY | os.O_NONBLOCK)  # for a feeder whom nobody asked
+    result = run("fit", pipe, *words)
+    is_over.set()
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # for a feeder who waits for a reader
     feeder.join()
     os.close(end)
+    assert result.code == code and "is empty" not in result.err
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 from helpers.additive_cases import CASES, case_named
-from helpers.additive_runs import SAMPLERS, check, fit
+from helpers.additive_runs import SAMPLERS, by_general_moves, check, fit
 
-from thali._aspects.samplers import recommended
+import thali._aspects.samplers.recommended as recommended
 
 LEARNED = [case["name"] for case in CASES if "features" not in case["model"]]
 GIVEN = [case["name"] for case in CASES if "features" in case["model"]]
@@ -30,10 +30,10 @@ def test_known_posteriors(name, sampler):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name, sampler", list(combinations_of(["general"])))
-def test_known_posteriors_by_the_general_moves(name, sampler, monkeypatch):
-    monkeypatch.setattr(recommended, "conjugate", recommended.infinite)
+def test_known_posteriors_by_the_general_moves(name, sampler):
     case = case_named(name)
-    check(fit(case, THIN[sampler], tempering=False), case)
+    with by_general_moves():
+        check(fit(case, THIN[sampler], tempering=False), case)
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -45,7 +45,7 @@ def test_weights_of_given_features(name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", GIVEN)
-def test_weights_of_given_features_by_the_general_moves(name, monkeypatch):
-    monkeypatch.setattr(recommended, "conjugate", recommended.fixed)
+def test_weights_of_given_features_by_the_general_moves(name):
     case = case_named(name)
-    check(fit(case, 20), case)
+    with by_general_moves(recommended.fixed):
+        check(fit(case, 20), case)

@@ -16,7 +16,7 @@ from helpers.additive_quadrature import (
 from helpers.additive_runs import SAMPLERS, check, fit
 
 import thali as th
-from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
+from thali.priors import PhylogeneticBuffet
 
 SIMILARITIES = case_named("E3a")["similarities"]
 WITHOUT = [[1.0, 0.8, math.nan], [0.8, 1.0, 0.45], [math.nan, 0.45, 1.0]]

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.group_problems import pair
+from helpers.log_evidences import log_evidence
+from helpers.sentences import refused
 from scipy.special import gammaln, roots_jacobi
 from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic
@@ -14,8 +16,6 @@ from scipy.stats import logistic
 import thali as th
 from thali._aspects.populations.evidence import run_ladders
 from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base
-from thali._aspects.populations.groups_chain import build_group_task
-from thali._data.groups import GroupedData
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._posterior.summary import convergence
 from thali.errors import ArgumentError
@@ -46,11 +46,6 @@ def coefficients(data):
     return sum(gammaln(a + b + 1) - gammaln(a + 1) - gammaln(b + 1) for a, b in data)
 
 
-def evidence(model, data, **run):
-    """That of an unfitted model."""
-    return model._evidence_of(data, checked_evidence_run(**USUAL | RUN | {"sensitivity": False} | run))
-
-
 def assert_near(found, expected, run, error=0.0):
     assert found.usable and found.standard_error <= (0.08 if run is SHORT else 0.02)
     assert abs(found.value - expected) < ERRORS * math.hypot(found.standard_error, error)
@@ -59,7 +54,7 @@ def assert_near(found, expected, run, error=0.0):
 @pytest.mark.parametrize(("data", "settings", "expected", "error", "run"), runs([*PAIRS.items()], 3))
 def test_evidence_of_comparisons(data, settings, expected, error, run):
     groups = {str(g): pair(*each) for g, each in enumerate(data)}
-    found = evidence(th.EliminationByAspects(**{"people": th.people.Groups(), **settings}), groups, **run)
+    found = log_evidence(th.EliminationByAspects(**{"people": th.people.Groups(), **settings}), groups, **run)
     assert_near(found, expected + coefficients(data), run, error)
 
 
@@ -67,12 +62,13 @@ def test_evidence_of_comparisons(data, settings, expected, error, run):
 def test_evidence_of_similar_groups_of_known_likeness():
     """kappa = 2."""
     data = [(8, 2), (2, 8)]
-    groups = GroupedData({str(g): pair(*each) for g, each in enumerate(data)})
-    parts = th.EliminationByAspects(alpha=1.0, people=th.people.Groups())._parts(groups)
+    groups = {str(g): pair(*each) for g, each in enumerate(data)}
+    model = th.EliminationByAspects(alpha=1.0, people=th.people.Groups("similar"), tempering=False)
     how = checked_evidence_run(**USUAL | RUN | {"sensitivity": False})
-    task = build_group_task(groups, how.draws, how.tune, how.thin, "similar", **parts | {"tempering": False})
+    task = model.prepare(groups, how.draws, how.tune, how.thin).task
     task = replace(task, model=task.model._replace(kappa=2.0))
-    found = run_ladders(task, constant_of_groups(parts["likelihood"], groups.data), how, GroupPriorLadder)[0]
+    constant = constant_of_groups(th.likelihoods.Elimination(), list(groups.values()))
+    found = run_ladders(task, constant, how, GroupPriorLadder)[0]
     assert_near(found, -13.1136 + coefficients(data), LONG, 4e-4)
 
 
@@ -83,16 +79,15 @@ def test_evidence_of_similar_groups_of_known_likeness():
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 def test_evidence_of_similarities(similar, expected, run):
     groups = {str(g): th.Similarities([[1, s], [s, 1]]) for g, s in enumerate(similar)}
-    found = evidence(
+    found = log_evidence(
         th.AdditiveClustering(sigma=0.05, alpha=1.0, weight_prior=(1, 10), people=th.people.Groups()), groups, **run
     )
     assert_near(found, expected, run)
 
 
 def test_what_the_weights_vary_about_is_drawn_from_its_prior():
-    groups = GroupedData({"a": pair(1, 1), "b": pair(1, 1)})
-    parts = th.EliminationByAspects(people=th.people.Groups())._parts(groups)
-    task = build_group_task(groups, 1, 0, 1, "similar", **parts)
+    model = th.EliminationByAspects(people=th.people.Groups("similar"))
+    task = model.prepare({"a": pair(1, 1), "b": pair(1, 1)}, 1, 0, 1).task
     rng = np.random.default_rng(1)
     drawn = [drawn_base(rng, task, 5) for _ in range(4_000)]
     v, kappa = np.concatenate([base.v for base in drawn]), np.array([base.real[0] for base in drawn])
@@ -112,7 +107,7 @@ def test_models_of_groups_are_compared_by_evidence():
     common = coefficients([(8, 2), (2, 8)]) - coefficients([(10, 10)]) - math.log(21)
     assert table.loc["free", "log_evidence"] == pytest.approx(free, abs=0.1)
     assert table.loc["common", "log_evidence"] == pytest.approx(common, abs=0.1)
-    with pytest.raises(ArgumentError, match="sensitivity is for one group of people"):
+    with refused(ArgumentError, "sensitivity"):
         th.compare(models, data, by="evidence", sensitivity=True, progressbar=False)
 
 
@@ -157,7 +152,7 @@ def test_people_of_whom_something_is_known_by_quadrature():
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"]))
     pooled = [tuple(np.sum(counts, axis=0))]
-    assert_near(evidence(model, data, **LONG), expected + coefficients(pooled), LONG, 1e-3)
+    assert_near(log_evidence(model, data, **LONG), expected + coefficients(pooled), LONG, 1e-3)
     model.fit(data, draws=20_000, tune=1_000, thin=5, chains=2, random_seed=1, progressbar=False)
     drawn = model.posterior_["posterior"]["unique_slopes"].values[:, :, 0]
     found = drawn[..., 0] - drawn[..., 1]

@@ -26,9 +26,11 @@ from scipy import special, stats
 from scipy.stats import binom
 
 import thali as th
+import thali._aspects.moves.group_owners as group_owners
+import thali._aspects.moves.group_similar as group_similar
+import thali._aspects.moves.group_together as group_together
 from thali._aspects.group_state import KAPPA, SLOPE_SD, base_at, fill_lifts_of, group_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
-from thali._aspects.moves import group_owners, group_similar, group_together
 from thali._aspects.operations import cache_at, log_likelihood
 from thali._aspects.populations.groups import drawn_base
 from thali._aspects.populations.groups_chain import GroupChain, start_of
@@ -372,6 +374,7 @@ def means_of_own_kappas(expected, n=4):
     return expected | found | {"shared kappas": shared, "shared spread": shared}
 
 
+@pytest.mark.first(7)  # of comparisons all, of sets those of groups
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 @pytest.mark.parametrize(
     ("groups", "weights"),

@@ -30,11 +30,11 @@ from helpers.problems import random_comparisons, with_ties
 from helpers.triplet_problems import three_objects
 
 import thali as th
+import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, group_at
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.moves import group_owners
 from thali._aspects.operations import cache_at, log_likelihood, rebuild
 from thali._aspects.populations.evidence import run_ladders
 from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups
@@ -177,7 +177,7 @@ HAS_PARAMETERS = ("triplets, ratio", "covariates", "ties and covariates", "covar
 of_rows = pytest.mark.parametrize("name", ROWS)
 
 
-@pytest.mark.parametrize("weights", ["free", "similar", "of persons"])
+@pytest.mark.parametrize("weights", ["free", pytest.param("similar", marks=pytest.mark.long), "of persons"])
 @of_rows
 def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns, weights and parameters, in every group."""

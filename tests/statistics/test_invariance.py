@@ -3,21 +3,27 @@
 One table: data and where a state begins, and a move of it.
 """
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from helpers.elimination_moves import key, log_likelihood, start, state_key, target, target_of_births
+from helpers.phylogenetic_trees import pattern_by_pattern
 from helpers.problems import FIXED_UNIQUE, random_comparisons, random_similarities, three_options
+from helpers.row_blocks import blocks_of_two
 from helpers.set_problems import choices_of, random_choices
 from helpers.triplet_problems import LINKS, MIXED, three_objects
 
 import thali as th
+import thali._aspects.moves.births as births
+import thali._aspects.moves.flips as flips
+import thali._aspects.moves.joint_rows as joint_rows
+import thali._aspects.moves.mass_transfer as mass_transfer
+import thali._aspects.moves.split_join as split_join
 from thali._aspects.likelihoods.residuals import VARIANCE
-from thali._aspects.moves import births, flips, joint_rows, mass_transfer, split_join
 from thali._aspects.operations import open_members
-from thali._aspects.priors import phylogenetic
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._testing.exact import invariance_error
-from thali.priors import FiniteFeatures, PhylogeneticBuffet
+from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet
 
 EXACT = 1e-12
 MATRIX, FOUR_ROWS = [[1, 0], [1, 1], [0, 1]], [[1, 0], [1, 1], [0, 1], [0, 0]]
@@ -181,15 +187,14 @@ CASES = [pytest.param(case, move, id=name, marks=marks) for name, case, move, *m
 
 
 @pytest.mark.parametrize("case, move", CASES)
-def test_each_move(case, move, request, monkeypatch):
-    if "pattern by pattern" in request.node.name:
-        monkeypatch.setattr(phylogenetic, "MAX_TABLED", 0)
-    if (
-        "together" in request.node.name and "tree" not in request.node.name
-    ):  # two at a time, so that three leave a choice
-        monkeypatch.setattr(joint_rows, "BLOCK", 2)
-        monkeypatch.setattr(joint_rows, "FIRST", 4)
-    assert error_of(start(**case), move) < EXACT
+def test_each_move(case, move, request):
+    name, way = request.node.name, nullcontext()
+    if "pattern by pattern" in name:
+        way = pattern_by_pattern()
+    elif "together" in name and "tree" not in name:
+        way = blocks_of_two()
+    with way:
+        assert error_of(start(**case), move) < EXACT
 
 
 BIRTHS = {
@@ -251,10 +256,9 @@ def test_pairs_that_count_twice_and_a_temperature_that_flips_forget_are_seen():
     assert error_of(at, passed, log_target) > 1e-3
 
 
-def test_a_choice_of_columns_that_looks_at_what_is_drawn_is_seen(monkeypatch):
+def test_a_choice_of_columns_that_looks_at_what_is_drawn_is_seen():
     """Planted: the object itself counts among the owners by which columns are chosen."""
-    monkeypatch.setattr(joint_rows, "BLOCK", 2)
-    monkeypatch.setattr(joint_rows, "FIRST", 4)
     at = start(COMPLETE, [[1, 0, 1], [1, 1, 0], [0, 1, 1]], [0.3, 0.2, 0.4])
-    assert error_of(at, together(0)) < EXACT
-    assert error_of(at, together(0, but=2)) > 1e-6
+    with blocks_of_two():
+        assert error_of(at, together(0)) < EXACT
+        assert error_of(at, together(0, but=2)) > 1e-6

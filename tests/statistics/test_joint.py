@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.additive_runs import by_general_moves
 from helpers.best_worst_data import best_worst
 from helpers.joint_distribution import joint_distribution_test
 from helpers.joint_means import (
@@ -28,7 +29,6 @@ from scipy import stats
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import RULES
-from thali._aspects.samplers import recommended
 from thali.likelihoods import Additive, Elimination, MostSimilarPair
 from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 
@@ -228,9 +228,9 @@ def test_parameters_keep_their_prior(make, rounds):
 
 @pytest.mark.long
 @pytest.mark.parametrize("weight_prior", [(1.0, 1.0), (2.0, 3.0)])
-def test_the_general_sampler_of_similarities(weight_prior, monkeypatch):
-    monkeypatch.setattr(recommended, "conjugate", recommended.infinite)
-    found = similarities(5, weight_prior, missing=True).scores(400_000)
+def test_the_general_sampler_of_similarities(weight_prior):
+    with by_general_moves():
+        found = similarities(5, weight_prior, missing=True).scores(400_000)
     assert max(abs(z) for z in found.values()) < LIMIT, found
 
 

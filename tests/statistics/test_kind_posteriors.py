@@ -26,22 +26,20 @@ from helpers.kind_problems import (
     task,
     with_kappa,
 )
+from helpers.log_evidences import log_evidence
 from helpers.naive import latent_features as naive
 from scipy.stats import chi2
 
 import thali as th
-from thali._aspects.draws.counts import log_outcome_coefficient
+import thali._aspects.moves.kinds as moves
 from thali._aspects.group_state import KAPPA, group_at, kinds_at
 from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.moves import kinds as moves
 from thali._aspects.operations import cache_at, rebuild
 from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali._aspects.samplers.prior_ladder import on_ladder
 from thali._aspects.state import replica
-from thali._data.kinds import CHOICES, PAIRS
-from thali._model.evidence import USUAL, checked_evidence_run
 from thali._testing.exact import invariance_error
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
@@ -222,7 +220,7 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
 
 def parameters_of(data, g):
     """Parameters of kind g, that of ties and coefficients of covariates."""
-    tie = {"tie": 0.5 + g} if data.kind == PAIRS and data.n_ties else {}
+    tie = {"tie": 0.5 + g} if isinstance(data, th.PairedComparisons) and data.n_ties else {}
     return tie | ({"beta": [0.7, -0.4]} if data.covariate_names else {})
 
 
@@ -351,7 +349,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
             if make is random_best_worst:
                 every = itertools.permutations(members, 2)
                 return [naive.best_worst_probability(*answer, members, s[g], lapse, "ranking") for answer in every]
-            if len(members) > 2 or data.kind == CHOICES:
+            if len(members) > 2 or isinstance(data, th.Choices):
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
             real = chain.cache.real[g]
             eta = data.covariates.values[question] @ real[COEFFICIENTS:] if described else 0.0
@@ -384,11 +382,8 @@ def test_one_kind_has_the_posterior_of_the_pooled_data():
 def evidence_of(people, kinds, **run):
     """The log evidence of people who compared one pair, without coefficients."""
     data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(kinds))
-    how = checked_evidence_run(
-        **USUAL | {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False} | run
-    )
-    found = model._evidence_of(data, how)
-    return found, found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+    found = log_evidence(model, data, **run)
+    return found, found.value - naive.log_coefficients_of_outcomes(data)
 
 
 @pytest.mark.parametrize(
@@ -410,10 +405,9 @@ def test_evidence(people, kinds, run):
 def test_evidence_of_one_kind_with_ties():
     """Six times the first, twice the second, four ties: -13.89223954 by quadrature."""
     rows = [(f"p{k % 3}", "1", "2", chosen) for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)]
-    data, settings = answered(rows), {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False}
-    how = checked_evidence_run(**USUAL | settings | {"draws": 600, "chains": 6})
-    found = th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1))._evidence_of(data, how)
-    value = found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+    data, model = answered(rows), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1))
+    found = log_evidence(model, data, draws=600, chains=6)
+    value = found.value - naive.log_coefficients_of_outcomes(data)
     assert found.usable and abs(value + 13.89223954) < ERRORS * found.standard_error < 0.1
 
 
@@ -445,7 +439,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):
-                real = () if data.kind == CHOICES else chain.caches.real[level, g]
+                real = () if isinstance(data, th.Choices) else chain.caches.real[level, g]
                 tie = {"tie": float(real[TIE])} if make in (random_ties, random_tied_judgements) else {}
                 return tie | ({"beta": real[COEFFICIENTS:]} if data.covariate_names else {})
 

@@ -1,19 +1,14 @@
 """The log evidence agrees with quadrature, and the state at infinite temperature is a draw from the prior."""
 
-import warnings
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.log_evidences import log_evidence
+from helpers.naive import latent_features as naive
 from scipy import stats
 
 import thali as th
-from thali._aspects.draws.counts import log_coefficients, log_outcome_coefficient
-from thali._aspects.populations.evidence import task_of
 from thali._aspects.samplers.prior_ladder import first_ladder, on_ladder, placed
-from thali._model.evidence import USUAL, checked_evidence_run
-from thali.errors import ThaliWarning
 
 E, A = th.EliminationByAspects, th.AdditiveClustering
 TREE = th.Tree.from_newick("((1:.3,2:.3):.7,3:1);")
@@ -77,20 +72,13 @@ CASES = {
 }
 
 
-def evidence(model, data, **run):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThaliWarning)
-        table = th.compare({"it": model}, data, by="evidence", random_seed=2006, cores=1, progressbar=False, **run)
-    return table.attrs["evidence"]["it"]
-
-
 def hold_against(case, most, **run):
     model, data, exact = CASES[case]
     if isinstance(data, th.Triplets):
-        exact += log_coefficients(data).sum()
+        exact += naive.log_coefficients_of_sets(data)
     if isinstance(data, th.PairedComparisons):
-        exact += log_outcome_coefficient(data.cells.wins, data.cells.tied, data.cells.losses).sum()
-    found = evidence(model, data, **run)
+        exact += naive.log_coefficients_of_outcomes(data)
+    found = log_evidence(model, data, **run)
     low, high = found.interval(1.0 - LEAST)
     assert found.usable
     assert low < exact < high
@@ -112,9 +100,7 @@ def test_exact_values_by_default(case):
 
 def at_the_prior(model, data, draws=1500):
     """The draws of a chain so hot that every swap with independent draws from the prior is accepted."""
-    data = model._as_data(data)
-    how = checked_evidence_run(**USUAL, cores=1, random_seed=0, progressbar=False, sensitivity=False)
-    task = replace(task_of(model._parts(data), data, how), draws=draws, tune=2, thin=2)
+    task = model.set_params(tempering=False).prepare(data, draws, tune=2, thin=2).task
     (chain,) = on_ladder(task, np.array([1e-12, 0.0]), 1, 1)
     chain.run_to(chain.total)
     return chain.draws

@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 from helpers.elimination_cases import copies, mean_and_error
 from helpers.real_data import needs_data, real_data
+from helpers.sentences import refused
 from helpers.set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
+from thali import Choices
 from thali._aspects.draws.columns import Columns
 from thali._aspects.likelihoods.set_draws import set_probability_draws
-from thali._data.choices import Choices
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 
 
@@ -80,14 +81,14 @@ def test_what_a_fit_says_about_sets():
         (name, ", ".join(offered)) for offered in data.sets for name in offered
     )
     assert sorted(check["predicted"]) == pytest.approx(sorted(by_hand), abs=1e-12)
-    with pytest.raises(ArgumentError, match="names 'x', which is not an option"):
+    with refused(ArgumentError, "'x'"):
         model.predict_proba([["1", "2", "x"]])
-    with pytest.raises(ArgumentError, match="names '1' twice"):
+    with refused(ArgumentError, "'1'"):
         model.predict_proba([["1", "2", "1"]])
-    with pytest.raises(ArgumentError, match="larger sets, or Choices; got PairedComparisons"):
+    with refused(ArgumentError, "got PairedComparisons"):
         model.predict_proba(th.PairedComparisons.from_pairs([("1", "2")]))
     assert np.array_equal(model.predict_proba([(1.0, 2)]), model.predict_proba([("1", "2")]))
-    with pytest.raises(DataError, match="got DataFrame. .* a long table of choices as Choices"):
+    with refused(DataError, "got DataFrame"):
         th.EliminationByAspects().fit(data.to_frame())
 
 
@@ -109,11 +110,11 @@ def test_choices_between_pairs_are_fitted_as_pairs():
 
 def test_bad_sets():
     wide = choices_of({tuple(map(str, range(64))): [1] * 64}, list(map(str, range(64))))
-    with pytest.raises(DataError, match="63 options at most; the largest, '0', .* has 64"):
+    with refused(DataError, "63 options", "'0'", "64"):
         th.EliminationByAspects().fit(wide, progressbar=False)
     data = choices_of({("a", "b", "c"): (1, 1, 1)}, list("abc"))
     nested = {"a": ["x"], "b": ["x", "y"], "c": ["z"]}
-    with pytest.raises(DataError, match="'a' was chosen where 'b' was offered, which has every aspect of it and more"):
+    with refused(DataError, "'a'", "'b'"):
         th.EliminationByAspects(nested, unique=False, lapse=0.0).fit(data, progressbar=False)
 
 
@@ -179,9 +180,9 @@ def test_real_choices_with_defaults(name, alternative):
     frame = pd.read_csv(real_data(f"choice_{name}/{name}.csv"))
     data = Choices(frame, alternative=alternative)
     began = time.process_time()
-    with pytest.warns(DataWarning, match="Every choice was out of the same set") as warned:
+    with pytest.warns(DataWarning, match="the same set") as warnings:
         model = th.EliminationByAspects().fit(data, random_seed=1, progressbar=False)
-    assert len(warned) == 1  # and the chains agree
+    assert len(warnings) == 1  # and the chains agree
     assert time.process_time() - began < 120.0
     assert np.abs(model.predict_proba(data)[0] - data.counts / data.counts.sum()).max() < 0.01
 

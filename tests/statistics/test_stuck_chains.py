@@ -6,10 +6,10 @@ Expected values: importance sampling with draws from a simulated prior, of which
 import numpy as np
 import pytest
 from helpers.elimination_cases import copies, mean_and_error
+from helpers.sentences import refused
 from helpers.set_problems import choices_of
 
 import thali as th
-from thali._aspects.samplers.task import build_task
 from thali._model.options import TEMPERING
 from thali._surfaces.cli.values import value_of
 from thali.errors import ArgumentError
@@ -64,7 +64,8 @@ def test_the_defaults_find_a_posterior_of_two_families_whatever_the_seed(seed):
 
 
 def temperatures(data, **settings):
-    return len(build_task(data=data, draws=1, tune=1, thin=None, **settings).temperatures)
+    """Return how many temperatures chains of these settings begin with."""
+    return len(th.EliminationByAspects(**settings).prepare(data, draws=1, tune=1).task.temperatures)
 
 
 @pytest.mark.parametrize("tempering", [None, "auto"])
@@ -78,11 +79,10 @@ def test_what_is_tempered_by_default(tempering):
             (tree, True),
             ({"a": ["x"], "b": ["x", "y"], "c": []}, False),
         ):
-            model = th.EliminationByAspects(aspects, unique=unique, tempering=tempering)
-            assert temperatures(data, **model._parts(data)) == (8 if learned and not unique else 1)
+            expected = 8 if learned and not unique else 1
+            assert temperatures(data, aspects=aspects, unique=unique, tempering=tempering) == expected
     for off in (False, "off", 1):
-        model = th.EliminationByAspects(unique=False, tempering=off)
-        assert temperatures(data, **model._parts(data)) == 1
+        assert temperatures(data, unique=False, tempering=off) == 1
 
 
 def test_python_and_the_command_line_take_the_same_words():
@@ -91,16 +91,12 @@ def test_python_and_the_command_line_take_the_same_words():
         typed = value_of(TEMPERING, word)
         python = word if word in ("auto", "off") else typed
         for unique in (True, False):
-            counts = {
-                temperatures(data, **th.EliminationByAspects(unique=unique, tempering=x)._parts(data))
-                for x in (typed, python)
-            }
-            assert len(counts) == 1
-    with pytest.raises(ArgumentError, match="None or 'auto', False or 'off', a number .* got 'hot'"):
-        temperatures(data, **th.EliminationByAspects(tempering="hot")._parts(data))
+            assert len({temperatures(data, unique=unique, tempering=x) for x in (typed, python)}) == 1
+    with refused(ArgumentError, "'auto'", "'off'", "got 'hot'"):
+        temperatures(data, tempering="hot")
 
 
 @pytest.mark.parametrize("model", [th.EliminationByAspects, th.AdditiveClustering, th.LatentFeatureModel])
 def test_the_argument_is_documented(model):
     words = " ".join(model.__doc__.split())
-    assert 'tempering : {None, "auto"}, {False, "off"}, int or sequence of float Parallel tempering' in words
+    assert 'tempering : {None, "auto"}, {False, "off"}, int or sequence' in words

@@ -6,13 +6,13 @@ from helpers.elimination_moves import log_likelihood, start
 from helpers.problems import contents
 
 import thali as th
-from thali._aspects.moves import flips
+import thali._aspects.moves.flips as flips
 from thali._aspects.operations import cache_at, open_members, rebuild
-from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.loop import on_level
 from thali._aspects.samplers.tempering import ladder, swap
 from thali._aspects.state import ALPHA, SWEEPS, replica, stack
 from thali._testing.exact import invariance_error
+from thali.priors import IndianBuffet
 
 EXACT = 1e-12
 

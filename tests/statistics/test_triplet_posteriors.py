@@ -11,6 +11,7 @@ import thali as th
 
 NAMES = ("E p of the first pair", "of the second", "P(a column {0, 1})", "P({1, 2})", "E columns of two owners or more")
 # Link, answers, alpha; then these means, E alpha, and the errors of all in units of the last digit; log Z.
+FIELDS = "link", "answers", "alpha", "expected", "of_alpha", "errors", "evidence"
 KNOWN = [
     ("exp", (6, 2, 1), 1.0, (0.44402, 0.28028, 0.4433, 0.0588, 0.9655), None, (6e-5, 4e-5, 2e-4, 1e-4, 2e-4), -9.6914),
     (
@@ -63,7 +64,7 @@ KNOWN = [
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.first(4)
-@pytest.mark.parametrize("link, answers, alpha, expected, of_alpha, errors, evidence", KNOWN)
+@pytest.mark.parametrize(FIELDS, KNOWN)
 def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evidence):
     data = three_objects(*answers)
     model = th.AdditiveClustering(link=link, alpha=alpha)
@@ -94,7 +95,7 @@ def _probabilities(model, data):
     return draws.reshape(sizes["chain"], sizes["draw"], 3)
 
 
-@pytest.mark.parametrize("link, answers, alpha, expected, of_alpha, errors, evidence", KNOWN)
+@pytest.mark.parametrize(FIELDS, KNOWN)
 def test_the_known_values_are_those_of_draws_from_the_prior(link, answers, alpha, expected, of_alpha, errors, evidence):
     """Columns of each pattern are a Poisson process of rate alpha / 6 (two owners) or alpha / 3 (all three)."""
     rng, n = np.random.default_rng(3), 400_000

@@ -5,10 +5,9 @@ import pytest
 from helpers.elimination_moves import start, target
 from helpers.problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
 
-from thali._aspects.moves import weights
+import thali._aspects.moves.weights as weights
 from thali._aspects.moves.tuning import SHARED, initial_tuning
-from thali._aspects.priors.finite import FiniteFeatures
-from thali._aspects.priors.ibp import IndianBuffet
+from thali.priors import FiniteFeatures, IndianBuffet
 
 MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
 PRIORS = {

@@ -7,11 +7,12 @@ from itertools import combinations
 import joblib
 import numpy as np
 import pytest
+from helpers.sentences import refused
 from helpers.tree_cases import CELEBRITIES, caterpillar, random_tree
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
-from thali._trees.tree import Tree
+from thali import Tree
 from thali.errors import DataError
 
 EPS = float(np.finfo(float).eps)
@@ -130,7 +131,7 @@ def test_leaves_nearly_equally_deep_become_exactly_so():
     deepest = 1.0000001
     np.testing.assert_allclose(tree.lengths, [0.1000001 / deepest] * 2 + [1.0, 0.9 / deepest, 0.0], rtol=4 * EPS)
     is_converged(tree)
-    with pytest.raises(DataError, match="equally far"):
+    with refused(DataError, "equally far"):
         Tree.from_newick("((a:0.1000012,b:0.1):0.9,c:1);")
 
 
@@ -273,7 +274,7 @@ def test_copies_are_equal_and_stay_fixed():
 
 def test_nothing_can_be_changed():
     tree = Tree.star("ab")
-    with pytest.raises(AttributeError, match="A Tree cannot be changed; make a new one."):
+    with pytest.raises(AttributeError, match="make a new one"):
         tree.labels = ("c", "d")
     with pytest.raises(AttributeError):
         del tree.parents

@@ -46,8 +46,6 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     references = (*scorer.before, *scorer.after)
     ranked = [str(name) for name in by_score.index if name not in references]
     without = [str(name) for name in table.index if name not in references and str(name) not in ranked]
-    if without:
-        return [f"No fit of {shorten(without)} was finished, so no model is said to predict best."]
     scores = attrs[scorer.units][ranked].dropna()
     groups = scorer.groups(scores.index)
 
@@ -60,7 +58,9 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
     headline = scorer.headline(table, best)
     near = [name for name in ranked[1:] if not is_established(difference(ranked[0], name), n)]
-    if near:
+    if without:
+        headline = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
+    elif near:
         headline = f"{headline[:-1]}; that it predicts better than {' and '.join(near)} is not established."
     sentences = [headline, *orders(ranked, difference, n, attrs["unit"])]
     return sentences + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 def people_table(
     frame: "pd.DataFrame", number: np.ndarray, names: tuple[str, ...], title: Any = "respondent"
 ) -> "pd.DataFrame | None":
-    """A row a person, with the columns that are constant within each; None if there are none."""
+    """A row a person, with the columns that are constant within each, and not empty; None if there are none."""
     import pandas as pd
 
     first = np.zeros(len(names), np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
     constant = []
     for name in frame.columns:
+        if frame[name].isna().all():
+            continue
         codes, _ = pd.factorize(frame[name])
         if np.array_equal(codes, codes[first][number]):
             constant.append(name)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.naive import respondent_scores as naive_scores
+from helpers.sentences import refused, warned
 from scipy.optimize import minimize
 
 import thali as th
@@ -104,7 +105,7 @@ def test_with_and_without_are_compared_by_their_likelihoods(model, data, trials)
         assert test.statistic == pytest.approx(2 * (logs[0] - value), rel=1e-8)
         assert test.df == 3 - len(names) and test.table["covariates"].tolist() == [len(names), 3]
         assert "over 30 people" in test.note and smaller.covariates_ == tuple(names)
-    with pytest.raises(ArgumentError, match="different data"):
+    with refused(ArgumentError, "different data"):
         th.likelihood_ratio(model, th.EliminationByAspects("unique", covariates=["order"], **ML).fit(data))
 
 
@@ -168,9 +169,9 @@ def test_covariates_of_options_are_a_regression_on_differences(trials):
     expected = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
     np.testing.assert_allclose(found.standard_errors_, expected, rtol=1e-4)
     assert found.df_ == len(found.residuals()) - 3
-    with pytest.raises(ArgumentError, match="'price' is one of options, and known already"):
+    with refused(ArgumentError, "'price'"):
         found.predict_proba([("a", "d")], covariates={"price": 1})
-    with pytest.raises(DataError, match=r"'price', 'kind=v' of options are for options that share no aspect"):
+    with refused(DataError, "'price'", "'kind=v'"):
         th.EliminationByAspects([[1], [1], [0], [0]], **ML).fit(data.with_option_covariates(described))
 
 
@@ -199,37 +200,37 @@ def test_residuals_name_the_covariates(model):
 
 def test_an_order_that_decides_everything_has_no_finite_effect(trials):
     data = th.PairedComparisons.from_trials(trials.assign(chosen="left"), covariates=["order"], labels=OPTIONS)
-    with pytest.warns(EstimateWarning, match="rises for ever while the coefficient of 'order' grows"):
+    with warned(EstimateWarning, "'order'"):
         th.EliminationByAspects("unique", **ML).fit(data)
 
 
 def test_covariates_that_cannot_be_told_apart_are_refused(trials):
     twice = trials.assign(double=2 * trials["longer"])
     data = th.PairedComparisons.from_trials(twice, covariates=["longer", "double"], labels=OPTIONS)
-    with pytest.raises(DataError, match=r"the effects of 'longer', 'double' from each other or from the weights"):
+    with refused(DataError, "'longer'", "'double'"):
         th.EliminationByAspects("unique", **ML).fit(data)
     as_worths = trials.assign(x=trials["left"].map(ord) - trials["right"].map(ord))
     data = th.PairedComparisons.from_trials(as_worths, covariates=["x"], labels=OPTIONS)
-    with pytest.raises(DataError, match="the effect of 'x' from the weights"):
+    with refused(DataError, "'x'"):
         th.EliminationByAspects("unique", **ML).fit(data)
 
 
 def test_what_predictions_may_be_given(model):
     for given, wrong in (
-        ({"longest": 1}, r"There is no covariate 'longest'; known are 'order', 'longer', 'judge=B'\. Did you mean"),
-        ({"order": "first"}, "'order' must be a number, or one for each of the 2 pairs; got 'first'"),
-        ({"order": np.nan}, "must be finite numbers"),
-        ("order", "must be a mapping from names to numbers"),
+        ({"longest": 1}, ("'longest'", "'order', 'longer', 'judge=B'", "Did you mean")),
+        ({"order": "first"}, ("'order'", "2 pairs", "got 'first'")),
+        ({"order": np.nan}, ("finite numbers",)),
+        ("order", ("covariates", "a mapping")),
     ):
-        with pytest.raises(ArgumentError, match=wrong):
+        with refused(ArgumentError, *wrong):
             model.predict_proba([("a", "b"), ("b", "c")], covariates=given)
-    with pytest.raises(ArgumentError, match="Covariates are for comparisons of two options"):
+    with refused(ArgumentError, "of two options"):
         model.predict_proba([("a", "b", "c")], covariates={"order": 1})
 
 
 @pytest.mark.fit  # for its time
 def test_classical_tests_refuse_them(data):
-    with pytest.raises(DataError, match="does not control for covariates"):
+    with refused(DataError, "control for covariates"):
         th.paired.transitivity(data)
-    with pytest.raises(DataError, match="does not control for covariates"):
+    with refused(DataError, "control for covariates"):
         th.paired.group_test([data, data])

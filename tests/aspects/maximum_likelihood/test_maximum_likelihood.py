@@ -20,11 +20,10 @@ from helpers.paired_cases import (
     shared,
     total,
 )
+from helpers.sentences import refused, warned
 from scipy.optimize import minimize
 
 import thali as th
-from thali._aspects.maximum_likelihood.aspects import known_aspects
-from thali._aspects.maximum_likelihood.maximum import maximise
 from thali._aspects.maximum_likelihood.problem import Problem
 from thali.errors import ArgumentError, DataError, EstimateWarning, NotFittedError
 
@@ -86,7 +85,7 @@ def test_the_lapse_is_that_of_the_method(btl):
     assert model.log_likelihood_ == btl.log_likelihood_ and model.summary().attrs["lapse"] == 0.0
     assert th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood").fit(data).lapse_ == 0.02
     drawn = th.EliminationByAspects("unique")
-    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+    with refused(NotFittedError, "been fitted yet"):
         drawn.lapse_  # noqa: B018
     drawn.fit(data, draws=2, tune=0, chains=2, random_seed=1, progressbar=False)
     assert drawn.lapse is None and drawn.lapse_ == 0.01
@@ -109,7 +108,9 @@ def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
     for model, samples in ((btl, 2000), (tree, 2000)):
         drawn = th.paired.parametric_bootstrap(model, samples, random_seed=1)
         np.testing.assert_allclose(model.standard_errors_, drawn.table["std_error"], rtol=0.05)
-        owners = known_aspects(model.aspects, True, model.utility_scale_.index).owners
+        options, sets = model.utility_scale_.index, sets_of(model.aspects, model.utility_scale_.index)
+        owners = np.array([[aspect in own for aspect in model.weights_.index] for own in sets])
+        assert len(owners) == len(options)
         sums = drawn.weights.to_numpy() @ owners.T
         utilities = sums / sums.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(np.sqrt(np.diag(model.utility_covariance_)), utilities.std(axis=0), rtol=0.05)
@@ -177,7 +178,7 @@ def test_never_chosen_is_weight_zero():
 
 def test_weights_that_shrink_for_ever_are_told():
     single = shared(PORK[0])
-    with pytest.warns(EstimateWarning, match="no maximum: .* 'C', 'Cp' shrink"):
+    with warned(EstimateWarning, "'C'", "'Cp'"):
         model = maximised(data=single)
     assert model.weights_.to_dict() == {"C": 0.0, "Cp": 0.0, "CP": 1.0}
     assert model.deviance_ == pytest.approx(0.0, abs=1e-8)
@@ -193,21 +194,27 @@ def test_several_maxima_are_told_apart():
     """From where it starts, a climb may end in a lower maximum; the best of several is kept."""
     data = shared("drugrisk_male31")
     found = maximised(DRUGS, data, lapse=0.01).estimates_
-    values = [maximise(found.pose, [rng(seed).normal(0, 3, 8)]).value for seed in range(15)]
-    assert found.maximum.value >= max(values) - 1e-8
+    pose, nothing = found.pose, np.zeros(0)
+
+    def loss(logs):
+        weights = np.exp(logs)
+        return -pose.terms(weights, nothing).sum(), -pose.slopes(weights, nothing).gradient
+
+    others = [minimize(loss, rng(seed).normal(0, 3, 8), jac=True).fun for seed in range(15)]
+    assert found.maximum.value >= max(-np.array(others)) - 1e-8
 
 
 @pytest.mark.parametrize(
     "aspects, unique, sentence",
     [
-        ({"a": ["x"], "b": [], "c": [], "d": []}, True, "apart the weights of the aspects 'a', 'x':"),
+        ({"a": ["x"], "b": [], "c": [], "d": []}, True, ("'a'", "'x'")),
         (
             {"a": ["x", "y"], "b": ["x", "y"], "c": [], "d": []},
             True,
-            "'x', 'y': .* leave some of them out or set unique",
+            ("'x'", "'y'"),
         ),
-        ({who: ["x"] for who in "abcd"}, True, "weight of 'x' has no influence"),
-        ({"a": ["x"], "b": ["y"], "c": ["z"], "d": ["z"]}, False, "no choices can tell|No choices can tell"),
+        ({who: ["x"] for who in "abcd"}, True, ("'x'",)),
+        ({"a": ["x"], "b": ["y"], "c": ["z"], "d": ["z"]}, False, ("choices can tell",)),
     ],
 )
 def test_weights_that_nothing_tells_apart_are_named(aspects, unique, sentence):
@@ -219,47 +226,47 @@ def test_weights_that_nothing_tells_apart_are_named(aspects, unique, sentence):
         np.testing.assert_allclose(model.weights_, 1 / 3, atol=1e-9)
         assert model.predict_proba([("c", "d")])[0] == 0.5
         return
-    with pytest.raises(error, match=sentence):
+    with refused(error, *sentence):
         maximised(aspects, th.PairedComparisons(counts, list("abcd")), unique=unique)
 
 
 def test_weights_that_these_pairs_do_not_tell_are_named():
     data = th.PairedComparisons.from_pairs([("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")])
-    with pytest.raises(DataError, match=r"fall into 2 groups .*\('a', 'b'\) and \('c', 'd'\)"):
+    with refused(DataError, "2 groups", "('a', 'b')", "('c', 'd')"):
         maximised(data=data)
     counts = np.where(np.eye(4), 0, 5)
     counts[0, 1] = counts[1, 0] = 0  # then nothing sets a against b, and their shared aspect against their own
-    with pytest.raises(DataError, match="cannot tell the weights of the aspects 'a', 'b', 'x'"):
+    with refused(DataError, "'a'", "'b'", "'x'"):
         maximised({"a": ["x"], "b": ["x"], "c": [], "d": []}, th.PairedComparisons(counts, list("abcd")))
 
 
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ({"aspects": "ibp"}, "needs aspects that are known, not 'ibp'"),
-        ({"aspects": 3}, "needs aspects that are known, not 3"),
-        ({"aspects": th.Tree.star(["a", "b"])}, "needs aspects that are known, not learned along a Tree"),
-        ({"aspects": {"LBJ": ["x"]}}, "says nothing about the option 'HW'"),
-        ({"aspects": np.ones((8, 2))}, "has 8 rows but the data have 9 options"),
-        ({"aspects": "unique", "unique": False}, "No option has any aspect"),
-        ({"aspects": {**TREE, "LBJ": ["HW"]}}, "'HW' names an aspect and an option"),
-        ({"alpha": 1.0}, "alpha belongs to method='mcmc'"),
-        ({"lapse": 1.0}, "lapse is the probability"),
-        ({"method": "map"}, "method must be one of 'mcmc', 'laplace', 'maximum-likelihood'; got 'map'"),
+        ({"aspects": "ibp"}, ("'ibp'",)),
+        ({"aspects": 3}, ("not 3",)),
+        ({"aspects": th.Tree.star(["a", "b"])}, ("along a Tree",)),
+        ({"aspects": {"LBJ": ["x"]}}, ("'HW'",)),
+        ({"aspects": np.ones((8, 2))}, ("8 rows", "9 options")),
+        ({"aspects": "unique", "unique": False}, ("No option",)),
+        ({"aspects": {**TREE, "LBJ": ["HW"]}}, ("'HW'",)),
+        ({"alpha": 1.0}, ("alpha", "method='mcmc'")),
+        ({"lapse": 1.0}, ("lapse",)),
+        ({"method": "map"}, ("method", "'mcmc'", "'laplace'", "'maximum-likelihood'", "got 'map'")),
     ],
 )
 def test_bad_arguments(arguments, sentence):
     arguments = {"aspects": "unique", "method": "maximum-likelihood"} | arguments
-    with pytest.raises(ArgumentError, match=sentence):
+    with refused(ArgumentError, *sentence):
         th.EliminationByAspects(**arguments).fit(th.datasets.celebrities())
 
 
 def test_bad_data():
-    with pytest.raises(DataError, match="fit needs thali data"):
+    with refused(DataError, "thali data"):
         maximised(data=((0, 1), (1, 0)))
-    with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities"):
+    with refused(DataError, "PairedComparisons", "got Similarities"):
         maximised(data=th.datasets.numbers())
-    with pytest.raises(ArgumentError, match="'a' was chosen over 'b', which these aspects make impossible"):
+    with refused(ArgumentError, "'a'", "'b'"):
         counts = np.where(np.eye(3), 0, 5)
         maximised({"a": ["x"], "b": ["x", "y"], "c": []}, th.PairedComparisons(counts, list("abc")), unique=False)
 
@@ -271,15 +278,15 @@ def test_likelihood_ratio(btl, tree):
     assert test.p_value == pytest.approx(2.1e-10, rel=0.02)
     assert "on 3 df" in str(test)
     for pair, sentence in [
-        ((tree, btl), "no aspect with the owners of 'politician', .*is the order"),
-        ((btl, btl), "same aspects"),
-        ((btl, maximised(TREE, lapse=0.01)), "different lapses, 0 and 0.01"),
-        ((btl, maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))), "different data"),
-        ((btl, "tree"), "A likelihood-ratio test needs EliminationByAspects fitted by maximum likelihood"),
+        ((tree, btl), ("'politician'", "the order")),
+        ((btl, btl), ("same aspects",)),
+        ((btl, maximised(TREE, lapse=0.01)), ("lapses", "0 and 0.01")),
+        ((btl, maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))), ("different data",)),
+        ((btl, "tree"), ("EliminationByAspects", "maximum likelihood")),
     ]:
-        with pytest.raises(ArgumentError, match=sentence):
+        with refused(ArgumentError, *sentence):
             th.likelihood_ratio(*pair)
-    with pytest.raises(NotFittedError, match="EliminationByAspects has not been fitted"):
+    with refused(NotFittedError, "EliminationByAspects"):
         th.likelihood_ratio(btl, th.EliminationByAspects(aspects="btl", method="maximum-likelihood"))
 
 
@@ -313,7 +320,7 @@ def test_summary_and_residuals(tree):
         np.testing.assert_allclose(shared["lower"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6)
         np.testing.assert_allclose(shared["upper"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6)
         assert wide.attrs["interval"] == (ci or 0.89)
-    with pytest.raises(ArgumentError, match="ci is the probability of an interval and must be between 0 and 1"):
+    with refused(ArgumentError, "ci", "between 0 and 1"):
         tree.summary(ci=95)
     assert table.attrs["deviance"] == tree.deviance_
     own = table.index.isin(tree.utility_scale_.index)  # whose weights no hypothesis makes zero
@@ -326,7 +333,7 @@ def test_summary_and_residuals(tree):
         np.testing.assert_allclose(
             found["predicted"], tree.predict_proba(list(zip(found["a"], found["b"], strict=True))), atol=1e-14
         )
-    with pytest.raises(ArgumentError, match="kind must be one of"):
+    with refused(ArgumentError, "kind"):
         tree.residuals("raw")
 
 
@@ -347,22 +354,22 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
 def test_it_is_a_method_of_elimination_by_aspects(tree, left_out_of_tree, tmp_path):
     assert type(tree) is th.EliminationByAspects and not tree.interrupted_ and not hasattr(tree, "posterior_")
     for ask in (lambda: tree.features(), lambda: tree.ranks(), lambda: tree.check(), lambda: tree.log_evidence()):
-        with pytest.raises(ArgumentError, match="Only method='mcmc' or .* draws from the posterior; got method='max"):
+        with refused(ArgumentError, "method='mcmc'", "got method='max"):
             ask()
-    with pytest.raises(ArgumentError, match="draws from the posterior; got method='maximum-likelihood'"):
+    with refused(ArgumentError, "got method='maximum-likelihood'"):
         tree.predict_proba([("LBJ", "HW")], return_se=True)
-    with pytest.raises(ArgumentError, match="no prior to draw from with method='maximum-likelihood'"):
+    with refused(ArgumentError, "method='maximum-likelihood'"):
         tree.sample_prior(th.datasets.celebrities())
-    with pytest.raises(ArgumentError, match="cannot be changed"):
+    with refused(ArgumentError, "cannot be changed"):
         copy.copy(tree).set_params(method="mcmc")
     drawn = copy.copy(tree)
     drawn.method = "mcmc"
     assert not hasattr(drawn, "weights_")
     for ask in (lambda: drawn.weights_, lambda: drawn.fit_test(), lambda: drawn.residuals()):
-        with pytest.raises(NotFittedError, match="Only method='maximum-likelihood' finds this; got method='mcmc'"):
+        with refused(NotFittedError, "method='maximum-likelihood'", "got method='mcmc'"):
             ask()
     for ask in (lambda: drawn.summary(0.5), lambda: drawn.covariate_effects(ci=0.5)):
-        with pytest.raises(ArgumentError, match="ci belongs to method='maximum-likelihood'; leave it out with method"):
+        with refused(ArgumentError, "ci", "method='maximum-likelihood'"):
             ask()
     again = pickle.loads(pickle.dumps(copy.copy(tree)))
     assert again.log_likelihood_ == tree.log_likelihood_
@@ -370,7 +377,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, left_out_of_tree, tmp_pa
     loaded = th.load(tmp_path / "tree.nc")
     assert loaded.weights_.equals(tree.weights_) and loaded.deviance_ == tree.deviance_ and repr(loaded) == repr(tree)
     assert loaded.leave_one_out().equals(left_out_of_tree)
-    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+    with refused(NotFittedError, "been fitted yet"):
         th.EliminationByAspects(method="maximum-likelihood").summary()
     changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
     assert changed.fit(th.datasets.celebrities()).df_ > 0
@@ -385,7 +392,7 @@ def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):
         model = th.EliminationByAspects("unique", method=method, **wrong)
         for ask in (model.fit, model.prepare):
-            with pytest.raises(ArgumentError, match=f"{next(iter(wrong))} belongs to method='mcmc'; leave it out with"):
+            with refused(ArgumentError, next(iter(wrong)), "method='mcmc'"):
                 ask(th.datasets.celebrities())
 
 
@@ -394,9 +401,7 @@ def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
 )
 def test_settings_of_runs_of_chains_are_refused(wrong):
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
-    with pytest.raises(
-        ArgumentError, match=f"{next(iter(wrong))} belongs to method='mcmc'; leave it out with method='max"
-    ):
+    with refused(ArgumentError, next(iter(wrong)), "method='mcmc'"):
         model.fit(th.datasets.celebrities(), **wrong)
 
 
@@ -404,7 +409,7 @@ def test_settings_of_runs_of_chains_are_refused(wrong):
 def test_fractional_counts_and_never_compared_pairs():
     data = th.paired.half_wins(total(PORK), np.ones((3, 3)) - np.eye(3))
     model = maximised(data=data)
-    assert not data._whole and np.isfinite(model.log_likelihood_)
+    assert (data.wins % 1 != 0).any() and np.isfinite(model.log_likelihood_)
     # Three options and two pairs: the weights are known in closed form.
     chain = th.PairedComparisons([[0, 6, 0], [2, 0, 5], [0, 5, 0]], list("abc"))
     np.testing.assert_allclose(maximised(data=chain).weights_, np.array([3, 1, 1]) / 5, atol=1e-12)
@@ -429,7 +434,7 @@ def test_larger_sets_are_predicted():
         == fitted.predict_proba(pair)[0]
     )
     triple = th.Choices(pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]}))
-    with pytest.raises(DataError, match="Out of 'a', 'b', 'c' one of 3 was chosen, .* is for unique aspects alone"):
+    with refused(DataError, "'a'", "'b'", "'c'", "one of 3"):
         maximised({"a": ["x"], "b": ["x"], "c": []}, triple)
 
 

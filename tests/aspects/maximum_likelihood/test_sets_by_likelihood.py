@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.sentences import refused, warned
 from helpers.set_problems import random_choices
 
 import thali as th
@@ -43,7 +44,7 @@ def test_options_never_or_always_chosen_are_answered_as_for_pairs():
     assert (
         last.weights_["3"] == 0.0 and np.isnan(last.standard_errors_["3"]) and last.weights_.sum() == pytest.approx(1)
     )
-    with pytest.warns(EstimateWarning, match="it rises for ever while the weights of '1', '2', '3' shrink"):
+    with warned(EstimateWarning, "'1'", "'2'", "'3'"):
         first = maximised(ranked([[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 2, 1]]))
     assert first.weights_["0"] == 1.0
     (p,) = first.predict_proba([["1", "2", "3"]])
@@ -64,10 +65,10 @@ def test_tables_and_files(tmp_path):
     again = th.load(tmp_path / "model.nc")
     assert again.summary().equals(model.summary()) and str(again) == str(model)
     assert again.residuals().equals(model.residuals())
-    with pytest.raises(DataError, match="leave_one_out is for pairs; compare leaves choices out of sets out"):
+    with refused(DataError, "leave_one_out"):
         model.leave_one_out()
     for ask in (th.paired.parametric_bootstrap, th.paired.simulate):
-        with pytest.raises(ArgumentError, match="the model was fitted to choices out of larger sets"):
+        with refused(ArgumentError, "of larger sets"):
             ask(model)
 
 
@@ -75,5 +76,5 @@ def test_what_cannot_be_told_is_refused():
     apart = ranked([[0, 1], [2, 3], [1, 0]])
     assert apart.is_paired
     labels = [str(k) for k in range(6)]
-    with pytest.raises(DataError, match="The options fall into 2 groups never offered together"):
+    with refused(DataError, "2 groups"):
         maximised(th.Choices.from_rankings([["0", "1", "2"], ["3", "4", "5"], ["1", "2", "0"]], labels=labels))

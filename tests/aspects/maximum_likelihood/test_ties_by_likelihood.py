@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons, with_ties
+from helpers.sentences import refused, warned
 from scipy.optimize import minimize
 from scipy.stats import multinomial
 
@@ -91,17 +92,17 @@ def test_ties_may_be_counted_otherwise():
 
 def test_what_cannot_be_is_refused():
     ties = th.PairedComparisons(np.zeros((3, 3), int), ties=5 * (1 - np.eye(3, dtype=int)))
-    with pytest.raises(DataError, match="All comparisons are ties"):
+    with refused(DataError, "All comparisons are ties"):
         maximised(data=ties)
-    with pytest.raises(ArgumentError, match="The model knows no ties"):
+    with refused(ArgumentError, "knows no ties"):
         maximised(ties="half").predict_outcomes([("0", "1")])
-    with pytest.raises(ArgumentError, match="parametric_bootstrap is for choices between two options.*fitted to ties"):
+    with refused(ArgumentError, "parametric_bootstrap"):
         th.paired.parametric_bootstrap(maximised())
 
 
 def test_ties_without_a_finite_estimate_are_warned_of():
     """With w = e and nu = 1 / sqrt(e) for the one who never won, e to 0, the two outcomes that occurred keep theirs."""
     data = th.PairedComparisons([[0, 3], [0, 0]], ties=[[0, 2], [2, 0]])
-    with pytest.warns(EstimateWarning, match="rises for ever while the parameter of ties grows"):
+    with warned(EstimateWarning, "of ties grows"):
         found = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     assert found.predict_outcomes([("0", "1")])["p_tie"][0] == pytest.approx(0.4, abs=1e-3)

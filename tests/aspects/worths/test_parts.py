@@ -7,7 +7,8 @@ from scipy.stats import beta, gamma, halfnorm, kstest, norm
 from test_worth_draws import simulated
 
 import thali as th
-from thali._aspects.worths import chains, scales
+import thali._aspects.worths.chains as chains
+import thali._aspects.worths.scales as scales
 from thali._aspects.worths.density import Rows, Spreads
 from thali._aspects.worths.laplace import Marginal, curvature_at
 from thali._aspects.worths.parts import Parts
@@ -114,13 +115,13 @@ def tables():
     }
 
 
-def of_tables():
+def of_tables(kind=Parts):
     data = tables().values()
     rows = [np.concatenate([getattr(part, name) for part in data]) for name in ("first", "second", "wins", "losses")]
     part_of = np.repeat(np.arange(3), [len(part.first) for part in data])
     none = np.zeros((len(part_of), 0))
     made = Rows(rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False)
-    return Parts(made, 4, 3)
+    return kind(made, 4, 3)
 
 
 def worths_and_kappa(density, points, spreads):
@@ -149,14 +150,16 @@ def test_parts_that_agree_are_found_to_agree():
     assert np.quantile(spreads.drift, 0.95) < 0.06
 
 
-@pytest.mark.long
-def test_chains_agree_with_groups_that_are_similar(monkeypatch):
-    def of_kappa(density, k, log):
-        """Gamma(2, rate .1), the prior of kappa of groups."""
+class PartsLikeGroups(Parts):
+    """Parts with the prior of kappa of groups: Gamma(2, rate .1)."""
+
+    def log_spread_prior(self, k, log):
         return gamma(2.0, scale=10.0).logpdf(np.exp(-2.0 * log)) + np.log(2.0) - 2.0 * log
 
-    monkeypatch.setattr(Parts, "log_spread_prior", of_kappa)
-    density = of_tables()
+
+@pytest.mark.long
+def test_chains_agree_with_groups_that_are_similar():
+    density = of_tables(PartsLikeGroups)
     means, sds, kappa = worths_and_kappa(density, *chains.run(density, None, None, 3)[:2])
     model = th.EliminationByAspects("unique", people=th.people.Groups("similar"), lapse=0.0)
     drawn = model.fit(tables(), draws=3000, tune=1000, random_seed=1, progressbar=False).posterior_["posterior"]

@@ -6,7 +6,7 @@ from scipy.stats import kstest
 from test_worth_draws import prior_draws, simulated
 from worth_problems import random_density
 
-from thali._aspects.worths import chains
+import thali._aspects.worths.chains as chains
 from thali._aspects.worths.laplace import Marginal
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]

@@ -9,18 +9,12 @@ from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
 from thali._aspects.outcomes import shares, slopes
-from thali._aspects.worths import density as density_module
 from thali._aspects.worths.density import Spreads, added, log_half_normal
 from thali._paired.more_votes import Vote
 
 SETTINGS = list(
     itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])
 )
-
-
-@pytest.fixture(autouse=True)
-def _rows_some_at_a_time(monkeypatch):
-    monkeypatch.setattr(density_module, "_TOGETHER", 7)
 
 
 def made(lapse, ties, sizes):
@@ -38,6 +32,8 @@ def test_the_density_is_that_of_the_model(lapse, ties, sizes):
     for value, point in zip(found, points.T, strict=True):
         assert value == pytest.approx(naive(density, point, *map(float, spreads)), rel=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], found, rtol=1e-12)
+    many = density.values(np.tile(points, 4_000), spreads)  # of which rows are taken a few at a time
+    np.testing.assert_allclose(many, np.tile(found, 4_000), rtol=1e-12)
     np.testing.assert_allclose(density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12)
 
 
@@ -86,7 +82,10 @@ def integrated(density, tau, s):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize(("name", "lapse", "spread", "exact"), EXACT)
+@pytest.mark.parametrize(
+    ("name", "lapse", "spread", "exact"),
+    [pytest.param(*case, marks=() if case[1] else pytest.mark.long) for case in EXACT],
+)
 def test_exact_values_by_quadrature(name, lapse, spread, exact):
     evidence, probabilities, log_d, sd = exact
     density, _ = exact_problem(name, lapse, spread)

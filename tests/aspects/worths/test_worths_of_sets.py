@@ -7,15 +7,16 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
 
+import thali._aspects.worths.chains as chains
+import thali._aspects.worths.scales as scales
+from thali import Choices
 from thali._aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
 from thali._aspects.likelihoods.answer_slopes import CHOICE
 from thali._aspects.likelihoods.best_worst import RANKING, answer_probabilities, ordered_pairs, shares_of
 from thali._aspects.maximum_likelihood.problem import problem
-from thali._aspects.worths import chains, scales, sets
 from thali._aspects.worths.density import Spreads, added
 from thali._aspects.worths.laplace import Marginal, highest
 from thali._aspects.worths.sets import Answers, Sets
-from thali._data.choices import Choices
 from thali._posterior.summary import mean_mcse
 
 pytestmark = pytest.mark.fit
@@ -40,12 +41,13 @@ def naive(density, point, tau=0.5):
 
 
 @pytest.mark.parametrize(("lapse", "rule", "judges"), SETTINGS)
-def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges, monkeypatch):
-    monkeypatch.setattr(sets, "_ENTRIES", 100)  # rows some at a time
+def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     density, spreads = made(lapse, rule, judges), Spreads.of(0.5 if judges else None, None)
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     found, expected = density.values(points, spreads), [naive(density, point) for point in points.T]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    many = density.values(np.tile(points, 8_000), spreads)  # of which rows are taken a few at a time
+    np.testing.assert_allclose(many, np.tile(found, 8_000), rtol=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], expected, rtol=1e-12)
     np.testing.assert_allclose(density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12)
     point, step = points[:, :1], 1e-5 * np.eye(density.size)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from helpers import limits
 from helpers.experiment_data import of_segments, simulated
-from helpers.sentences import refused, said
+from helpers.sentences import refused, says
 
 import thali as th
 import thali._choice.logits.hierarchical as hierarchical
@@ -106,7 +106,7 @@ def test_demand_of_every_product_is_that_of_each(posterior, pictures):
     for product, own in found.table.groupby("product"):
         alone = posterior.demand("price", product, [5.0, 15.0, 25.0], MARKET)
         np.testing.assert_allclose(own[list(alone)].to_numpy(float), alone.to_numpy(float))
-    said(found.sentence, "product's share depends")
+    says(str(found.sentence), "product's share depends")
     ax = th.plots.demand(found.table)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["A", "B"]
 

@@ -11,7 +11,7 @@ from arviz_stats.base.array import array_stats
 from helpers.experiment_data import camera, simulated
 from helpers.option_words import TYPED
 from helpers.real_data import needs_data
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, says, warned
 from scipy.stats import invwishart
 
 import thali as th
@@ -187,7 +187,7 @@ def test_how_far_the_prior_is_felt_in_standard_deviations(people):
 
 def test_a_prior_that_is_felt_is_said(fitted):
     (note,) = fitted[0].findings()["population"].notes
-    said(note, "80 people", "9 tasks")
+    says(str(note), "80 people", "9 tasks")
     assert "scale=0.5, would make sd[" in str(note)
     assert "--prior-scale 0.5, would" in note.render(TYPED)
 

@@ -346,3 +346,20 @@ def triplet_log_likelihood(
         p = similar_pair_probabilities(pairs, features, weights, link, constant, lapse)
         total += sum(float(n) * math.log(each) for n, each in zip(data.counts[begin:end], p, strict=True) if n)
     return total
+
+
+def log_coefficients_of_outcomes(data):
+    """The logarithms of the multinomial coefficients of the outcomes of each pair, added up."""
+    return sum(
+        math.lgamma(wins + tied + losses + 1) - math.lgamma(wins + 1) - math.lgamma(tied + 1) - math.lgamma(losses + 1)
+        for wins, tied, losses in zip(data.cells.wins, data.cells.tied, data.cells.losses, strict=True)
+    )
+
+
+def log_coefficients_of_sets(data):
+    """The logarithms of the multinomial coefficients of the answers to each set, added up."""
+    total = 0.0
+    for start, end in zip(data.start[:-1], data.start[1:], strict=True):
+        counts = data.counts[start:end]
+        total += math.lgamma(counts.sum() + 1) - sum(math.lgamma(count + 1) for count in counts)
+    return total

@@ -141,7 +141,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     assert (progress.done, progress.total, progress.unit) == (1, 2, "models")
     client.go(f"{address}/evidence/go-on")
     page = client.page(f"{address}/evidence")
-    says(page, "39")
+    says(page, "second", "That is odd")
     assert f'data-post="{address}/evidence"' in page
     client.go(f"{address}/evidence/go-on")
     assert len(wanted) == 4 and 'data-what="evidence/view"' in client.page(f"{address}/evidence")

@@ -52,7 +52,7 @@ def test_a_covariate_that_cannot_be_used_is_asked_for_again(client, children_her
     address = client.drop("klasse.csv", trials())
     client.go(f"{address}/read", covariate="Gewählt")
     page = client.page(address)
-    says(page, "39")
+    says(page, "Gewählt", "compared")
     assert offered(page, "covariate") == ["order", "lauter", "Gewählt"] and page.count("data-line checked") == 1
 
 

@@ -122,7 +122,7 @@ def test_a_report_is_called_what_its_author_says(run, refused, folder):
     mailed = (folder / "mail.html").read_text("utf-8")
     assert "<h1>Who &lt;b&gt;wins&lt;/b&gt;?</h1>" in mailed and "<title>Who &lt;b&gt;" in mailed
     assert "Ann &amp; Bob" in mailed and '<p class="question">Which is best?</p>' in mailed
-    says(mailed, "--title", "39")  # which repeats the fit
+    says(mailed, "--title", "Who &lt;b&gt;wins")  # which repeats the fit
     assert run("report", "out", "-o", "again.html").code == 0
     assert (folder / "again.html").read_text("utf-8") == mailed
     assert run("report", "out", "-o", "again.html", "--title", "Fame").code == 0

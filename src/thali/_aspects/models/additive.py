@@ -110,10 +110,10 @@ def sigma_scores(
             found[sigma] = total / data.n_pairs
             if since_best == WORSE:
                 break
-    return pd.Series(_smoothed(list(found.values())), list(found), name="log_score").rename_axis("sigma")
+    return pd.Series(smooth_scores(list(found.values())), list(found), name="log_score").rename_axis("sigma")
 
 
-def _smoothed(scores: list[float]) -> np.ndarray:
+def smooth_scores(scores: list[float]) -> np.ndarray:
     """Each number averaged with its neighbours; the first and the last count as their own neighbours."""
     padded = np.concatenate([scores[:1], scores, scores[-1:]])
     return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]

@@ -171,7 +171,7 @@ class PhylogeneticBuffet:
         total = tree.lengths.sum()
         columns = []
         for _ in range(rng.poisson(alpha * (digamma(1.0 + total) - digamma(1.0)))):
-            turned = _turned_edges(tree.lengths, _draw_gamma(total, rng), rng)
+            turned = _turned_edges(tree.lengths, draw_gamma(total, rng), rng)
             for v in range(len(turned) - 2, -1, -1):  # parents before children
                 turned[v] |= turned[tree.parents[v]]
             columns.append(turned[: tree.n_leaves])
@@ -294,7 +294,7 @@ class PhylogeneticBuffet:
         return -np.expm1(-np.array(drawn))
 
 
-def _draw_gamma(total: float, rng: np.random.Generator) -> float:
+def draw_gamma(total: float, rng: np.random.Generator) -> float:
     """gamma = -log(1 - pi) of a feature that has an owner; its density is (1 - exp(-gamma T)) / (exp(gamma) - 1)."""
     # For a whole T that is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials; for others, rejection
     # from the next whole one.

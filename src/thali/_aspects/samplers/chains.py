@@ -130,7 +130,7 @@ class Chain(AnyChain):
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
 
     @property
-    def _schedule(self) -> list[tuple[int, bool]]:
+    def schedule(self) -> list[tuple[int, bool]]:
         """What `count_schedule` gives for as many sweeps of tuning as there are."""
         return count_schedule(self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens)
 
@@ -188,7 +188,7 @@ class Chain(AnyChain):
             vars(self)[name] = filled(vars(self)[name], arrays, name)
         self.states.whole[:, SWEEPS] = 0  # then caches are filled from the state before the first sweep
         self.caches = stack([self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta])
-        self.seen, self._counted, self._begins = self.seen[:0], max(0, len(self._schedule) - 1), None
+        self.seen, self._counted, self._begins = self.seen[:0], max(0, len(self.schedule) - 1), None
 
     @property
     def draws(self) -> ChainDraws:
@@ -209,7 +209,7 @@ class Chain(AnyChain):
             self.states, self._begins = stack([begun for _ in self.ladder.beta]), None
         if self.task.evens:
             self._anneal(until)
-        schedule = self._schedule
+        schedule = self.schedule
         while self._counted < len(schedule) and schedule[self._counted][0] <= until:
             sweep, grows = schedule[self._counted]
             self._counted += 1

@@ -63,10 +63,13 @@ class RankingColumns(NamedTuple):
         return {*self.columns, self.respondent, self.group, self.count}
 
 
-def ranking_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> RankingColumns | None:
+def ranking_columns(
+    frame: "pd.DataFrame", given: Mapping[str, str | None], unranked: str = "absent"
+) -> RankingColumns | None:
     """The columns of rankings by their names, or by what they hold; None if there are none.
 
-    `given`: the names known of option, rank, respondent and count.
+    `given`: the names known of option, rank, respondent and count. Where options that a ranking does not name are
+    worse, an empty column is one that nobody ranked.
     """
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
@@ -82,17 +85,19 @@ def ranking_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> R
         return RankingColumns(LONG, (option, rank), respondent, group, count)
     if columns := _by_rank(rest):
         return RankingColumns(RANKS, tuple(columns), respondent, None, count)
-    if columns := _of_options(frame, rest):
+    if columns := _of_options(frame, rest, with_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent, None, count)
     return None
 
 
-def the_ranking_columns(frame: "pd.DataFrame", layout: str | None, given: Mapping[str, str | None]) -> RankingColumns:
+def the_ranking_columns(
+    frame: "pd.DataFrame", layout: str | None, given: Mapping[str, str | None], unranked: str
+) -> RankingColumns:
     """The columns of rankings, in that layout if one is named."""
     for name in given.values():
         if name is not None:
             column(frame, name)
-    found = ranking_columns(frame, given)
+    found = ranking_columns(frame, given, unranked)
     if layout in (RANKS, OPTIONS) and (found is None or found.shape != layout):
         taken = {name for name in given.values() if name is not None}
         columns = tuple(str(name) for name in frame.columns if name not in taken)
@@ -130,11 +135,15 @@ def _by_rank(names: list[str]) -> list[str]:
     return longest if len(longest) > 1 and not (len(longest) == 2 and plain(longest[0]) in ("first", "best")) else []
 
 
-def _of_options(frame: "pd.DataFrame", names: list[str]) -> list[str]:
+def _of_options(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
     """The longest run of columns in whose rows stand the ranks 1, 2, ..., if that is so in most rows."""
     import pandas as pd
 
-    names = [name for name in names if pd.api.types.is_numeric_dtype(frame[name].dtype)][:_MAX_COLUMNS]
+    empty = {name for name in names if frame[name].isna().all()}
+    numeric = [name for name in names if name not in empty and pd.api.types.is_numeric_dtype(frame[name].dtype)]
+    if with_empty:
+        numeric = [name for name in names if name in {*numeric, *empty}]
+    names = numeric[:_MAX_COLUMNS]
     if len(names) < 3 or not len(frame):
         return []
     ranks = np.nan_to_num(frame[names].to_numpy(dtype=float))

@@ -170,7 +170,7 @@ def of_rankings(
             raise DataError(f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}.")
         occasions = occasions_of_rankings(rankings_of_list(rankings, labels), unranked)
         return cls._made_of(*fields_of_occasions(occasions)), ""
-    columns = the_ranking_columns(rankings, layout, given)
+    columns = the_ranking_columns(rankings, layout, given, unranked)
     found = rankings_of_frame(rankings, columns, labels, weights)
     least = 1 if unranked == WORSE else 2
     note_omission(sum(len(order) < least for order in found.orders), what="ranking")

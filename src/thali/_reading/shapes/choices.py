@@ -127,7 +127,8 @@ def match_rankings(
     if not table.named:
         return None
     given = {"option": option, "rank": rank, "respondent": respondent, "count": count}
-    found = ranking_columns(table.frame, given)
+    others = unranked or "absent"
+    found = ranking_columns(table.frame, given, others)
     if found is None and (option is None or rank is None) and unranked is None:
         return None
     if found is not None and table.square is not None and (found.shape == LONG or not table.square.bare):
@@ -135,7 +136,6 @@ def match_rankings(
     if found is not None and found.shape == OPTIONS and _holds_no_ranks(table, found):
         return None
     how = "rankings" if found is None else shown(found)
-    others = unranked or "absent"
     roles = None if found is None else _rankings_roles(found)
     return Reading(CHOICES, _RANKINGS, how, table, lambda: _read_rankings(table, given, others, weights), roles=roles)
 

@@ -80,11 +80,12 @@ def run_fit(
     note = noted("fit", command)
     is_finished = out is not None and not overwrite and _holds_finished(out, note)
     arguments = of(FIT)
-    if is_finished:
-        notify(f"this fit is finished: its draws are read from {out} (--overwrite fits anew).")
-        arguments |= {"progressbar": False} if "progressbar" in arguments else {}
+    if is_finished and "progressbar" in arguments:
+        arguments["progressbar"] = False
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, arguments, job)
+    if is_finished:
+        notify(f"this fit was finished: its draws are those in {out} (--overwrite fits anew).")
     interrupted = model.interrupted_
     if interrupted:
         sizes = model.posterior_["posterior"].sizes

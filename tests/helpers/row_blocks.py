@@ -1,0 +1,16 @@
+"""Blocks of two columns in the move that draws memberships together, so that three columns leave a choice."""
+
+from contextlib import contextmanager
+
+import pytest
+
+import thali._aspects.moves.joint_rows as joint_rows
+
+
+@contextmanager
+def blocks_of_two():
+    """Draw memberships of two columns together meanwhile."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(joint_rows, "BLOCK", 2)
+        patched.setattr(joint_rows, "FIRST", 4)
+        yield
