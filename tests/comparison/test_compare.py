@@ -252,9 +252,10 @@ def test_two_pairs_establish_less_than_many():
 
 def test_a_model_without_any_fit_does_not_spoil_the_sentences():
     scores = {"good": np.arange(36.0), "bad": np.arange(36.0) + 1.0, "none": np.full(36, np.nan)}
-    (text,) = sentences(made_up(scores))
-    says(text, "'none'")
-    assert "nan" not in text
+    text = sentences(made_up(scores))
+    says(text[0], "'none'")
+    says(text[1], "1.00, standard", "0.00")
+    assert not any("nan" in sentence for sentence in text)
 
 
 def test_infinite_scores_are_no_order():
