@@ -31,21 +31,23 @@ CALLED_BY_OTHERS = {
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def names_in(tree: ast.AST, with_variables: bool = True) -> Counter[str]:
-    """Count each name in code, imports and strings that are a name or a path of names."""
-    names: Counter[str] = Counter()
+def names_in(tree: ast.AST) -> Iterator[tuple[str, int, bool]]:
+    """Each name in code, imports and strings that are a name or a path of names: its line, whether it is a variable."""
+    line = 0
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and with_variables:
-            names[node.id] += 1
+        line = getattr(node, "lineno", line)
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                yield node.id, line, True
         elif isinstance(node, ast.Attribute):
-            names[node.attr] += 1
+            yield node.attr, line, False
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and re.fullmatch(r"[\w.:]+", node.value):
+                yield from ((name, line, False) for name in re.findall(r"\w+", node.value))
         elif isinstance(node, ast.alias):
-            names[node.name.rpartition(".")[2]] += 1
+            yield node.name.rpartition(".")[2], line, False
         elif isinstance(node, ast.keyword) and node.arg:
-            names[node.arg] += 1
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w.:]+", node.value):
-            names.update(re.findall(r"\w+", node.value))
-    return names
+            yield node.arg, line, False
 
 
 def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
@@ -73,8 +75,12 @@ def dead() -> list[str]:
     """Return what nothing uses, as `file:line name`."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
     outside = Counter[str]()  # names where another file may be meant, and how often
-    for tree in trees.values():
-        outside += names_in(tree, with_variables=False)
+    lines: dict[tuple[Path, str], list[int]] = {}  # where a file has a name
+    variables = Counter[tuple[Path, str]]()
+    for path, tree in trees.items():
+        for name, line, is_variable in names_in(tree):
+            lines.setdefault((path, name), []).append(line)
+            (variables if is_variable else outside)[(path, name) if is_variable else name] += 1
     for path in SOURCE.rglob("*"):
         if path.suffix in OTHER_LANGUAGES:
             outside.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
@@ -82,11 +88,13 @@ def dead() -> list[str]:
     tested = read | _words_of("tests")
     unused = []
     for path, tree in trees.items():
-        used = outside + (names_in(tree) - names_in(tree, with_variables=False))
         for name, node in definitions(tree):
             is_special = name.startswith("__") or name in CALLED_BY_OTHERS
             is_read = name in (read if node in tree.body else tested) and not name.startswith("_")
-            if not is_special and not is_read and used[name] <= names_in(node)[name]:
+            if is_special or is_read:
+                continue
+            own = sum(node.lineno <= line <= node.end_lineno for line in lines.get((path, name), ()))
+            if outside[name] + variables[path, name] <= own:
                 unused.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")  # pyright: ignore[reportAttributeAccessIssue]
     return sorted(unused)
 

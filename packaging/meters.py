@@ -16,6 +16,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,14 +29,16 @@ Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 def counted(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes that count as code."""
-    yield node
-    for field in node._fields:
-        if field in ("ctx", "annotation", "returns", "type_comment"):
-            continue
-        value = getattr(node, field, None)
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not _says_nothing(child):
-                yield from counted(child)
+    waiting = [node]
+    while waiting:
+        yield (each := waiting.pop())
+        for field in each._fields:
+            if field in ("ctx", "annotation", "returns", "type_comment"):
+                continue
+            value = getattr(each, field, None)
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST) and not _says_nothing(child):
+                    waiting.append(child)
 
 
 def _says_nothing(node: ast.AST) -> bool:
@@ -59,6 +62,7 @@ class House:
             self.trees[name] = ast.parse(path.read_text(encoding="utf-8"))
         self.nodes = {name: sum(1 for _ in counted(tree)) for name, tree in self.trees.items()}
 
+    @cache  # noqa: B019  # there is one house, and a module is reached from many
     def reached(self, name: str) -> set[str]:
         """The modules that a module imports, and those that it names in strings."""
         found = set(self._imported(name, self.trees[name]))
@@ -68,12 +72,14 @@ class House:
         return found - {name}
 
     def _imported(self, name: str, node: ast.AST) -> Iterator[str]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.ImportFrom):
-                yield from self._named_by(name, child)
-            for_types_alone = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        waiting = [node]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, ast.ImportFrom):
+                yield from self._named_by(name, each)
+            for_types_alone = isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"
             if not for_types_alone:
-                yield from self._imported(name, child)
+                waiting += [child for child in ast.iter_child_nodes(each) if not isinstance(child, ast.expr)]
 
     def _named_by(self, name: str, statement: ast.ImportFrom) -> Iterator[str]:
         """The modules that `from ... import ...` in a module reaches."""

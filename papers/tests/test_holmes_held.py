@@ -168,8 +168,8 @@ def test_same_seed_same_draws_as_ever(monkeypatch):
     monkeypatch.setattr(engines, "trajectories_of", lambda *size: 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = smallest._CHAINS | {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
-        model = th.SparseMultinomialLogit(method="polya-gamma", **run).fit(*smallest._rows())
+        run = smallest.CHAINS | {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
+        model = th.SparseMultinomialLogit(method="polya-gamma", **run).fit(*smallest.rows())
     posterior = model.posterior_["posterior"].dataset
     assert is_same(digest_of(posterior["coef"].values), kept["posterior.coef"])
     assert is_same(digest_of(posterior["log_likelihood"].values), kept["posterior.log_likelihood"])

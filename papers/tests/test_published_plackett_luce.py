@@ -97,12 +97,12 @@ def test_the_walk_of_the_shape():
 @pytest.mark.usefixtures("uncompiled")
 def test_same_seed_same_draws_as_ever():
     kept = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8"))["plackett-luce"]
-    run = smallest._CHAINS | {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
+    run = smallest.CHAINS | {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
 
     def make(**arguments):
         return published_plackett_luce("published").make(arguments, None)
 
-    row = Smallest(make, smallest._rows, run, smallest._first_rows, is_run_made=True)
+    row = Smallest(make, smallest.rows, run, smallest.first_rows, is_run_made=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = digests_of(row.fitted(), row)

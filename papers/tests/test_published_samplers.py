@@ -116,11 +116,11 @@ DIGESTS = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8")
 SMALLEST = {
     "elimination-by-aspects": Smallest(
         lambda: use_published_sampler(th.EliminationByAspects()),
-        *(smallest._pairs, smallest._CHAINS, smallest._first_pair),
+        *(smallest.pairs, smallest.CHAINS, smallest.first_pair),
     ),
     "additive-clustering": Smallest(
         lambda: use_published_sampler(th.AdditiveClustering()),
-        *(smallest._similarities, smallest._CHAINS, smallest._similarity),
+        *(smallest.similarities, smallest.CHAINS, smallest.similarity),
     ),
 }
 SHORT = {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}

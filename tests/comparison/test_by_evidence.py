@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said, says, warned
+from helpers.short_comparisons import sentences
 from helpers.watched_runs import find_evidence_by
-from scipy import stats
+from scipy import special, stats
 
 import thali as th
-from thali._comparison.by_evidence import evidence_sentences, posterior_probabilities, words
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.verdict import Verdict
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
@@ -57,7 +57,7 @@ def test_table(found):
     assert table.loc["lapse 0.1", "log_bayes_factor"] == 4.0
     assert table.loc["lapse 0.2", "log_bayes_factor_se"] == pytest.approx(math.hypot(0.1, 0.2))
     assert table["evidence_against"].tolist()[1:] == ["strong", "not worth a mention", ""]
-    sentence = evidence_sentences(table)
+    sentence = sentences(table)
     assert sentence[0] == (
         "lapse 0.3 has the greatest evidence (log -4.00, standard error 0.10) and, by equal prior odds, the posterior "
         f"probability {table.loc['lapse 0.3', 'probability']:.3f}.".replace(" 0.7", " .7")
@@ -66,7 +66,7 @@ def test_table(found):
 
 def test_a_difference_within_the_errors_is_not_told(found):
     found[0.2] = made_up(-4.1, 0.2)
-    sentence = evidence_sentences(compare())
+    sentence = sentences(compare())
     says(sentence[0], "0.3")
     says(sentence[0], "0.2", "though it cannot")
 
@@ -76,15 +76,21 @@ def test_prior_odds(found):
     assert table.loc["lapse 0.2", "probability"] / table.loc["lapse 0.3", "probability"] == pytest.approx(4 / math.e)
 
 
-def test_errors_of_probabilities():
-    value, error, prior = np.array([-2.0, -2.5, -4.0]), np.array([0.02, 0.01, 0.03]), np.full(3, 1 / 3)
+def test_errors_of_probabilities(found):
+    value, error = np.array([-2.0, -2.5, -4.0]), np.array([0.02, 0.01, 0.03])
+    found |= {lapse: made_up(*each) for lapse, *each in zip(found, value, error, strict=True)}
     drawn = value + error * np.random.default_rng(0).standard_normal((4000, 3))
-    spread = np.array([posterior_probabilities(each, error, prior)[0] for each in drawn]).std(axis=0)
-    assert posterior_probabilities(value, error, prior)[1] == pytest.approx(spread, rel=0.06)
+    table = compare().iloc[1:]
+    assert table["probability"].to_numpy() == pytest.approx(special.softmax(value))
+    assert table["probability_se"].to_numpy() == pytest.approx(special.softmax(drawn, axis=1).std(axis=0), rel=0.06)
 
 
-def test_words_are_those_of_kass_and_raftery():
-    assert [words(x / 2) for x in (0, 1.9, 2.1, 5.9, 6.1, 9.9, 10.1, 1e9)] == [
+def test_words_are_those_of_kass_and_raftery(found):
+    twice = (0, 1.9, 2.1, 5.9, 6.1, 9.9, 10.1, 1e9)
+    lapses = [k / 100 for k in range(len(twice) + 1)]
+    found |= {lapse: made_up(-x / 2, 0.0) for lapse, x in zip(lapses, (0, *twice), strict=True)}
+    table = compare({str(lapse): th.EliminationByAspects("unique", lapse=lapse) for lapse in lapses})
+    assert table["evidence_against"].tolist()[2:] == [
         *["not worth a mention"] * 2,
         *["positive"] * 2,
         *["strong"] * 2,
@@ -97,7 +103,7 @@ def test_what_is_not_usable_is_said(found):
     with warned(ConvergenceWarning, "0.2"):
         table = compare()
     assert table["usable"].tolist() == [True, True, False, True]
-    says(evidence_sentences(table), "0.2", "not usable")
+    says(sentences(table), "0.2", "not usable")
 
 
 def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
@@ -106,7 +112,7 @@ def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
     table = compare(sensitivity=True)
     assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.2"), "log_bayes_factor"] == 0.0
     assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.3"), "log_evidence"] == -4.0
-    said(evidence_sentences(table)[-1], "0.2", "Under other priors")
+    said(sentences(table)[-1], "0.2", "Under other priors")
 
 
 def fitted(data, **run):
@@ -214,7 +220,7 @@ def test_models_of_your_own_data():
         assert row.usable and row.standard_error < 0.1
         assert abs(row.log_evidence - exact) < 4.5 * row.standard_error
     assert table["probability"].sum() == pytest.approx(1.0)
-    says(evidence_sentences(table)[0], "0.25")
+    says(sentences(table)[0], "0.25")
 
 
 @pytest.mark.parametrize(

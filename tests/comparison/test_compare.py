@@ -16,17 +16,14 @@ import pytest
 from helpers import clusters, watched_runs
 from helpers.patience import PATIENCE
 from helpers.sentences import refused, said, says, warned
-from helpers.short_comparisons import SHORT, TRIO, compare, models
+from helpers.short_comparisons import SHORT, TRIO, compare, models, sentences
 from helpers.stopped_jobs import wait_until_stopped
 from helpers.terminals import narrow
 from joblib import parallel_config
 from scipy import stats
 
 import thali as th
-from thali._comparison import engine
-from thali._comparison.pairs import BinomialScorer, Pairs, score
-from thali._comparison.sentences import sentences, unconverged
-from thali._comparison.table import Scores, comparison_table
+from thali._comparison.pairs import score
 from thali._inference import jobs
 from thali._inference import threads as workers
 from thali.errors import (
@@ -42,9 +39,11 @@ from thali.errors import (
 
 def table_of(names, data, results):
     """The table of made-up records, (name, pair number, record)."""
-    splitter, scorer = Pairs(data), BinomialScorer()
-    records = {(name, pair): record for name, pair, record in results}
-    return comparison_table(Scores(splitter, scorer, splitter.parts(None, None, None), names, records))
+    records = {(name, pair): {"seconds": 0.0} | record for name, pair, record in results}
+    named = dict.fromkeys(names, th.EliminationByAspects("unique"))
+    with pytest.MonkeyPatch.context() as patch:
+        watched_runs.run_fits_by(patch, lambda run_fit, task: task.record | records[task.name, task.number])
+        return compare(named, data)
 
 
 def finished(job):
@@ -254,6 +253,7 @@ def test_two_pairs_establish_less_than_many():
 def test_a_model_without_any_fit_does_not_spoil_the_sentences():
     scores = {"good": np.arange(36.0), "bad": np.arange(36.0) + 1.0, "none": np.full(36, np.nan)}
     text = sentences(made_up(scores))
+    says(text[0], "'none'")
     says(text[1], "1.00, standard", "0.00")
     assert not any("nan" in sentence for sentence in text)
 
@@ -278,7 +278,7 @@ def test_lapses_that_differ_are_said():
 def test_sentences_need_the_attributes(table):
     stripped = table.copy()
     stripped.attrs = {}
-    with pytest.raises(ArgumentError, match="lacks its attrs"):
+    with pytest.raises(ArgumentError, match="tables of thali.compare"):
         sentences(stripped)
 
 
@@ -288,7 +288,7 @@ def test_fits_whose_chains_disagree_are_counted():
         ("m", pair, {"error": None, "nll": 1.0, "nll_mcse": 0.1, "log_pred": -1.0, "r_hat": 1.2 if pair < 2 else 1.0})
         for pair in range(36)
     ]
-    said(str(unconverged(table_of(["m"], data, records))), "2 of", "36 pairs", "1.200")
+    said(str(th.findings(table_of(["m"], data, records))["chains"].sentence), "2 of", "36 pairs", "1.200")
     with pytest.warns(ConvergenceWarning, match="do not agree"):  # whose numbers vary by processor
         th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
 
@@ -313,15 +313,9 @@ def test_threads_leave_the_filters_of_warnings_alone():
 def test_models_are_left_as_they_are():
     named = models()
     compare(named)
+    with parallel_config("threading", n_jobs=2):  # in which others may be using them
+        compare(named, cores=None)
     assert not any(hasattr(model, "posterior_") for model in named.values())
-
-
-def test_a_fit_does_not_touch_the_model_that_other_threads_may_be_using():
-    budget = {key: SHORT[key] for key in ("draws", "tune", "chains", "thin")}
-    model, seed = th.EliminationByAspects("unique"), np.random.SeedSequence(1)
-    task = engine.LeftOutFit("m", model, Pairs(TRIO), BinomialScorer(), 0, 0, seed, budget, os.getpid())
-    assert engine.run(task)["error"] is None
-    assert not hasattr(task.model, "posterior_")
 
 
 def test_another_model_does_not_change_the_others(table):

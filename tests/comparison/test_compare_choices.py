@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, says
+from helpers.short_comparisons import sentences
 
 import thali as th
 from thali._comparison.choices import Occasions
-from thali._comparison.sentences import sentences
 from thali._data.scores import mean_and_error
 from thali.errors import ArgumentError, DataError
 

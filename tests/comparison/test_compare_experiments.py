@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
 from helpers.sentences import refused, said, says, warned
+from helpers.short_comparisons import sentences
 from helpers.watched_runs import count_tasks, stop_after
 
 import thali as th
 from thali._comparison.choices import Respondents, Tasks
-from thali._comparison.sentences import sentences
 from thali._data.scores import mean_and_error, scores
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from helpers.problems import random_comparisons
+from helpers.short_comparisons import sentences
 
 import thali as th
 from thali._comparison.pairs import Pairs
-from thali._comparison.sentences import sentences
 from thali._comparison.splitter import Grouped
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError

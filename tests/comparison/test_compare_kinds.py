@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, says, warned
+from helpers.short_comparisons import folds_of, sentences
+from helpers.tiny_models import TINY
 from joblib import parallel_config
 from scipy import stats
 from sklearn.dummy import DummyClassifier
@@ -14,11 +16,19 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import thali as th
-from thali._comparison.compare import named_models
-from thali._comparison.rows import fold_of_rows
-from thali._comparison.sentences import sentences
-from thali._comparison.ways import WAYS, usual_way
-from thali._data.kinds import OF_GROUPS
+from thali._data.kinds import (
+    CHOICE_GROUPS,
+    CHOICES,
+    CLASSES,
+    EXPERIMENTS,
+    OF_GROUPS,
+    PAIR_GROUPS,
+    PAIRS,
+    SIMILARITIES,
+    SIMILARITY_GROUPS,
+    TRIPLET_GROUPS,
+    TRIPLETS,
+)
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, IncompleteWarning, ThaliWarning
 
@@ -53,7 +63,7 @@ def classifiers():
 def test_scores_of_rows_are_those_of_scikit_learn_on_the_same_split(rows, folds):
     X, y = rows
     table = th.compare(classifiers(), rows, folds=folds, **QUIET)
-    split = PredefinedSplit(fold_of_rows(y, folds or 5, 4))
+    split = PredefinedSplit(folds_of(y, folds or 5, 4))
     others = {"BASE": DummyClassifier(strategy="prior"), **classifiers()}
     assert list(table.index) == list(others)
     for name, model in others.items():
@@ -92,7 +102,7 @@ def test_draws_of_classifiers_depend_on_the_seed_alone(rows, tmp_path):
     other = compare(models, rows, folds=2, random_seed=5, **SHORT)
     assert (other["log_loss"] != table["log_loss"])[["logit", "PL"]].all()
     X, y = rows
-    held = fold_of_rows(y, 2, 4) == 0
+    held = folds_of(y, 2, 4) == 0
     seed = np.random.SeedSequence(4).spawn(2)[0]
     fit = th.SparseMultinomialLogit(**SHORT, random_seed=seed, cores=1, progressbar=False)
     with warnings.catch_warnings():
@@ -256,6 +266,18 @@ def test_maximum_likelihood_is_compared():
 
 # which models ---------------------------------------------------------------------------------------------
 
+DATA = {
+    PAIRS: lambda: TINY["elimination-by-aspects"].data()[0],
+    CHOICES: lambda: th.Choices.from_comparisons(DATA[PAIRS]()),
+    SIMILARITIES: lambda: TRIO,
+    TRIPLETS: lambda: TINY["additive-clustering, triplets"].data()[0],
+    EXPERIMENTS: lambda: TINY["multinomial-logit"].data()[0],
+    CLASSES: lambda: TINY["plackett-luce"].data(),
+    PAIR_GROUPS: lambda: TINY["elimination-by-aspects, groups"].data()[0],
+    CHOICE_GROUPS: lambda: TINY["elimination-by-aspects, choice groups"].data()[0],
+    SIMILARITY_GROUPS: lambda: {"women": TRIO, "men": TRIO},
+    TRIPLET_GROUPS: lambda: TINY["additive-clustering, triplet groups"].data()[0],
+}
 MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),
     "additive-clustering": th.AdditiveClustering(),
@@ -270,24 +292,22 @@ MODELS = {
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-@pytest.mark.parametrize("kind", WAYS)
+@pytest.mark.parametrize("kind", DATA)
 def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
-    scorer = usual_way(kind).scorer
     if OF_GROUPS.get(kind, kind) in spec.data:
-        assert list(named_models({"m": MODELS[spec.name]}, kind, scorer)) == ["m"]
+        with pytest.raises(ArgumentError) as caught:
+            th.compare({"m": MODELS[spec.name]}, DATA[kind](), draws=0)
+        assert "these data are" not in str(caught.value)
     else:
         with pytest.raises(ArgumentError, match=f"'m' is a .* fitted to {spec.data[0]}.*; these data are {kind}"):
-            named_models({"m": MODELS[spec.name]}, kind, scorer)
+            th.compare({"m": MODELS[spec.name]}, DATA[kind]())
 
 
 def test_models_of_others_need_what_is_asked_of_them():
     for kind, needed in (("similarities", "AdditiveClustering()"), ("covariates and classes", "fit and predict_proba")):
         with pytest.raises(ArgumentError, match=f"for {kind}, such as") as caught:
-            named_models({"m": object()}, kind, usual_way(kind).scorer)
+            th.compare({"m": object()}, DATA[kind]())
         assert needed in str(caught.value)
-    assert named_models(
-        {"m": LogisticRegression()}, "covariates and classes", usual_way("covariates and classes").scorer
-    )
 
 
 def test_the_open_combination_is_compared():

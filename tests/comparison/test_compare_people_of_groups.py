@@ -6,12 +6,11 @@ import pytest
 from helpers.problems import random_similarities
 from helpers.sentences import refused
 from helpers.set_problems import random_choices
+from helpers.short_comparisons import sentences
 
 import thali as th
 from thali._comparison.choices import ChoicesOutOfSets, Choosers
-from thali._comparison.findings import findings_of
 from thali._comparison.pairs import ObjectPairs
-from thali._comparison.sentences import sentences
 from thali._comparison.splitter import Grouped
 from thali._data.groups import GroupedData
 from thali._data.pairs.parts import of_respondents
@@ -105,7 +104,7 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
     scores = table.attrs["tasks"]["guess"]
     of_women = scores.index.get_level_values("respondent").str.startswith("f: ")
     assert set(np.exp(scores[of_women]).round(6)) == {0.1, 0.9} and set(np.exp(scores[~of_women]).round(6)) == {0.5}
-    assert table.attrs["scorer"] == "GroupPeopleScorer" and len(findings_of(table)) > 0
+    assert table.attrs["scorer"] == "GroupPeopleScorer" and len(th.findings(table)) > 0
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from helpers import watched_runs
 from helpers.sentences import refused, says, warned
+from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.by_evidence import evidence_sentences
 from thali._comparison.job_table import table_of_job
 from thali._inference import jobs
 from thali._inference.seeds import root
@@ -86,7 +86,7 @@ def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
         part = compare(sensitivity=sensitivity, job=tmp_path / "job")
     assert part.attrs["interrupted"] and part.loc["lapse 0.1", "probability"] == 1.0
     assert part.attrs["missing"]["why"].tolist() == ["not run", "not run"]
-    says(evidence_sentences(part), "0.2, lapse", "0.3")
+    says(sentences(part), "0.2, lapse", "0.3")
     found.stops_at = None
     same(compare(sensitivity=sensitivity, job=tmp_path / "job"), whole)
     assert found.asked == list(LAPSES)

@@ -58,6 +58,12 @@ def claim_state(patch, state):
     replace(patch, "the state of a run", lambda self, study, name: state)
 
 
+def claim_states(patch, *states):
+    """Each run is in these states, one a look."""
+    states = iter(states)
+    replace(patch, "the state of a run", lambda self, study, name: next(states))
+
+
 def claim_draws(patch, made, aimed_at):
     """Each chain of a run has made so many draws."""
     replace(patch, "the draws of a run", lambda self, study, name: runs.Draws(made, aimed_at))

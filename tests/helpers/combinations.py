@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._comparison.ways import WAYS
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._surfaces.cli.classical import TESTS
-from thali._surfaces.cli.models import TYPED
+from thali._model.registry import SPECS
 from thali._testing.smallest import simulated
 
 PEOPLE = [f"p{k}" for k in range(4)]
@@ -145,8 +143,11 @@ TABLES = {
 }
 POPULATIONS = {"one": (), "groups": ("--group", "sex"), "kinds": ("--people", "classes:2")}
 EVIDENCE = "evidence"
-MODELS = [f"{spec.name} {method}".strip() for spec in TYPED for method in spec.methods or ("",)]
-LEFT_OUT = [*dict.fromkeys(word for ways in WAYS.values() for word in ways)]
+FITTED = [spec for spec in SPECS if spec.options]  # at the command line
+MODELS = [f"{spec.name} {method}".strip() for spec in FITTED for method in spec.methods or ("",)]
+LEFT_OUT = ("choice", "respondent", "task", "pair", "set", "row")
+TESTS = ("transitivity", "circular", "agreement", "trinary", "likelihood-ratio", "wald", "group", "order")
+TESTS += ("thurstone", "davidson", "bootstrap", "parametric-bootstrap")
 
 
 class Combination(NamedTuple):
@@ -186,9 +187,9 @@ FITS = [Combination("fit", *each) for each in product(TABLES, POPULATIONS, MODEL
 COMPARISONS = [
     Combination("compare", table, population, model, how)
     for table, population, how in product(TABLES, POPULATIONS, (*LEFT_OUT, EVIDENCE))
-    for model in ("", *(spec.name for spec in TYPED if population != "kinds"))
+    for model in ("", *(spec.name for spec in FITTED if population != "kinds"))
 ]
-TESTED = [Combination("test", *each) for each in product(TABLES, ("one", "groups"), [spec.name for spec in TESTS])]
+TESTED = [Combination("test", *each) for each in product(TABLES, ("one", "groups"), TESTS)]
 LEADERBOARDS = [
     Combination("leaderboard", *each)
     for each in product(TABLES, ("one",), ("laplace", "mcmc", "maximum-likelihood"), ("", "davidson", "half", "drop"))

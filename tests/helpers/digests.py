@@ -17,11 +17,18 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._comparison.ways import kind_of
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.registry import SPECS
 from thali._testing import smallest
 from thali._testing.smallest import SMALLEST, Smallest
 
+KINDS = {
+    th.PairedComparisons: PAIRS,
+    th.Choices: CHOICES,
+    th.ChoiceExperiment: EXPERIMENTS,
+    th.Similarities: SIMILARITIES,
+    th.Triplets: TRIPLETS,
+}
 FILE = Path(__file__).parents[1] / "cases" / "digests.json"
 RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum of absolute values
 # The same of estimates that so few choices do not bound: a climb ends where the curvature is some 1e-10, a million
@@ -42,12 +49,12 @@ _SHORT = {
     "sweeps_per_step": 1,
     "cores": 1,
 }
-_EBA, _ADDITIVE = smallest._EBA, smallest._ADDITIVE
+_EBA, _ADDITIVE = smallest.EBA, smallest.ADDITIVE
 _UNIQUE = partial(th.EliminationByAspects, aspects="unique")
 
 
 def _tied_groups():
-    tied = smallest._tied_pairs()[0]
+    tied = smallest.tied_pairs()[0]
     other = th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], list("abc"), ties=[[0, 0, 1], [0, 0, 0], [1, 0, 0]])
     return ({"women": tied, "men": other},)
 
@@ -92,7 +99,7 @@ def _eight_people():
 
 
 def _of_women(model):
-    return smallest._first_pair(model.of_group("women"))
+    return smallest.first_pair(model.of_group("women"))
 
 
 def _first_column(model):
@@ -103,15 +110,15 @@ def _of_groups(data, ask, **more):
     """Of each way in which weights of groups hang together."""
     return {
         weights: Smallest(
-            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more), data, smallest._CHAINS, ask
+            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more), data, smallest.CHAINS, ask
         )
         for weights in ("free", "common", "similar")
     }
 
 
 # What runs the code of a row of `SMALLEST` with other numbers, other data or another likelihood.
-_MORE = {
-    **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest._groups, _of_women).items()},
+MORE = {
+    **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest.groups, _of_women).items()},
     **{
         f"{_EBA}, tied groups, unique, {each}": row
         for each, row in _of_groups(_tied_groups, _of_women, aspects="unique").items()
@@ -119,71 +126,71 @@ _MORE = {
     **{
         f"{_EBA}, sets of groups, {each}": row
         for each, row in _of_groups(
-            smallest._choice_groups, lambda model: smallest._first_set(model.of_group("men"))
+            smallest.choice_groups, lambda model: smallest.first_set(model.of_group("men"))
         ).items()
     },
     **{
         f"{_ADDITIVE}, groups, {weights}": Smallest(
             partial(th.AdditiveClustering, people=th.people.Groups(weights)),
-            smallest._similarity_groups,
-            smallest._CHAINS,
-            smallest._worths,
+            smallest.similarity_groups,
+            smallest.CHAINS,
+            smallest.worths,
         )
         for weights in ("free",)
     },
     f"{_EBA}, kinds, similar": Smallest(
         partial(th.EliminationByAspects, people=th.people.LatentClasses(2, "similar")),
-        smallest._answered_pairs,
-        smallest._CHAINS,
-        smallest._first_pair,
+        smallest.answered_pairs,
+        smallest.CHAINS,
+        smallest.first_pair,
     ),
     f"{_EBA}, number, choices": Smallest(
-        partial(th.EliminationByAspects, aspects=2), smallest._sets, smallest._CHAINS, smallest._first_set
+        partial(th.EliminationByAspects, aspects=2), smallest.sets, smallest.CHAINS, smallest.first_set
     ),
     f"{_EBA}, given, choices": Smallest(
-        partial(th.EliminationByAspects, aspects=smallest._GIVEN), smallest._sets, smallest._CHAINS, smallest._first_set
+        partial(th.EliminationByAspects, aspects=smallest.GIVEN), smallest.sets, smallest.CHAINS, smallest.first_set
     ),
     f"{_EBA}, no lapse, fixed alpha": Smallest(
-        partial(th.EliminationByAspects, lapse=0.0, alpha=2.0), smallest._pairs, smallest._CHAINS, smallest._first_pair
+        partial(th.EliminationByAspects, lapse=0.0, alpha=2.0), smallest.pairs, smallest.CHAINS, smallest.first_pair
     ),
     f"{_EBA}, ties by half": Smallest(
-        partial(th.EliminationByAspects, ties="half"), smallest._tied_pairs, smallest._CHAINS, smallest._first_pair
+        partial(th.EliminationByAspects, ties="half"), smallest.tied_pairs, smallest.CHAINS, smallest.first_pair
     ),
     f"{_EBA}, tempering": Smallest(
-        partial(th.EliminationByAspects, tempering=3), smallest._pairs, smallest._CHAINS, smallest._first_pair
+        partial(th.EliminationByAspects, tempering=3), smallest.pairs, smallest.CHAINS, smallest.first_pair
     ),
     **{
-        f"{_EBA}, people, {name}": Smallest(partial(_UNIQUE, **more), data, run, smallest._first_pair)
+        f"{_EBA}, people, {name}": Smallest(partial(_UNIQUE, **more), data, run, smallest.first_pair)
         for name, more, data, run in (
-            ("scores", {"method": "laplace"}, _eight_people, smallest._DRAWS),
-            ("power", {"method": "laplace"}, smallest._answered_pairs, smallest._DRAWS),
-            ("power, mcmc", {"people": "adjusted"}, smallest._answered_pairs, smallest._CHAINS),
+            ("scores", {"method": "laplace"}, _eight_people, smallest.DRAWS),
+            ("power", {"method": "laplace"}, smallest.answered_pairs, smallest.DRAWS),
+            ("power, mcmc", {"people": "adjusted"}, smallest.answered_pairs, smallest.CHAINS),
         )
     },
     f"{_EBA}, people, random": Smallest(
         partial(_UNIQUE, people=th.people.Individuals()),
-        smallest._answered_pairs,
-        smallest._CHAINS,
-        lambda model: smallest._first_pair(model.of_group("p1")),
+        smallest.answered_pairs,
+        smallest.CHAINS,
+        lambda model: smallest.first_pair(model.of_group("p1")),
     ),
     f"{_ADDITIVE}, people, random, groups": Smallest(
         partial(th.AdditiveClustering, people=th.people.Individuals()),
-        smallest._similarity_groups,
-        smallest._CHAINS,
-        smallest._worths,
+        smallest.similarity_groups,
+        smallest.CHAINS,
+        smallest.worths,
     ),
     f"{_ADDITIVE}, people, random, triplets": Smallest(
         partial(th.AdditiveClustering, people=th.people.Individuals()),
         answered_triplets,
-        smallest._CHAINS,
-        smallest._worths,
+        smallest.CHAINS,
+        smallest.worths,
     ),
     **{
         f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)
         for method, run, name, data, ask in (
-            ("laplace", smallest._DRAWS, "ties", smallest._tied_pairs, smallest._first_pair),
-            ("maximum-likelihood", {"random_seed": 1}, "ties", smallest._tied_pairs, smallest._first_pair),
-            ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest._described_pairs, smallest._first_pair),
+            ("laplace", smallest.DRAWS, "ties", smallest.tied_pairs, smallest.first_pair),
+            ("maximum-likelihood", {"random_seed": 1}, "ties", smallest.tied_pairs, smallest.first_pair),
+            ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest.described_pairs, smallest.first_pair),
         )
     },
     **{
@@ -194,51 +201,51 @@ _MORE = {
             ask,
         )
         for name, aspects, data, ask in (
-            ("choices", "unique", smallest._sets, smallest._first_set),
-            ("rankings", "unique", smallest._rankings, smallest._first_set),
-            ("best and worst", "unique", smallest._best_and_worst, smallest._first_set),
+            ("choices", "unique", smallest.sets, smallest.first_set),
+            ("rankings", "unique", smallest.rankings, smallest.first_set),
+            ("best and worst", "unique", smallest.best_and_worst, smallest.first_set),
         )
     },
     f"{_ADDITIVE}, learned sigma, no constant": Smallest(
         partial(th.AdditiveClustering, sigma="learned", constant=False),
-        smallest._similarities,
-        smallest._CHAINS,
-        smallest._similarity,
+        smallest.similarities,
+        smallest.CHAINS,
+        smallest.similarity,
     ),
     f"{_ADDITIVE}, triplets, ratio": Smallest(
-        partial(th.AdditiveClustering, link="ratio"), smallest._triplets, smallest._CHAINS, smallest._first_set
+        partial(th.AdditiveClustering, link="ratio"), smallest.triplets, smallest.CHAINS, smallest.first_set
     ),
     **{
         f"latent-feature-model, {name}": Smallest(
             partial(th.LatentFeatureModel, th.priors.IndianBuffet(), likelihood()),
             data,
-            smallest._CHAINS,
+            smallest.CHAINS,
             _first_column,
         )
         for name, likelihood, data in (
-            ("choices", th.likelihoods.Elimination, smallest._sets),
-            ("similarities", th.likelihoods.Additive, smallest._similarities),
-            ("triplets", th.likelihoods.MostSimilarPair, smallest._triplets),
+            ("choices", th.likelihoods.Elimination, smallest.sets),
+            ("similarities", th.likelihoods.Additive, smallest.similarities),
+            ("triplets", th.likelihoods.MostSimilarPair, smallest.triplets),
         )
     },
-    "product-classes, none": Smallest(th.ProductClasses, _with_none, smallest._PRODUCTS, smallest._worths),
+    "product-classes, none": Smallest(th.ProductClasses, _with_none, smallest.PRODUCTS, smallest.worths),
     "multinomial-logit, none": Smallest(th.MultinomialLogit, _with_none, {}, _first_column),
-    "hierarchical-logit, none": Smallest(th.HierarchicalLogit, _with_none, smallest._CHAINS, smallest._worths),
+    "hierarchical-logit, none": Smallest(th.HierarchicalLogit, _with_none, smallest.CHAINS, smallest.worths),
     "hierarchical-logit, attention by age": Smallest(
         partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
-        smallest._aged_experiments,
-        smallest._CHAINS,
-        smallest._first_tasks,
+        smallest.aged_experiments,
+        smallest.CHAINS,
+        smallest.first_tasks,
     ),
     "latent-class-logit, none": Smallest(
-        partial(th.LatentClassLogit, classes=2), _with_none, smallest._ONCE, _first_column
+        partial(th.LatentClassLogit, classes=2), _with_none, smallest.ONCE, _first_column
     ),
     **{
         f"sparse-logit, {name}": Smallest(
             partial(th.SparseMultinomialLogit, **more),
-            smallest._rows,
-            smallest._CHAINS,
-            smallest._first_rows,
+            smallest.rows,
+            smallest.CHAINS,
+            smallest.first_rows,
             is_run_made=True,
         )
         for name, more in {
@@ -253,7 +260,7 @@ def _shortened(row: Smallest) -> Smallest:
     return replace(row, run={name: _SHORT.get(name, value) for name, value in row.run.items()})
 
 
-ROWS = {name: _shortened(row) for name, row in (SMALLEST | _MORE).items()}
+ROWS = {name: _shortened(row) for name, row in (SMALLEST | MORE).items()}
 for _name in (f"{_ADDITIVE}, map", f"{_ADDITIVE}, triplets, map"):  # fewer annealed runs
     ROWS[_name] = replace(ROWS[_name], run=ROWS[_name].run | {"chains": 1})
 
@@ -317,7 +324,7 @@ def place_of(name: str) -> tuple[str, str, str, str]:
     )
     first = next(iter(data.values())) if population == "groups" else data
     method = given.get("method", spec.methods[0]) if spec.methods else ""
-    return spec.name, method, population, kind_of((first, *labels) if labels else first)
+    return spec.name, method, population, CLASSES if labels else KINDS[type(first)]
 
 
 def fitted(name: str) -> tuple[Any, Smallest]:

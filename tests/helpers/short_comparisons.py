@@ -2,6 +2,9 @@
 
 import warnings
 
+import numpy as np
+from sklearn.dummy import DummyClassifier
+
 import thali as th
 from thali.errors import ThaliWarning
 
@@ -18,3 +21,17 @@ def compare(named=None, data=TRIO, **changed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
         return th.compare(models() if named is None else named, data, **(SHORT | changed))
+
+
+def folds_of(labels, folds, seed):
+    """The fold in which each row is left out, whatever is compared; -1 where it never is."""
+    rows = np.arange(float(len(labels)))[:, None]
+    table = compare({"none": DummyClassifier(strategy="prior")}, (rows, labels), folds=folds, random_seed=seed)
+    return table.attrs["fold"].reindex(range(len(labels)), fill_value=-1).to_numpy()
+
+
+def sentences(table):
+    """What a comparison says: which model is best, and what is established."""
+    found = th.findings(table)["comparison"]
+    legend, *others = found.notes
+    return [str(found.sentence), *map(str, others)]

@@ -6,9 +6,7 @@ import re
 import pandas as pd
 
 import thali as th
-from helpers.combinations import EVIDENCE, POPULATIONS, TABLES
-from thali._surfaces.cli.models import TYPED
-from thali._surfaces.cli.options import COMPARED, by_word
+from helpers.combinations import EVIDENCE, FITTED, POPULATIONS, TABLES
 
 OF_TEST = {
     "trinary": ("--aspects", "two.csv"),
@@ -20,6 +18,7 @@ SHORT = {  # of the options that a model has
     **{"draws": 10, "tune": 5, "thin": 1, "chains": 2, "cores": 1, "seed": 1},
     **{"sweeps_per_step": 2, "starts": 2, "folds": 2},
 }
+OF_FITS_ALONE = {"sweeps_per_step", "starts", "folds"}
 ONE_SENTENCE = re.compile(r"thali: error: \S.*[.?]|Error: No such option: .*")  # or those of the parser of options
 
 
@@ -43,8 +42,8 @@ class Story:
     def tell_fit(self, combination):
         name, _, method = combination.model.partition(" ")
         words = [*self.table.words, *POPULATIONS[combination.population], "--model", name]
-        (options,) = (spec.options_of(method) for spec in TYPED if spec.name == name)
-        words += _typed(options)
+        (options,) = (spec.options_of(method) for spec in FITTED if spec.name == name)
+        words += _typed(option.word for option in options)
         words += ["--method", method] if method else []
         first = self.begin("fit", "table.csv", *words, "--report", "mail.html", "--tables", ",".join(FORMATS))
         self.check_what_follows(first)
@@ -57,7 +56,7 @@ class Story:
             *(("--models", "classes:1,classes:2") if people == "kinds" else POPULATIONS[people]),
         ]
         words += [
-            *_typed(by_word()[word][0][1] for word in COMPARED),
+            *_typed(set(SHORT) - OF_FITS_ALONE),
             *(("--models", combination.model) if combination.model else ()),
         ]
         words += ["--by", EVIDENCE] if combination.how == EVIDENCE else ["--leave-out", combination.how]
@@ -125,14 +124,14 @@ def _well(result):
     return result
 
 
-def short_options(options):
-    """Those options that make a run short, with what is typed after each."""
-    words = {option.word for option in options}
+def short_options(words):
+    """Those of these options that make a run short, with what is typed after each."""
+    words = set(words)
     return {word: value for word, value in SHORT.items() if word in words}
 
 
-def _typed(options):
-    return [word for key, value in short_options(options).items() for word in (f"--{key}", value)]
+def _typed(words):
+    return [word for key, value in short_options(words).items() for word in (f"--{key}", value)]
 
 
 def _tables(folder):

@@ -7,11 +7,12 @@ import time
 
 import pytest
 
+import thali as th
 from thali._aspects.models.base import LatentFeatures
 from thali._comparison import compare, engine
 from thali._inference import jobs, threads
 from thali._inference.threads import Sliced
-from thali.errors import DataError
+from thali.errors import ArgumentError, DataError
 
 PLACES = {  # what the functions below replace
     "seconds of work that may be lost": (jobs, "MIN_SECONDS"),
@@ -22,6 +23,7 @@ PLACES = {  # what the functions below replace
     "a file of a job": (jobs, "atomic_write"),
     "versions of libraries": (jobs, "versions"),
     "the clock": (time, "monotonic"),
+    "a comparison": (th, "compare"),
     "fits of a comparison": (engine, "run_all"),
     "a fit of a comparison": (engine, "run"),
     "the table of a comparison": (engine, "comparison_table"),
@@ -87,6 +89,18 @@ def show_times(patch, times):
     """The clock shows these seconds, one a look."""
     times = iter(times)
     replace(patch, "the clock", lambda: next(times))
+
+
+def catch_comparisons(patch):
+    """Nothing is compared: the models that each comparison was given, in a list that grows."""
+    caught = []
+
+    def catch(models, data, **how):
+        caught.append(models)
+        raise ArgumentError("Nothing is compared.")
+
+    replace(patch, "a comparison", catch)
+    return caught
 
 
 def run_tasks_by(patch, run):

@@ -5,7 +5,7 @@ import json
 from itertools import product
 
 import pytest
-from helpers.digests import FILE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
+from helpers.digests import FILE, MORE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
 
 import thali as th
 from thali._data.kinds import CHOICES, GROUPED, OF_KINDS, TRIPLETS
@@ -56,7 +56,7 @@ COMPILED = {f"{ADDITIVE}, map", "product-classes, smc"}  # which take 10 seconds
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in MORE else ()) for name in ROWS])
 def test_same_seed_same_draws(name, request):
     if name not in COMPILED:
         request.getfixturevalue("uncompiled")

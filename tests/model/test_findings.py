@@ -11,15 +11,13 @@ import pytest
 from helpers.pages import notebook
 from helpers.places import PROJECT
 from helpers.sentences import refused, said
+from helpers.short_comparisons import compare
 from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
-from thali._comparison import findings as of_comparisons
-from thali._model.columns import described, heading
 from thali._model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
 from thali._model.registry import SPECS
 from thali._model.settings import USUAL, Settings
-from thali._model.wording import phrase
 from thali._surfaces.readable import readable
 from thali._surfaces.text import cells, part_of
 from thali.errors import ArgumentError, DataError, DefectWarning, NotFittedError, Setting
@@ -160,6 +158,11 @@ def test_every_setting_of_a_model_is_a_field():
 
 
 def test_intervals_are_low_and_high_and_columns_have_units():
+    def described(table):
+        result = th.paired.transitivity(CELEBRITIES())
+        vars(result)["table"] = table
+        return th.findings(result)["table"].table
+
     table = described(pd.DataFrame({"mean": [1.0], "eti89_lb": [0.5], "eti89_ub": [2.0], "mcse_mean": [0.1]}))
     assert list(table) == ["mean", "low", "high", "mcse_mean"]
     assert table.attrs["columns"]["mean"]["error"] == "mcse_mean"
@@ -168,7 +171,8 @@ def test_intervals_are_low_and_high_and_columns_have_units():
         "share": "share_se",
         "importance": "importance_se",
     }
-    assert heading("log_score_mcse") == "MC error" and heading("p_1") == "P(best)" and heading("new_one") == "new one"
+    headed = readable(pd.DataFrame({"log_score_mcse": [0.1], "p_1": [0.5], "new_one": [1.0]}), cells)
+    assert headed.head == ["MC error", "P(best)", "new one"]
 
 
 def test_a_table_to_read_has_one_column_for_an_interval():
@@ -199,12 +203,6 @@ _SENTENCES = ("aspects.findings.english", "choice.answers.english", "classify.fi
 def test_every_bracket_of_a_sentence_is_closed(place):
     sentences = import_module(f"thali._{place}").ENGLISH
     assert {key: text for key, text in sentences.items() if text.count("(") != text.count(")")} == {}
-
-
-def test_a_sentence_with_facts_is_spelled_by_its_reader():
-    templates = {"plain": "{a} of {b}.", "fact": "Set {setting}."}
-    assert phrase(templates, "plain", a=1, b="two") == "1 of two."
-    assert str(phrase(templates, "fact", setting=Setting("link", "exp"))) == "Set link='exp'."
 
 
 # every model --------------------------------------------------------------------------------------------------
@@ -250,8 +248,10 @@ def test_keys_are_documented_and_pictures_are_there(name):
 
 @pytest.mark.fit  # ranks are drawn
 def test_keys_of_comparisons_are_documented():
-    makers = (*of_comparisons.BY_PREDICTION, *of_comparisons.BY_EVIDENCE)
-    assert {maker.key for maker in makers} <= set(documented()) and len(set(documented())) == len(documented())
+    by_prediction, by_evidence = compare(), compare(by="evidence", draws=10, sensitivity=True)
+    keys = [*th.findings(by_prediction).keys(), *th.findings(by_evidence).keys()]
+    assert {"chains", "scores", "sensitivity", "temperatures"} <= set(keys) <= set(documented())
+    assert len(set(documented())) == len(documented())
     assert {PAGE} == set(SHOWN)
     board = th.findings(th.leaderboard(CELEBRITIES(), progressbar=False))
     assert board.keys() == ["leaderboard", "groups", "votes", "order", "votes_by_pair", "data", "methods"]

@@ -148,7 +148,7 @@ def test_of_the_horseshoe():
         assert float(log_prior["coef"][draw]) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("a", [None, 1.3, 0.4])
+@pytest.mark.parametrize("a", [None, 1.3, pytest.param(0.4, marks=pytest.mark.long)])
 def test_of_plackett_luce_regression(a):
     model = th.PlackettLuceRegression(a=a, a_range=(0.2, 5.0), **RUN).fit(X, Y)
     posterior, log_prior, _ = groups_of(model.posterior_)

@@ -13,7 +13,6 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Annotation, Text
 
 import thali as th
-from thali._plots._style import COLOURS
 from thali.errors import ArgumentError
 
 # Two dollar signs on a line would start a formula, here one that cannot be read.
@@ -139,7 +138,7 @@ def test_points_are_the_scores_and_the_title_counts_them():
     assert 0 < better.sum() < 36
     for dots, expected, colour in zip(ax.collections, (held[better], held[~better]), (1, 0), strict=True):
         np.testing.assert_array_equal(dots.get_offsets(), expected[["BTL", "tEBA"]])
-        assert to_hex(dots.get_facecolor()).upper() == COLOURS[colour]
+        assert to_hex(dots.get_facecolor()).upper() == ("#0072B2", "#D55E00")[colour]
     assert ax.get_xlabel().startswith("BTL") and ax.get_ylabel().startswith("tEBA")
     assert ax.get_xlim() == ax.get_ylim()
     assert ax.get_aspect() == 1

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.ft2font import FT2Font
 
 import thali as th
 from thali.errors import DataWarning
@@ -82,9 +83,7 @@ def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch):
 
 
 def characters(path):
-    from thali._plots._fonts import _characters
-
-    return _characters(path)
+    return set(map(chr, FT2Font(path).get_charmap()))
 
 
 def test_ascii_labels_cost_nothing(monkeypatch):

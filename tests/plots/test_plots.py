@@ -8,6 +8,7 @@ import types
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.drawn_pictures import CELEBRITIES, LONG, MULTIMODAL, assert_readable
 from helpers.posterior_cases import chain, comparisons
@@ -15,17 +16,16 @@ from matplotlib import pyplot as plt
 
 import thali as th
 from thali import plots
-from thali._aspects.answers.data_answers import answers_of
-from thali._aspects.answers.features import features_table
 from thali._aspects.draws.tree import to_datatree
-from thali._plots._style import short, whole_ticks
 
 
 def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
     data = comparisons(n_options, labels=labels, share=share)
     drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
     tree = to_datatree(drawn, data, th.likelihoods.Elimination(0.01, unique), learned_alpha=learned_alpha)
-    return types.SimpleNamespace(posterior_=tree, quantities=lambda: answers_of(tree).quantities(tree))
+    model = th.EliminationByAspects(unique=unique)
+    model.posterior_ = tree
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkey
 
 def test_feature_matrix_shows_the_table(celebrities):
     ax = plots.features(celebrities, max_features=6)
-    table = features_table(celebrities.posterior_).head(6)
+    table = th.LatentFeatureModel.features(celebrities).head(6)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == CELEBRITIES
     names = [tick.get_text() for tick in ax.get_xticklabels()]
     assert names == ["own", *(f"{probability:.2f}" for probability in table["probability"])]
@@ -133,7 +133,11 @@ def test_alpha_is_drawn_only_if_it_was_learned():
     ],
 )
 def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
-    assert whole_ticks(most) == ticks
+    table = pd.DataFrame({"rank": np.arange(1.0, most + 1)}, index=[f"o{k}" for k in range(most)])
+    for column, value in {"rank_low": table["rank"], "rank_high": table["rank"]}.items():
+        table[column] = value
+    table = table.assign(**{f"p_{k}": (table["rank"] == k).astype(float) for k in range(1, most + 1)})
+    assert [float(tick) for tick in plots.ranks(table).get_xticks()] == ticks
 
 
 def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
@@ -232,6 +236,6 @@ def test_importing_the_pictures_loads_nothing_heavy():
     ],
 )
 def test_shortened_labels_stay_distinct_and_short(labels):
-    shortened = short(labels)
+    shortened = [text.get_text() for text in plots.tree(th.Tree.star(labels)).get_yticklabels()]
     assert len(set(shortened)) == len(labels)
     assert max(map(len, shortened)) <= 34

@@ -340,7 +340,7 @@ def compare(
     >>> import thali as th
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
     >>> data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY", "BB"])
-    >>> table = compare(models, data, draws=100, tune=100, thin=1, cores=1, random_seed=1, progressbar=False)
+    >>> table = compare(models, data, draws=50, tune=20, thin=1, cores=1, random_seed=1, progressbar=False)
     >>> [float(x) for x in table["nll"].round(1)]
     [23.7, 17.8, 6.5, 2.9]
 
@@ -355,8 +355,7 @@ def compare(
     By evidence:
 
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
-    >>> table = compare(models, th.datasets.celebrities(), by="evidence", draws=20, cores=1, random_seed=1,
-    ...                 progressbar=False)
+    >>> table = compare(models, data, by="evidence", draws=10, tune=20, cores=1, random_seed=1, progressbar=False)
     >>> table["evidence_against"].to_dict()
     {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}
     """

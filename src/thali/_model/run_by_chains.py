@@ -214,9 +214,9 @@ class RunByChains(Sampled):
         >>> import thali as th
         >>> data = th.datasets.celebrities()
         >>> model = th.EliminationByAspects("unique")
-        >>> model = model.fit(data, draws=500, tune=500, random_seed=1, progressbar=False)
+        >>> model = model.fit(data, draws=50, tune=50, random_seed=1, progressbar=False)
         >>> model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].shape
-        (4, 500, 36)
+        (4, 50, 36)
         """
         from .prior_sample import with_replicates
 

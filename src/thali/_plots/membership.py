@@ -51,7 +51,7 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     --------
     >>> import thali as th
     >>> model = th.AdditiveClustering(sigma=0.05, alpha=0.5)
-    >>> model = model.fit(th.datasets.numbers(), draws=100, tune=100, random_seed=1, progressbar=False)
+    >>> model = model.fit(th.datasets.numbers(), draws=20, tune=20, random_seed=1, progressbar=False)
     >>> membership(model, max_features=3).get_xlabel().splitlines()[0]
     'probability of the feature, mean weight'
     """

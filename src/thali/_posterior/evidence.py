@@ -109,9 +109,9 @@ class LogEvidence(Described):
     --------
     >>> import numpy as np, thali as th
     >>> model = th.EliminationByAspects("unique").fit(
-    ...     th.PairedComparisons(np.array([[0, 3], [1, 0]])), draws=200, tune=100, random_seed=1, progressbar=False
+    ...     th.PairedComparisons(np.array([[0, 3], [1, 0]])), draws=50, tune=50, random_seed=1, progressbar=False
     ... )
-    >>> found = model.log_evidence(draws=100, random_seed=1, progressbar=False)
+    >>> found = model.log_evidence(draws=100, tune=50, random_seed=1, progressbar=False)
     >>> bool(abs(found.value - np.log(4 / 20)) < 0.2)  # 4 x Beta(4, 2), and a lapse of .01
     True
     """

@@ -121,7 +121,7 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     --------
     >>> import tempfile, pathlib, thali as th
     >>> model = th.EliminationByAspects("unique")
-    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> model = model.fit(th.datasets.celebrities(), draws=20, tune=20, random_seed=1, progressbar=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "report.html"
     ...     report(model, file)

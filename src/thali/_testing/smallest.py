@@ -47,15 +47,15 @@ def _experiment():
     return th.ChoiceExperiment.from_frame(simulated(people=6, tasks=4, seed=4), levels={"zoom": ["no", "yes"]})
 
 
-def _pairs():
+def pairs():
     return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc")),)
 
 
-def _groups():
-    return ({"women": _pairs()[0], "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc"))},)
+def groups():
+    return ({"women": pairs()[0], "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc"))},)
 
 
-def _choice_groups():
+def choice_groups():
     """Choices out of sets of two and three, of another set in each group."""
     offered = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
     groups = {}
@@ -66,9 +66,9 @@ def _choice_groups():
     return (groups,)
 
 
-def _answered_pairs():
+def answered_pairs():
     """As many comparisons, of which it is known who made them."""
-    frame = _pairs()[0].to_frame()
+    frame = pairs()[0].to_frame()
     counted = frame.index.repeat(frame["count"].to_numpy().tolist())
     rows = frame.loc[counted, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
     rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
@@ -78,9 +78,9 @@ def _answered_pairs():
     )
 
 
-def _described_pairs():
+def described_pairs():
     """As many comparisons, of which it is known which option was first."""
-    frame = _pairs()[0].to_frame()
+    frame = pairs()[0].to_frame()
     turned = np.arange(len(frame)) % 3 == 1
     left, right = (frame[side].astype(str).to_numpy() for side in ("chosen", "rejected"))
     trials = {"left": np.where(turned, right, left), "right": np.where(turned, left, right)}
@@ -88,28 +88,28 @@ def _described_pairs():
     return (th.PairedComparisons.from_trials(pd.DataFrame(trials), covariates=["order"], labels=list("abc")),)
 
 
-def _similarities():
+def similarities():
     values = np.random.default_rng(3).random((4, 4))
     return (th.Similarities((values + values.T) / 2, labels=list("abcd")),)
 
 
-def _triplets():
+def triplets():
     rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
     return (th.Triplets(rows),)
 
 
-def _rows():
+def rows():
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
     return X, np.where(X["height"] + rng.logistic(size=20) > 0, "yes", "no")
 
 
-def _tied_pairs():
+def tied_pairs():
     ties = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
     return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"), ties=ties),)
 
 
-def _sets():
+def sets():
     """Choices out of sets of two and three."""
     offered = {"ab": "bab", "abc": "acb", "bc": "bb"}
     choices = [(f"{s} {k}", s, each) for s, chosen in offered.items() for k, each in enumerate(chosen)]
@@ -117,45 +117,45 @@ def _sets():
     return (th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"])),)
 
 
-def _best_and_worst():
+def best_and_worst():
     """The best and the worst of three options, and of two of them."""
     rows = [("a", "b", "c", "a", "c"), ("b", "c", "d", "d", "b"), ("a", "c", "d", "a", "d"), ("a", "b", "d", "b", "a")]
     return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
 
 
-def _answered_sets():
+def answered_sets():
     """As many choices, of which it is known who made them."""
-    frame = _sets()[0].to_frame()
+    frame = sets()[0].to_frame()
     frame["person"] = [f"p{k % 4}" for k in frame["choice_id"]]
     return (th.Choices(frame, "choice_id", "alternative", "chosen", respondent="person", count="count"),)
 
 
-def _rankings():
+def rankings():
     return (th.Choices.from_rankings([list("abcd"), list("bacd"), list("dabc"), list("cab")]),)
 
 
-def _similarity_groups():
+def similarity_groups():
     values = np.random.default_rng(5).random((4, 4))
-    return ({"women": _similarities()[0], "men": th.Similarities((values + values.T) / 2, labels=list("abcd"))},)
+    return ({"women": similarities()[0], "men": th.Similarities((values + values.T) / 2, labels=list("abcd"))},)
 
 
 def _triplet_groups():
     rows = [("a", "b", "c"), ("b", "d", "c"), ("c", "d", "b")]
-    return ({"women": _triplets()[0], "men": th.Triplets(rows, labels=list("abcd"))},)
+    return ({"women": triplets()[0], "men": th.Triplets(rows, labels=list("abcd"))},)
 
 
 def _described_groups():
     """Comparisons of two groups, of which it is known which option was first."""
     rows = {"left": list("abcbcb"), "right": list("bcaaba"), "winner": list("abcbba"), "count": [2, 1, 3, 2, 2, 2]}
     other = th.PairedComparisons.from_trials(pd.DataFrame(rows), covariates=["order"], labels=list("abc"))
-    return ({"women": _described_pairs()[0], "men": other},)
+    return ({"women": described_pairs()[0], "men": other},)
 
 
 def _best_and_worst_groups():
     """The best and the worst of four options, and of three of them."""
     rows = [("a", "b", "c", "d", "a", "c"), ("b", "a", "d", "c", "d", "b")]
     columns = ["item1", "item2", "item3", "item4", "best", "worst"]
-    return ({"women": th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns)), "men": _best_and_worst()[0]},)
+    return ({"women": th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns)), "men": best_and_worst()[0]},)
 
 
 @dataclass(frozen=True)
@@ -198,32 +198,32 @@ class Smallest:
         return model
 
 
-_CHAINS = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
-_DRAWS = {"draws": 12, "chains": 2, "random_seed": 1, "progressbar": False}
-_ONCE = {"random_seed": 1, "progressbar": False}
+CHAINS = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+DRAWS = {"draws": 12, "chains": 2, "random_seed": 1, "progressbar": False}
+ONCE = {"random_seed": 1, "progressbar": False}
 
 
-def _first_pair(model):
+def first_pair(model):
     return model.predict_proba([("a", "b")])
 
 
-def _first_set(model):
+def first_set(model):
     return model.predict_proba([("a", "b", "c")])[0]
 
 
-def _first_tasks(model):
+def first_tasks(model):
     return model.predict_proba(_experiment())
 
 
-def _first_rows(model):
-    return model.predict_proba(_rows()[0][:5])
+def first_rows(model):
+    return model.predict_proba(rows()[0][:5])
 
 
-def _similarity(model):
+def similarity(model):
     return model.estimate().similarity.to_numpy()
 
 
-def _worths(model):
+def worths(model):
     return model.summary()["mean"].to_numpy()
 
 
@@ -235,7 +235,7 @@ def _experiments():
     return (_experiment(),)
 
 
-def _aged_experiments():
+def aged_experiments():
     """Choices of people whose age is known."""
     rows = _experiment().to_frame()
     age = 20 + 10 * rows["id"].astype("category").cat.codes
@@ -247,154 +247,150 @@ def _on_a_tree(model, data):
     return lambda: model(_tree(data()))
 
 
-_GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
-_PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **_ONCE}
+GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
+PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
 _TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
-_EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
+EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"
 
 SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
-    _EBA: Smallest(th.EliminationByAspects, _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique": Smallest(partial(th.EliminationByAspects, aspects="unique"), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, number": Smallest(partial(th.EliminationByAspects, aspects=2), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, given": Smallest(partial(th.EliminationByAspects, aspects=_GIVEN), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, tree": Smallest(_on_a_tree(th.EliminationByAspects, _pairs), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, no unique": Smallest(partial(th.EliminationByAspects, unique=False), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, ties": Smallest(th.EliminationByAspects, _tied_pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique, ties": Smallest(
-        partial(th.EliminationByAspects, aspects="unique"), _tied_pairs, _CHAINS, _first_pair
+    EBA: Smallest(th.EliminationByAspects, pairs, CHAINS, first_pair),
+    f"{EBA}, unique": Smallest(partial(th.EliminationByAspects, aspects="unique"), pairs, CHAINS, first_pair),
+    f"{EBA}, number": Smallest(partial(th.EliminationByAspects, aspects=2), pairs, CHAINS, first_pair),
+    f"{EBA}, given": Smallest(partial(th.EliminationByAspects, aspects=GIVEN), pairs, CHAINS, first_pair),
+    f"{EBA}, tree": Smallest(_on_a_tree(th.EliminationByAspects, pairs), pairs, CHAINS, first_pair),
+    f"{EBA}, no unique": Smallest(partial(th.EliminationByAspects, unique=False), pairs, CHAINS, first_pair),
+    f"{EBA}, ties": Smallest(th.EliminationByAspects, tied_pairs, CHAINS, first_pair),
+    f"{EBA}, unique, ties": Smallest(
+        partial(th.EliminationByAspects, aspects="unique"), tied_pairs, CHAINS, first_pair
     ),
-    f"{_EBA}, covariates": Smallest(th.EliminationByAspects, _described_pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique, covariates": Smallest(
-        partial(th.EliminationByAspects, aspects="unique"), _described_pairs, _CHAINS, _first_pair
+    f"{EBA}, covariates": Smallest(th.EliminationByAspects, described_pairs, CHAINS, first_pair),
+    f"{EBA}, unique, covariates": Smallest(
+        partial(th.EliminationByAspects, aspects="unique"), described_pairs, CHAINS, first_pair
     ),
-    f"{_EBA}, choices": Smallest(th.EliminationByAspects, _sets, _CHAINS, _first_set),
-    f"{_EBA}, unique, choices": Smallest(
-        partial(th.EliminationByAspects, aspects="unique"), _sets, _CHAINS, _first_set
+    f"{EBA}, choices": Smallest(th.EliminationByAspects, sets, CHAINS, first_set),
+    f"{EBA}, unique, choices": Smallest(partial(th.EliminationByAspects, aspects="unique"), sets, CHAINS, first_set),
+    f"{EBA}, rankings": Smallest(th.EliminationByAspects, rankings, CHAINS, first_set),
+    f"{EBA}, unique, best and worst": Smallest(
+        partial(th.EliminationByAspects, aspects="unique"), best_and_worst, CHAINS, first_set
     ),
-    f"{_EBA}, rankings": Smallest(th.EliminationByAspects, _rankings, _CHAINS, _first_set),
-    f"{_EBA}, unique, best and worst": Smallest(
-        partial(th.EliminationByAspects, aspects="unique"), _best_and_worst, _CHAINS, _first_set
-    ),
-    f"{_EBA}, groups": Smallest(
+    f"{EBA}, groups": Smallest(
         partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
-        _groups,
-        _CHAINS,
-        lambda model: _first_pair(model.of_group("women")),
+        groups,
+        CHAINS,
+        lambda model: first_pair(model.of_group("women")),
     ),
-    f"{_EBA}, unique, groups": Smallest(
+    f"{EBA}, unique, groups": Smallest(
         partial(th.EliminationByAspects, aspects="unique", people=_SIMILAR_GROUPS),
-        _groups,
-        _CHAINS,
-        lambda model: _first_pair(model.of_group("women")),
+        groups,
+        CHAINS,
+        lambda model: first_pair(model.of_group("women")),
     ),
-    f"{_EBA}, choice groups": Smallest(
+    f"{EBA}, choice groups": Smallest(
         partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
-        _choice_groups,
-        _CHAINS,
-        lambda model: _first_set(model.of_group("men")),
+        choice_groups,
+        CHAINS,
+        lambda model: first_set(model.of_group("men")),
     ),
-    f"{_EBA}, described groups": Smallest(
+    f"{EBA}, described groups": Smallest(
         partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
         _described_groups,
-        _CHAINS,
-        lambda model: _first_pair(model.of_group("women")),
+        CHAINS,
+        lambda model: first_pair(model.of_group("women")),
     ),
-    f"{_EBA}, unique, best-worst groups": Smallest(
+    f"{EBA}, unique, best-worst groups": Smallest(
         partial(th.EliminationByAspects, aspects="unique", people=_SIMILAR_GROUPS),
         _best_and_worst_groups,
-        _CHAINS,
-        lambda model: _first_set(model.of_group("men")),
+        CHAINS,
+        lambda model: first_set(model.of_group("men")),
     ),
-    f"{_EBA}, kinds": Smallest(
-        partial(th.EliminationByAspects, people=_TWO_CLASSES), _answered_pairs, _CHAINS, _first_pair
+    f"{EBA}, kinds": Smallest(
+        partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_pairs, CHAINS, first_pair
     ),
-    f"{_EBA}, unique, kinds": Smallest(
+    f"{EBA}, unique, kinds": Smallest(
         partial(th.EliminationByAspects, aspects="unique", people=_TWO_CLASSES),
-        _answered_pairs,
-        _CHAINS,
-        _first_pair,
+        answered_pairs,
+        CHAINS,
+        first_pair,
     ),
-    f"{_EBA}, choice kinds": Smallest(
-        partial(th.EliminationByAspects, people=_TWO_CLASSES), _answered_sets, _CHAINS, _first_set
+    f"{EBA}, choice kinds": Smallest(
+        partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_sets, CHAINS, first_set
     ),
-    f"{_EBA}, laplace": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", method="laplace"), _pairs, _DRAWS, _first_pair
+    f"{EBA}, laplace": Smallest(
+        partial(th.EliminationByAspects, aspects="unique", method="laplace"), pairs, DRAWS, first_pair
     ),
-    f"{_EBA}, maximum likelihood": Smallest(
+    f"{EBA}, maximum likelihood": Smallest(
         partial(th.EliminationByAspects, aspects="unique", method="maximum-likelihood"),
-        _pairs,
+        pairs,
         {"random_seed": 1},
-        _first_pair,
+        first_pair,
     ),
-    _ADDITIVE: Smallest(th.AdditiveClustering, _similarities, _CHAINS, _similarity),
-    f"{_ADDITIVE}, number": Smallest(partial(th.AdditiveClustering, features=2), _similarities, _CHAINS, _similarity),
-    f"{_ADDITIVE}, given": Smallest(
-        partial(th.AdditiveClustering, features=[[1], [1], [0], [0]]), _similarities, _CHAINS, _similarity
+    ADDITIVE: Smallest(th.AdditiveClustering, similarities, CHAINS, similarity),
+    f"{ADDITIVE}, number": Smallest(partial(th.AdditiveClustering, features=2), similarities, CHAINS, similarity),
+    f"{ADDITIVE}, given": Smallest(
+        partial(th.AdditiveClustering, features=[[1], [1], [0], [0]]), similarities, CHAINS, similarity
     ),
-    f"{_ADDITIVE}, tree": Smallest(
-        _on_a_tree(th.AdditiveClustering, _similarities), _similarities, _CHAINS, _similarity
+    f"{ADDITIVE}, tree": Smallest(_on_a_tree(th.AdditiveClustering, similarities), similarities, CHAINS, similarity),
+    f"{ADDITIVE}, map": Smallest(partial(th.AdditiveClustering, method="map"), similarities, ONCE, similarity),
+    f"{ADDITIVE}, groups": Smallest(
+        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS), similarity_groups, CHAINS, worths
     ),
-    f"{_ADDITIVE}, map": Smallest(partial(th.AdditiveClustering, method="map"), _similarities, _ONCE, _similarity),
-    f"{_ADDITIVE}, groups": Smallest(
-        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS), _similarity_groups, _CHAINS, _worths
-    ),
-    f"{_ADDITIVE}, triplet groups": Smallest(
+    f"{ADDITIVE}, triplet groups": Smallest(
         partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
         _triplet_groups,
-        _CHAINS,
-        lambda model: _first_set(model.of_group("men")),
+        CHAINS,
+        lambda model: first_set(model.of_group("men")),
     ),
-    f"{_ADDITIVE}, triplets": Smallest(th.AdditiveClustering, _triplets, _CHAINS, _first_set),
-    f"{_ADDITIVE}, triplets, map": Smallest(partial(th.AdditiveClustering, method="map"), _triplets, _ONCE, _first_set),
+    f"{ADDITIVE}, triplets": Smallest(th.AdditiveClustering, triplets, CHAINS, first_set),
+    f"{ADDITIVE}, triplets, map": Smallest(partial(th.AdditiveClustering, method="map"), triplets, ONCE, first_set),
     "latent-feature-model": Smallest(
         lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
-        _pairs,
-        _CHAINS,
-        _first_pair,
+        pairs,
+        CHAINS,
+        first_pair,
     ),
-    "product-classes": Smallest(th.ProductClasses, _experiments, _PRODUCTS, _first_tasks),
+    "product-classes": Smallest(th.ProductClasses, _experiments, PRODUCTS, first_tasks),
     "product-classes, smc": Smallest(
         partial(th.ProductClasses, method="smc"),
         _experiments,
-        {"chains": 2, "draws": 4, "sweeps_per_step": 2, **_ONCE},
-        _first_tasks,
+        {"chains": 2, "draws": 4, "sweeps_per_step": 2, **ONCE},
+        first_tasks,
     ),
-    "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
+    "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, first_tasks),
     "multinomial-logit, amounts": Smallest(
-        partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"), _experiments, {}, _first_tasks
+        partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"), _experiments, {}, first_tasks
     ),
-    "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
+    "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, CHAINS, first_tasks),
     "hierarchical-logit, attention": Smallest(
-        partial(th.HierarchicalLogit, attention=["price", "zoom"]), _experiments, _CHAINS, _first_tasks
+        partial(th.HierarchicalLogit, attention=["price", "zoom"]), _experiments, CHAINS, first_tasks
     ),
     "hierarchical-logit, amounts": Smallest(
-        partial(th.HierarchicalLogit, linear="price", space="willingness-to-pay"), _experiments, _CHAINS, _first_tasks
+        partial(th.HierarchicalLogit, linear="price", space="willingness-to-pay"), _experiments, CHAINS, first_tasks
     ),
-    "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
+    "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, ONCE, first_tasks),
     "latent-class-logit, columns of people": Smallest(
         partial(th.LatentClassLogit, classes=2, linear="price", by="age"),
-        _aged_experiments,
-        _ONCE,
-        _first_tasks,
+        aged_experiments,
+        ONCE,
+        first_tasks,
     ),
-    "plackett-luce": Smallest(th.PlackettLuceRegression, _rows, _CHAINS, _first_rows, is_run_made=True),
+    "plackett-luce": Smallest(th.PlackettLuceRegression, rows, CHAINS, first_rows, is_run_made=True),
     "plackett-luce, map": Smallest(
-        partial(th.PlackettLuceRegression, method="map", a=1.1), _rows, _ONCE, _first_rows, is_run_made=True
+        partial(th.PlackettLuceRegression, method="map", a=1.1), rows, ONCE, first_rows, is_run_made=True
     ),
     "plackett-luce, variational": Smallest(
-        partial(th.PlackettLuceRegression, method="variational"), _rows, _ONCE, _first_rows, is_run_made=True
+        partial(th.PlackettLuceRegression, method="variational"), rows, ONCE, first_rows, is_run_made=True
     ),
     "sparse-logit": Smallest(
-        partial(th.SparseMultinomialLogit, method="polya-gamma"), _rows, _CHAINS, _first_rows, is_run_made=True
+        partial(th.SparseMultinomialLogit, method="polya-gamma"), rows, CHAINS, first_rows, is_run_made=True
     ),
     "sparse-logit, laplace": Smallest(
-        partial(th.SparseMultinomialLogit, method="laplace"), _rows, _DRAWS, _first_rows, is_run_made=True
+        partial(th.SparseMultinomialLogit, method="laplace"), rows, DRAWS, first_rows, is_run_made=True
     ),
     "sparse-logit, variational": Smallest(
-        partial(th.SparseMultinomialLogit, method="variational"), _rows, _DRAWS, _first_rows, is_run_made=True
+        partial(th.SparseMultinomialLogit, method="variational"), rows, DRAWS, first_rows, is_run_made=True
     ),
     "sparse-logit, map": Smallest(
-        partial(th.SparseMultinomialLogit, method="map", eta=1.0), _rows, _ONCE, _first_rows, is_run_made=True
+        partial(th.SparseMultinomialLogit, method="map", eta=1.0), rows, ONCE, first_rows, is_run_made=True
     ),
 }
 

@@ -1,16 +1,15 @@
 """Every kind of data × model and method in the app: the tables of `thali fit`, or one sentence in words of the app."""
 
 import pytest
-from helpers.combinations import MODELS, TABLES, Combination, is_quick_as_python
+from helpers.combinations import FITTED, MODELS, TABLES, Combination, is_quick_as_python
 from helpers.compiled_code import run_as_python
 from helpers.pages import Page
 from helpers.stories import short_options
 
 from thali._surfaces.app.studies import FIT
-from thali._surfaces.cli.models import TYPED
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
-SPECS = {spec.name: spec for spec in TYPED}
+SPECS = {spec.name: spec for spec in FITTED}
 OFFERED = [
     Combination("fit", table, "one", model)
     for table, what in TABLES.items()
@@ -32,7 +31,7 @@ def test_the_app_finds_what_the_command_line_finds(combination, client, children
         run_as_python(monkeypatch)
     table, (name, _, method) = TABLES[combination.table], combination.model.partition(" ")
     table.make().to_csv("table.csv", index=False)
-    typed = short_options(SPECS[name].options_of(method))
+    typed = short_options(option.word for option in SPECS[name].options_of(method))
     words = [*table.words, "--model", name, *(("--method", method) if method else ())]
     words += [word for key, value in typed.items() for word in (f"--{key}", value)]
     typed_there = run("fit", "table.csv", *words, "--out", "out")

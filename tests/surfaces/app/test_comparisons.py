@@ -5,28 +5,30 @@ import json
 import re
 
 import pytest
-from helpers import app_runs
+from helpers import app_runs, watched_runs
+from helpers.combinations import TABLES
 from helpers.pages import Page
 from helpers.sentences import said, says
 from test_who_answered import EXPERIMENT, trials
 
 from thali._data.kinds import (
-    CHOICE_GROUPS,
     CHOICES,
     CLASSES,
     EXPERIMENTS,
-    PAIR_GROUPS,
     PAIRS,
     SIMILARITIES,
-    TRIPLET_GROUPS,
     TRIPLETS,
 )
 from thali._surfaces.app import comparisons, runs
-from thali._surfaces.app.comparisons import candidates, ticked
-from thali._surfaces.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
-from thali._surfaces.cli.naming_models import parse_models
+from thali._surfaces.app.comparisons import ticked
+from thali._surfaces.app.studies import COMPARE, EVIDENCE, FIT, TOOK, TOOK_TO_COMPARE, Studies
 
 DRINKS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+FITS = {
+    **dict.fromkeys((PAIRS, CHOICES), "elimination-by-aspects"),
+    **dict.fromkeys((SIMILARITIES, TRIPLETS), "additive-clustering"),
+    **{EXPERIMENTS: "multinomial-logit", CLASSES: "plackett-luce"},
+}
 ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
 
 
@@ -37,25 +39,24 @@ def study(tmp_path):
 
 @pytest.mark.fit  # for its imports
 @pytest.mark.parametrize(
-    ("kind", "group", "compared"),
+    ("table", "group"),
     [
-        (PAIRS, {}, PAIRS),
-        (CHOICES, {}, CHOICES),
-        (PAIRS, {"group": "sex"}, PAIR_GROUPS),
-        (CHOICES, {"group": "sex"}, CHOICE_GROUPS),
-        (TRIPLETS, {"group": "sex"}, TRIPLET_GROUPS),
-        *((kind, {}, kind) for kind in (SIMILARITIES, TRIPLETS, EXPERIMENTS, CLASSES)),
+        *((name, {"group": "sex"}) for name in ("pairs of people", "sets", "triplets")),
+        *((name, {}) for name in ("pairs", "sets", "similarities", "triplets", "experiment", "rows")),
     ],
 )
-def test_every_model_that_is_offered_can_be_compared(study, kind, group, compared):
-    study.write("reading", {"kind": kind})
-    study.write(READ, {"typed": group})
-    every = candidates(study)
-    asked = comparisons.asked_to_compare(study, COMPARE, [each.name for each in every])
-    labels = tuple(f"option {k}" for k in range(9))
-    assert [name for name, _ in parse_models(asked["models"], {}, compared, labels)] == [each.name for each in every]
-    assert asked["typed"] == group and ticked(study, COMPARE)
-    assert bool(ticked(study, EVIDENCE)) == comparisons.has_evidence(study)
+def test_every_model_that_is_offered_can_be_compared(client, children_here, table, group, monkeypatch):
+    what = TABLES[table]
+    address = client.drop("table.csv", what.make().to_csv(index=False).encode())
+    target = {"target": "y"} if table == "rows" else {}
+    client.go(f"{address}/read", kind=what.kind, **group, **target)
+    study = client.study(address)
+    call_fitted(study, FITS[what.kind], group)
+    names, chosen = boxes(client.page(f"{address}/compare"), COMPARE)
+    caught = watched_runs.catch_comparisons(monkeypatch)
+    client.go(f"{address}/{COMPARE}", models="\n".join(names))
+    assert [name for name, _ in caught[0]] == names and chosen
+    assert study.read(COMPARE)["typed"].get("group", "") == group.get("group", "")
 
 
 def test_what_was_compared_stays_ticked(study):
@@ -70,6 +71,14 @@ def test_ties_are_compared_as_they_were_fitted(study):
     typed = {"ties": "half", "draws": "100"}
     study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
     assert comparisons.asked_to_compare(study, COMPARE, ["shared aspects"])["typed"] == {"ties": "half"}
+
+
+def call_fitted(study, model, typed):
+    """From now on the study has a report of a fit."""
+    study.write(FIT, {"model": model, "typed": typed, "paths": [], "has_cores": True})
+    study.write(f"{FIT}.end", {"code": 0})
+    (study.path / FIT).mkdir()
+    (study.path / FIT / "report.html").write_text("<!doctype html>")
 
 
 def boxes(page, run):
@@ -148,11 +157,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     assert client.go(f"{address}/test", test="group") == f"{address}/tests"
     assert "Geschlecht" in client.file(address, "test/view").text
     (study,) = client.studies.all()
-    asked = {"model": "elimination-by-aspects", "typed": {"group": "Geschlecht"}, "paths": [], "has_cores": True}
-    study.write(FIT, asked)
-    study.write(f"{FIT}.end", {"code": 0})
-    (study.path / FIT).mkdir()
-    (study.path / FIT / "report.html").write_text("<!doctype html>")
+    call_fitted(study, "elimination-by-aspects", {"group": "Geschlecht"})
     page = client.page(f"{address}/compare")
     names, chosen = boxes(page, "compare")
     assert chosen == names == ["Bradley-Terry-Luce alike in all groups", "Bradley-Terry-Luce by group"]

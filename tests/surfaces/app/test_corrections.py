@@ -9,12 +9,9 @@ from helpers.sentences import says
 
 from thali._surfaces.app import child
 from thali._surfaces.app.comparisons import asked_to_compare
-from thali._surfaces.app.english import AppWords
-from thali._surfaces.app.fields import data_options, given_of_data, shown_of_data
 from thali._surfaces.app.studies import COMPARE, FIT
 from thali._surfaces.cli.boundary import Terminal
-from thali._surfaces.cli.classical import TESTS
-from thali._surfaces.cli.models import model_named
+from thali.errors import PYTHON
 
 FOODS = "VP;links;rechts;Urteil\n" + "".join(
     f"{person};{a};{b};{side}\n"
@@ -64,18 +61,22 @@ def test_a_file_that_is_no_table_is_not_asked_about(client, children_here):
     assert "not read yet" in client.page("/home")
 
 
-def test_an_argument_is_asked_for_once():
-    for kind in ("paired comparisons", "choices out of sets", "choice experiments"):
-        shown = [option.name for option in shown_of_data(kind)]
-        assert len(shown) == len(set(shown)) and {*shown, "where"} == {option.name for option in data_options(kind)}
+def test_an_argument_is_asked_for_once(client, children_here):
+    page = client.page(f"{client.drop('table.csv', FOODS.replace('Urteil', 'chosen').encode())}/data")
+    kinds = re.findall(r'data-kind="([^"]*)" hidden(.*?)(?=data-kind=|</form>)', page, re.DOTALL)
+    assert len(kinds) == 6
+    for kind, fields in kinds:
+        labels = re.findall(r"<label for[^>]*>([^<]*)</label>", fields)
+        assert labels and len(labels) == len(set(labels)), kind
 
 
-def test_what_was_said_of_a_table_holds_whatever_its_word():
-    test = next(spec for spec in TESTS if spec.name == "agreement")
-    assert given_of_data({"respondent": "VP", "task": "trial"}, test.options) == {"respondent": "VP"}
-    said = {"task": "question", "none": "none", "respondent": "VP", "rank": "r"}
-    model = model_named("multinomial-logit")[0]
-    assert given_of_data(said, model.options) == {"task": "question", "none": "none", "respondent": "VP"}
+def test_what_was_said_of_a_table_holds_for_its_tests(client, children_here, nothing_begins):
+    """As far as they have a word for it."""
+    address = client.drop("table.csv", FOODS.encode())
+    client.go(f"{address}/read", kind="paired comparisons", chosen="Urteil", respondent="VP")
+    nothing_begins()
+    client.go(f"{address}/test", test="agreement")
+    assert client.study(address).read("test")["typed"] == {"chosen": "Urteil", "respondent": "VP"}
 
 
 def test_the_no_choice_option_is_no_attribute_of_a_page(client, children_here):
@@ -100,7 +101,7 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
             raise KeyboardInterrupt
 
     app_runs.fit_by(monkeypatch, run_fit)
-    words = Terminal(AppWords([]))
+    words = Terminal(PYTHON)
     with pytest.raises(KeyboardInterrupt):
         child.fit(study, words, 1)
     assert len(asked) == 1, "without a job there is nothing to report"
@@ -216,4 +217,5 @@ def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, chil
     study = client.study(address)
     assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
     assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == ["Block == Haupt"]
-    assert given_of_data({"where": ["n > 1"]}, TESTS[0].options) == {"where": ["n > 1"]}
+    client.go(f"{address}/test", test="transitivity")
+    assert study.read("test")["typed"]["where"] == ["Block == Haupt"]

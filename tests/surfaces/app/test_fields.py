@@ -1,80 +1,106 @@
 """Every option of every model has a field, in words, and a field gives what the command line would."""
 
+import re
 from pathlib import Path
 
 import pytest
+from helpers.combinations import FITTED, TABLES
+from helpers.pages import Page
 from helpers.sentences import said
 
-from thali._data.kinds import SIMILARITIES, TRIPLETS
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.spec import DATA
-from thali._surfaces.app import english
-from thali._surfaces.app.english import AppWords
-from thali._surfaces.app.fields import FILE, OF_PEOPLE, data_options, entered, fields, kinds, model_options, models_for
-from thali._surfaces.cli.models import TYPED
-from thali.errors import ArgumentError, Setting
 
-ALL = {spec.name: spec for spec in TYPED}
+pytestmark = pytest.mark.fit  # for their time
+OF_KIND = {
+    **{PAIRS: "pairs of people", CHOICES: "sets", SIMILARITIES: "judgements"},
+    **{TRIPLETS: "triplets", EXPERIMENTS: "experiment", CLASSES: "rows"},
+}
+ALL = {spec.name: spec for spec in FITTED}
+
+
+@pytest.fixture
+def dropped(client, children_here):
+    """A function of a kind of data: the address of a study of a small table of that kind, with columns of people."""
+
+    def drop(kind):
+        frame = TABLES[OF_KIND[kind]].make()
+        if kind == EXPERIMENTS:
+            frame = frame.assign(age=20 + 10 * frame["person"].map(sorted(set(frame["person"])).index))
+        address = client.drop("table.csv", frame.to_csv(index=False).encode())
+        client.go(f"{address}/read", kind=kind, **({"target": "y"} if "y" in frame else {}))
+        return address
+
+    return drop
+
+
+@pytest.fixture
+def asked_of(client, dropped, nothing_begins):
+    """A function of a model and a form: what the command line would be asked; or the problem, if there is one."""
+
+    def ask(name, **form):
+        address = dropped(ALL[name].data[0])
+        nothing_begins()
+        gone = client.go(f"{address}/fit", model=name, **form)
+        study = client.study(address)
+        known = study.read("read").get("typed", {})
+        typed = study.read("fit").get("typed", {})
+        return {key: value for key, value in typed.items() if key not in known} if gone == address else gone
+
+    return ask
+
+
+def fields_of(page):
+    """The words of the options that a page asks for."""
+    return set(re.findall(r'name="([\w-]+)"', page)) | set(re.findall(r'data-word="([\w-]+)"', page))
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_option_has_a_field_in_words(name):
-    spec = ALL[name]
-    asked = [option for kind in spec.data for option in (*sum(model_options(spec, kind), []), *data_options(kind))]
-    shown = fields(asked, {}, ["price", "size"], spec.methods)
+def test_every_option_has_a_field_in_words(name, client, dropped):
+    spec, found = ALL[name], set()
+    for kind in spec.data:
+        address = dropped(kind)
+        for page in (client.page(f"{address}/ask"), client.page(f"{address}/data")):
+            found |= fields_of(page)
+            assert "--" not in Page(page).text
+            assert not [label for label in re.findall(r"<label[^>]*>([^<]*)</label>", page) if "_" in label]
     files = {option.word for option in spec.options if option.to == DATA and option.type is Path}  # beside the table
-    assert {option.word for option in spec.options} - files <= {field.word for field in shown}
-    for field in shown:
-        assert field.label and "_" not in field.label
-        for text in (field.help, field.default, *(label for _, label in field.choices)):
-            assert "--" not in text, field
+    assert {option.word for option in spec.options} - files <= found
 
 
-def test_only_what_means_something_for_the_data_is_asked():
-    spec = ALL["additive-clustering"]
+def test_only_what_means_something_for_the_data_is_asked(client, dropped):
     for kind, own in (
         (SIMILARITIES, {"sigma", "constant", "symmetrize"}),
         (TRIPLETS, {"link", "lapse", "odd", "objects"}),
     ):
-        named = {option.name for option in (*sum(model_options(spec, kind), []), *data_options(kind))}
+        address = dropped(kind)
+        named = fields_of(client.page(f"{address}/ask"))
+        (of_kind,) = re.findall(rf'data-kind="{kind}"(.*?)(?=data-kind=|</form>)', client.page(f"{address}/data"), re.S)
+        named |= fields_of(of_kind)
         assert named & {"sigma", "constant", "symmetrize", "link", "lapse", "odd", "objects"} == own
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_an_empty_form_is_the_default(name):
-    assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}) == {}
-    if ALL[name].methods:
-        assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}) == {}
+def test_an_empty_form_is_the_default(name, asked_of):
+    method = {"method": ALL[name].methods[0]} if ALL[name].methods else {}
+    assert asked_of(name, **{option.word: "" for option in ALL[name].options} | method) == {}
 
 
-def test_columns_of_people_are_asked_where_there_are_any():
-    """Both for tastes and for who looks at what; of attributes that may be ignored, all is a choice of its own."""
-    options = ALL["hierarchical-logit"].options
-    for people in (["age", "sex"], []):
-        shown = {field.word: field for field in fields(options, {}, ["price"], (), dict.fromkeys(OF_PEOPLE, people))}
-        for word in ("by", "attention-by"):
-            assert [value for value, _ in shown[word].choices] == people if people else word not in shown
-    error = ArgumentError("Set ", Setting("attention", True), ".")
-    said(error.render(AppWords(options)), "“all”")
-
-
-def test_what_is_entered_is_as_typed():
-    spec = ALL["elimination-by-aspects"]
-    form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tree": FILE, "tempering": ""}
-    assert entered(spec, form, {"tree": "for-tree.csv"}) == {
-        **{"draws": 2000, "unique": False, "lapse": 0.05, "aspects": "3"},
-        "tree": Path("for-tree.csv"),
-    }
-    classes = ALL["product-classes"]
-    assert entered(classes, {"monotone": "price=decreasing\n\nzoom=increasing"}, {}) == {
-        "monotone": ["price=decreasing", "zoom=increasing"]
+def test_what_is_entered_is_as_typed(asked_of):
+    form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tempering": ""}
+    assert asked_of("elimination-by-aspects", **form) == {
+        **{"draws": 2000, "unique": False, "lapse": 0.05, "aspects": "3"}
     }
 
 
-def test_what_another_method_has_is_left_out():
-    spec = ALL["elimination-by-aspects"]
-    assert entered(spec, {"method": "maximum-likelihood", "draws": "50", "chains": "x"}, {}) == {
-        "method": "maximum-likelihood"
-    }
+def test_what_is_entered_in_lines_are_several_values(asked_of):
+    asked = asked_of("product-classes", monotone="price=decreasing\n\nzoom=increasing")
+    assert asked == {"monotone": ["price=decreasing", "zoom=increasing"]}
+
+
+def test_what_another_method_has_is_left_out(asked_of):
+    form = {"method": "maximum-likelihood", "draws": "50", "chains": "x"}
+    assert asked_of("elimination-by-aspects", **form) == {"method": "maximum-likelihood"}
 
 
 @pytest.mark.parametrize(
@@ -85,34 +111,22 @@ def test_what_another_method_has_is_left_out():
         ({"aspects": "../x.csv"}, ("“Aspects”", "'../x.csv'")),
     ],
 )
-def test_what_cannot_be_used_is_said(form, facts):
-    with pytest.raises(ArgumentError) as error:
-        entered(ALL["elimination-by-aspects"], form, {})
-    said(error.value.render(AppWords(ALL["elimination-by-aspects"].options)), *facts)
+def test_what_cannot_be_used_is_said(form, facts, asked_of):
+    said(asked_of("elimination-by-aspects", **form), *facts)
 
 
-def test_messages_name_labels():
-    words = AppWords(ALL["elimination-by-aspects"].options)
-    said(str(Setting("unique", False).render(words)), "“An aspect of")
-    said(str(Setting("method", "mcmc").render(words)), "“Method”")
-    assert words.named == ["unique", "method"]
-    own = ALL["elimination-by-aspects"].options
-    in_words = english.in_words
-    assert in_words("beside --no-unique", own).startswith("beside without “An")
-    said(
-        in_words("--method map needs one; of --group or --people: free", own),
-        "“Groups of people”",
-        "“How respondents differ”",
-    )
+def test_every_kind_of_data_has_a_model_and_columns(client, dropped):
+    kinds = {kind for spec in FITTED for kind in spec.data}
+    assert len(kinds) == 6
+    for kind in kinds:
+        assert 'name="model"' in client.page(f"{dropped(kind)}/ask")
 
 
-def test_every_kind_of_data_has_a_model_and_columns():
-    assert len(kinds()) == 6
-    for kind in kinds():
-        assert models_for(kind)
-        assert all(option.to == DATA for option in data_options(kind))
-
-
-def test_thousands_may_be_separated_in_whole_numbers():
-    spec = ALL["elimination-by-aspects"]
-    assert entered(spec, {"lapse": "0.05", "draws": "2,000"}, {}) == {"lapse": 0.05, "draws": 2000}
+def test_columns_of_people_are_asked_where_there_are_any(client, dropped):
+    """Both for tastes and for who looks at what."""
+    with_people = client.page(f"{dropped(EXPERIMENTS)}/ask")
+    frame = TABLES["experiment"].make().drop(columns="sex")
+    without = client.drop("table.csv", frame.to_csv(index=False).encode())
+    client.go(f"{without}/read", kind=EXPERIMENTS)
+    for word in ("by", "attention-by"):
+        assert word in fields_of(with_people) and word not in fields_of(client.page(f"{without}/ask"))

@@ -1,18 +1,18 @@
 """What is refused because of a field is said at that field, which is unfolded and has the focus."""
 
+import json
 import re
 
 import pytest
 from helpers import app_runs
+from helpers.combinations import FITTED
 from helpers.pages import Page
 from helpers.sentences import says
 from test_who_answered import EXPERIMENT
 
 from thali._inference import progress
 from thali._surfaces.app import child, runs
-from thali._surfaces.app.pages import progress_of
-from thali._surfaces.app.studies import FIT, Studies
-from thali._surfaces.cli.models import model_named
+from thali._surfaces.app.studies import FIT
 from thali.errors import Setting
 
 pytestmark = pytest.mark.fit  # for their time
@@ -85,26 +85,40 @@ def test_what_is_refused_at_once_names_its_fields(client, children_here):
     assert found["fields"] == ["lapse"]
 
 
-def test_a_long_run_says_how_long_it_takes_while_it_runs(tmp_path, monkeypatch):
+@pytest.fixture
+def study(client):
+    """A study whose fit was asked for."""
+    made = client.studies.new("data", dataset="celebrities")
+    made.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
+    return made
+
+
+def first_event(client, study):
+    """How far the fit is."""
+    return json.loads(client.get(f"/api/study/{study.name}/fit/events").text.partition("\n")[0].removeprefix("data: "))
+
+
+def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypatch):
     """In words of the page, with what is quicker; a run that begins anew says nothing yet."""
-    studies = Studies(tmp_path)
-    study, children = studies.new("data", dataset="celebrities"), runs.Runs(studies)
-    study.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
-    app_runs.claim_state(monkeypatch, runs.RUNNING)
+
+    def hint():
+        app_runs.claim_states(monkeypatch, runs.RUNNING, runs.ENDED)
+        return first_event(client, study)["hint"]
 
     def do(study, terminal, cores):
-        assert progress_of(children, study, FIT)["hint"] == ""
-        terminal.know(model_named("elimination-by-aspects")[0].options)
+        assert hint() == ""
+        terminal.know(next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects"))
         progress.says("This fit", Setting("method", "laplace"))(300.0)
         quicker = "“Method” = “an approximation of the posterior, in seconds”"
         sentence = f"This fit takes about 5 minutes. Quicker: {quicker}."
-        assert progress_of(children, study, FIT)["hint"] == sentence
+        assert hint() == sentence
 
     ended = child.carried_out(FIT, do, study, 1)
     assert ended["code"] == 0 and ended["warnings"] == []
-    monkeypatch.setattr(runs.subprocess, "Popen", lambda *args, **options: None)
-    children._begin(study, FIT)
-    assert progress_of(children, study, FIT)["hint"] == ""
+    monkeypatch.undo()
+    monkeypatch.setattr(runs.subprocess, "Popen", lambda *args, **options: app_runs.Ended())
+    client.go(f"/study/{study.name}/fit/go-on")
+    assert hint() == ""
 
 
 @pytest.mark.parametrize(
@@ -115,9 +129,6 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(tmp_path, monkeypatch):
         ({"code": 1, "message": "No."}, "The fit: not possible; the page says why."),
     ],
 )
-def test_nothing_is_called_finished_that_was_not_possible(tmp_path, end, said):
-    studies = Studies(tmp_path)
-    study = studies.new("data", dataset="celebrities")
-    study.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
+def test_nothing_is_called_finished_that_was_not_possible(client, study, end, said):
     study.write(f"{FIT}.end", end)
-    assert progress_of(runs.Runs(studies), study, FIT)["text"] == said
+    assert first_event(client, study)["text"] == said

@@ -6,7 +6,6 @@ import pytest
 from helpers.sentences import said
 
 from thali._surfaces import app
-from thali._surfaces.app import start
 
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
@@ -30,9 +29,3 @@ def test_a_place_that_cannot_be_served_is_named(refused, tmp_path):
     )
     (tmp_path / "file").touch()
     assert "Cannot make the folder" in refused("app", "--no-browser", "--folder", str(tmp_path / "file"))
-
-
-def test_passwords_can_be_typed_and_not_guessed():
-    made = {start.make_password() for _ in range(100)}
-    assert len(made) == 100
-    assert all(len(each) == 19 and each == each.lower() and not {"l", "0", "1", "o"} & set(each) for each in made)

@@ -12,9 +12,8 @@ from helpers.sentences import said, says
 
 import thali
 from thali._aspects.answers import matched_features
-from thali._aspects.spec import ADDITIVE
 from thali._data import kinds
-from thali._model.wording import number
+from thali._model.registry import SPECS
 from thali._reading.recognise import read
 from thali._surfaces.cli.boundary import OptionWords
 from thali._surfaces.text import text_of
@@ -229,8 +228,15 @@ def test_an_exported_table_says_which_sigma_it_lost(run, folder):
 # the answer -----------------------------------------------------------------------------------------------
 
 
+ADDITIVE = next(spec.options for spec in SPECS if spec.name == "additive-clustering")
+
+
+def number(value):
+    return f"{value:.3g}"
+
+
 def reported(model, kind="expectation"):
-    return text_of(model.findings(kind=kind), OptionWords(ADDITIVE.options))
+    return text_of(model.findings(kind=kind), OptionWords(ADDITIVE))
 
 
 def test_the_number_of_features_with_and_without_singles():

@@ -6,8 +6,6 @@ from helpers.best_worst_data import random_answers
 from helpers.sentences import says
 
 import thali as th
-from thali._data.kinds import CHOICES
-from thali._surfaces.cli.naming_models import parse_models
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +46,8 @@ def test_comparison(run, refused):
     assert "set --best-worst reversed" in " ".join(
         refused("compare", "seven.csv", "--models", "BTL", "--folds", "2").split()
     )
-    ((_, model),) = parse_models("BTL", {"best-worst": "reversed"}, CHOICES, tuple("abc"))
-    assert model.best_worst == "reversed"
     assert "--best-worst" in run("compare", "--help-all").out
+
+
+def test_the_rule_reaches_the_models(compared):
+    assert compared("maxdiff.csv", "BTL", "--best-worst", "reversed")["BTL"].best_worst == "reversed"

@@ -6,22 +6,16 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.combinations import FITTED
 from helpers.sentences import said, says
+from helpers.short_comparisons import folds_of
 
 import thali
-from thali._classify import findings
-from thali._classify.findings import importance
-from thali._classify.scores import STOPPED, Scores
-from thali._comparison.rows import cross_validate, fold_of_rows
 from thali._data import kinds
 from thali._data.rows import Observations
-from thali._model.settings import Settings
 from thali._posterior import store
 from thali._reading.recognise import read
-from thali._surfaces.cli.models import TYPED
-from thali._surfaces.cli.options import by_word
-from thali._surfaces.text import part_of
-from thali.errors import PYTHON, DataError
+from thali.errors import DataError
 
 MAP = ["--target", "kind", "--method", "map"]
 SHORT = ["--draws", 40, "--tune", 20, "--chains", 2, "--cores", 1]
@@ -130,7 +124,7 @@ def test_intervals_of_a_variational_posterior_are_those_of_its_gammas():
     table = plants()
     X = np.abs(table[["len", "wid"]] + 0.1) * [1.0, 0.02]
     model = thali.PlackettLuceRegression(method="variational", a=1.0, transform=None).fit(X, table["kind"])
-    found = importance(model)
+    found = model.findings()["weights"].table
     share = np.asarray(model.shapes_).ravel()
     # The rates of columns differ, so compare with draws made another way.
     rng = np.random.default_rng(5)
@@ -149,18 +143,18 @@ def test_intervals_of_a_variational_posterior_are_those_of_its_gammas():
 
 def test_folds_are_stratified_and_seeded():
     labels = np.repeat(["a", "b", "c"], [23, 11, 4])
-    fold = fold_of_rows(labels, 5, seed=3)
+    fold = folds_of(labels, 5, seed=3)
     assert set(fold) == set(range(5))
     assert np.ptp(np.bincount(fold)) <= 1
     for label in "abc":
         assert np.ptp(np.bincount(fold[labels == label], minlength=5)) <= 1
-    np.testing.assert_array_equal(fold, fold_of_rows(labels, 5, seed=3))
-    assert np.any(fold != fold_of_rows(labels, 5, seed=4))
+    np.testing.assert_array_equal(fold, folds_of(labels, 5, seed=3))
+    assert np.any(fold != folds_of(labels, 5, seed=4))
 
 
 def test_an_only_member_is_never_left_out(run):
     labels = np.array(["a", "b", "b", "c", "c", "c"])
-    fold = fold_of_rows(labels, 3, seed=0)
+    fold = folds_of(labels, 3, seed=0)
     assert fold[0] == -1 and (fold[1:] >= 0).all()
     assert fold[1] != fold[2]  # one of them always remains
 
@@ -169,7 +163,7 @@ def test_an_only_member_is_never_left_out(run):
 def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
     printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 4, "--seed", 7).out
     X, y = plants()[["len", "wid", "sap"]].to_numpy(), plants()["kind"].to_numpy()
-    fold = fold_of_rows(y, 4, seed=7)
+    fold = folds_of(y, 4, seed=7)
     wrong, loss, base_wrong, base_loss = [], [], [], []
     for number in range(4):
         train = fold != number
@@ -222,29 +216,23 @@ class Fake:
         return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
 
 
-def rows_of(data):
-    return data.covariates, data.labels
-
-
-def text_of_scores(scores):
-    """What a terminal shows of the scores of Plackett-Luce regression."""
-    model = thali.PlackettLuceRegression()
-    model.cross_validation_ = scores
-    return part_of(findings.cross_validation(model, Settings(folds=scores.folds, random_seed=scores.seed)), PYTHON)
-
-
 @pytest.fixture
 def fake():
     return type("Fake", (Fake,), {"seen": []})
 
 
+def left_out(model, table, folds, seed):
+    """A comparison of that model alone, whose fits are those of a cross-validation."""
+    X, y = table.drop(columns="kind"), table["kind"]
+    return thali.compare({"m": model}, (X, y), folds=folds, random_seed=seed, cores=1, progressbar=False)
+
+
 def test_no_row_is_predicted_by_a_fit_to_itself(fake):
-    scores = cross_validate(fake(), rows_of(observations()), 5, 2, progressbar=False)
-    fold = fold_of_rows(observations().labels, 5, 2)
+    table = left_out(fake(), plants(), 5, 2)
+    fold = table.attrs["fold"].sort_index().to_numpy()
     assert [sorted(rows) for rows, _, _ in fake.seen] == [list(np.flatnonzero(fold != number)) for number in range(5)]
     assert len({seed.spawn_key for _, _, seed in fake.seen}) == 5
-    assert len(scores.errors) == 60 and scores.done == 5
-    np.testing.assert_allclose(scores.losses, np.log(3))
+    np.testing.assert_allclose(table.attrs["rows"]["m"], np.log(3))
 
 
 @pytest.mark.fit
@@ -253,30 +241,28 @@ def test_a_covariate_that_does_not_vary_in_a_fold_means_nothing_there():
     table["rare"] = 0.0
     table.loc[7, "rare"] = 1.0
     model = thali.PlackettLuceRegression(method="map", a=1.0)
-    scores = cross_validate(model, rows_of(observations(table)), 3, 0, progressbar=False)
-    without = cross_validate(model, rows_of(observations()), 3, 0, progressbar=False)
-    fold = fold_of_rows(observations().labels, 3, 0)
-    np.testing.assert_array_equal(scores.losses[scores.fold == fold[7]], without.losses[scores.fold == fold[7]])
-    assert np.any(scores.losses != without.losses)
+    scores, without = left_out(model, table, 3, 0), left_out(model, plants(), 3, 0)
+    fold, losses, others = scores.attrs["fold"], scores.attrs["rows"]["m"], without.attrs["rows"]["m"]
+    np.testing.assert_array_equal(losses[fold == fold[7]], others[fold == fold[7]])
+    assert np.any(losses != others)
 
 
-def test_what_was_finished_is_told_when_a_fold_fails_or_is_stopped(fake):
-    def third(error):
-        def happens(number):
-            if number == 2:
-                raise error
+@pytest.mark.fit
+def test_what_was_finished_is_told_when_a_fold_fails(run, stand_in):
+    fits = []
 
-        return staticmethod(happens)
+    class Fails(thali.PlackettLuceRegression):
+        def fit(self, X, y):
+            fits.append(len(X))
+            if len(fits) == 4:  # the third after that of all rows
+                raise DataError("no weight is left")
+            return super().fit(X, y)
 
-    failed = DataError("no weight is left")
-    for error, why, done in ((failed, "DataError: no weight is left", 4), (KeyboardInterrupt(), STOPPED, 2)):
-        fake.seen.clear()
-        fake.happens = third(error)
-        scores = cross_validate(fake(), rows_of(observations()), 5, 2, progressbar=False)
-        assert scores.done == done and scores.folds == 5 and len(scores.errors) == 12 * done
-        text = text_of_scores(scores)
-        assert f"{12 * done} rows in {done} folds" in text and text.endswith(f"ended after {done} of 5 folds: {why}.")
-        assert scores.table()["rows"].tolist() == [12] * done
+    stand_in("plackett-luce", Fails)
+    result = run("fit", "plants.csv", *MAP, "--a", 1, "--out", "results")
+    assert "48 rows in 4 folds" in result.out
+    says(result.out, "4 of 5 folds: DataError: no weight is left.")
+    assert pd.read_csv("results/cross_validation.csv")["rows"].tolist() == [12] * 4
 
 
 @pytest.mark.fit
@@ -289,17 +275,29 @@ def test_nothing_is_claimed_of_covariates_that_say_nothing(run):
     assert row_of(printed, "majority class")[0] == pytest.approx(30 / 80, abs=5e-4)
 
 
-def test_a_model_worse_than_none_is_said_to_be():
-    right, wrong = np.zeros(40), np.ones(40)
-    text = text_of_scores(Scores(np.arange(40) % 2, wrong, wrong, right, right, folds=2))
-    says(text, "1.000, standard", "0.000")
+@pytest.mark.fit
+def test_a_model_worse_than_none_is_said_to_be(run, stand_in):
+    class Wrong(thali.PlackettLuceRegression):
+        def predict_proba(self, X):
+            right = super().predict_proba(X).argmax(axis=1)
+            return 0.97 * np.eye(3)[(right + 1) % 3] + 0.01
+
+    stand_in("plackett-luce", Wrong)
+    printed = run("fit", "plants.csv", *MAP, "--a", 1.1).out
+    assert row_of(printed, "plackett-luce")[0] > 0.9
+    says(printed, "errs MORE often")
 
 
-def test_an_impossible_class_costs_an_infinite_log_loss_and_is_told(fake):
-    fake.predict_proba = lambda self, X: np.eye(3)[np.zeros(len(X), int)]
-    text = text_of_scores(cross_validate(fake(), rows_of(observations()), 5, 0, progressbar=False))
-    says(text, "40 rows")
-    assert "nan" not in text and re.search(r"plackett-luce +0\.667 .* inf +-$", text, re.M)
+@pytest.mark.fit
+def test_an_impossible_class_costs_an_infinite_log_loss_and_is_told(run, stand_in):
+    class Sure(thali.PlackettLuceRegression):
+        def predict_proba(self, X):
+            return np.eye(3)[np.zeros(len(X), int)]
+
+    stand_in("plackett-luce", Sure)
+    printed = run("fit", "plants.csv", *MAP, "--a", 1.1).out
+    says(printed, "40 rows")
+    assert "nan" not in printed and re.search(r"plackett-luce +0\.667 .* inf +-$", printed, re.M)
 
 
 @pytest.mark.fit
@@ -402,10 +400,10 @@ def test_options_reach_the_model(run, asked):
 
 
 @pytest.mark.first(40)
-@pytest.mark.parametrize("spec", TYPED, ids=[spec.name for spec in TYPED])
-@pytest.mark.parametrize("word", by_word())
+@pytest.mark.parametrize("spec", FITTED, ids=[spec.name for spec in FITTED])
+@pytest.mark.parametrize("word", dict.fromkeys(option.word for spec in FITTED for option in spec.options))
 def test_an_option_of_other_models_is_refused(refused, word, spec):
-    owners = {owner.name: option for owner, option in by_word()[word]}
+    owners = {owner.name: option for owner in FITTED for option in owner.options if option.word == word}
     if spec.name in owners:
         return
     option = next(iter(owners.values()))

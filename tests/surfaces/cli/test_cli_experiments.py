@@ -6,15 +6,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import sentences
 from helpers.product_class_fits import ATTRIBUTES, engine_result, experiment, hold
 from helpers.sentences import said, says
 
 import thali
-from thali._model.spec import Option
-from thali._surfaces.cli.options import spread
-from thali._surfaces.cli.values import named_values
-from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit
 
@@ -70,12 +65,13 @@ def test_directions_may_be_typed_in_many_ways(done, fake, words):
     assert fake[0][0].monotone == {"price": "decreasing", "zoom": "increasing"}
 
 
-def test_other_words_are_left_alone():
-    assert spread(["fit", "a=b.csv", "--out", "x=y", "c=d"]) == ["fit", "a=b.csv", "--out", "x=y", "c=d"]
-    assert spread(["--monotone", "a=b", "data.csv", "c=d"]) == ["--monotone", "a=b", "data.csv", "c=d"]
-    assert spread(["--monotone", "a=b", "--", "c=d"]) == ["--monotone", "a=b", "--", "c=d"]
-    with sentences.refused(ArgumentError, "monotone", "NAME=VALUE", "'price'"):
-        named_values(Option("monotone", ""), ["price"])
+def test_other_words_are_left_alone(done, refused, fake, folder):
+    os.rename("camera.csv", "a=b.csv")
+    levels = ["--levels", "zoom=no,yes", "--none", "none"]
+    done("fit", "a=b.csv", *levels, "--monotone", "price=decreasing", "--out", "x=y")
+    done("fit", *levels, "--monotone", "price=decreasing", "--", "a=b.csv")
+    assert (folder / "x=y").is_dir() and [model.monotone for model, *_ in fake] == [{"price": "decreasing"}] * 2
+    says(refused("fit", "a=b.csv", "--monotone", "price"), "--monotone", "NAME=VALUE", "'price'")
 
 
 def test_columns_of_other_names_and_bins(done, fake):

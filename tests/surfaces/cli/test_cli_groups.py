@@ -142,7 +142,7 @@ def answers(folder):
             ("--link", "ratio", "--people", "groups:similar"),
             ("constant[m]", "groups are, kappa"),
         ),
-        ("odd.csv", ("--people", "groups:common"), ("by 'sex': 2 groups",)),
+        pytest.param("odd.csv", ("--people", "groups:common"), ("by 'sex': 2 groups",), marks=pytest.mark.long),
         (
             "people.csv",
             ("--covariate", "order", "--people", "groups:similar"),
@@ -153,10 +153,11 @@ def answers(folder):
             ("--aspects", "unique"),
             ("m (12 choices), f (12 choices)", "worth[m][tea]"),
         ),
-        (
+        pytest.param(
             "answers.csv",
             ("--aspects", "unique", "--best-worst", "reversed", "--people", "groups:similar"),
             ("worth[f][tea]",),
+            marks=pytest.mark.long,
         ),
     ],
 )

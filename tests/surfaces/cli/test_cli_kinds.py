@@ -65,7 +65,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("more", [(), ("--method", "laplace")])
+@pytest.mark.parametrize("more", [("--method", "laplace"), pytest.param((), marks=pytest.mark.long)])
 def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled):
     models = "independent:unique,adjusted:unique" if more else "individuals:unique,two=classes:2:unique"
     words = ("--leave-out", "respondent", "--folds", 2, "--models", models, *(RUN[:2] + RUN[8:] if more else RUN))

@@ -5,8 +5,6 @@ from helpers.sentences import says
 
 import thali as th
 from thali import plots
-from thali._aspects.findings import maximum_likelihood as findings
-from thali._model.finding import BRIEF, Maker
 
 pytestmark = pytest.mark.fit  # pictures are drawn
 FIT = ("fit", "celebrities", "--method", "maximum-likelihood", "--aspects", "unique")
@@ -25,11 +23,6 @@ def folder(tmp_path, monkeypatch):
 def fail_to_draw(monkeypatch, name):
     """A picture cannot be made."""
     monkeypatch.setattr(plots, name, fails)
-
-
-def answer_by(monkeypatch, *makers):
-    """These makers find what a fit found out."""
-    monkeypatch.setattr(findings, "MAKERS", makers)
 
 
 def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
@@ -55,9 +48,8 @@ def test_no_picture_costs_a_comparison_its_table(run, folder, monkeypatch):
     says(found.err, "wrote the tables")
 
 
-def test_an_answer_costs_itself_alone(run, folder, monkeypatch):
-    others = [each for each in findings.MAKERS if each.key != "residuals"]
-    answer_by(monkeypatch, *others, Maker("residuals", "What does it predict worst?", BRIEF, fails))
+def test_an_answer_costs_itself_alone(run, folder, stand_in):
+    stand_in("elimination-by-aspects", type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": fails}))
     found = run(*FIT, "--out", "found", "--report", "page.html")
     assert found.code == 0
     says(found.out, "ValueError")
@@ -69,11 +61,11 @@ def test_an_answer_costs_itself_alone(run, folder, monkeypatch):
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5
 
 
-def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, monkeypatch):
+def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, stand_in):
     def stopped(*arguments):
         raise KeyboardInterrupt
 
-    answer_by(monkeypatch, Maker("residuals", "What does it predict worst?", BRIEF, stopped))
+    stand_in("elimination-by-aspects", type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": stopped}))
     assert run(*FIT, "--out", "found").code == 130
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5
 

@@ -7,19 +7,17 @@ from pathlib import Path
 
 import pytest
 import typer
-from helpers import sentences
+from helpers.combinations import FITTED
 from helpers.sentences import says
 
 from thali._model.registry import SPECS
 from thali._model.spec import FIT, MODEL
 from thali._surfaces.cli import app
 from thali._surfaces.cli.boundary import OptionWords
-from thali._surfaces.cli.models import TYPED, model_implied, model_named
-from thali._surfaces.cli.options import by_word
-from thali._surfaces.cli.values import value_of
 from thali.errors import Argument, ArgumentError
 
-OWNED = [(spec, option) for spec in TYPED for option in spec.options]
+OWNED = [(spec, option) for spec in FITTED for option in spec.options]
+WORDS = dict.fromkeys(option.word for _, option in OWNED)
 NAMES = [f"{spec.name} --{option.word}" for spec, option in OWNED]
 
 
@@ -40,11 +38,11 @@ def test_an_option_is_an_argument_and_shows_its_default(spec, option):
     if isinstance(argument.default, str) and option.name != "method":
         assert option.default == argument.default
     if isinstance(argument.default, tuple) and argument.default:
-        assert value_of(option, option.default) == argument.default
+        assert tuple(map(float, option.default.split(","))) == argument.default
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("spec", TYPED, ids=[spec.name for spec in TYPED])
+@pytest.mark.parametrize("spec", FITTED, ids=[spec.name for spec in FITTED])
 def test_a_mention_of_an_argument_is_its_own_option(spec):
     """At the command line; in Python it is the argument. No message of the model has the argument for the option."""
     words, renamed = OptionWords(spec.options), {each.passed for each in spec.options if each.passed != each.name}
@@ -58,9 +56,9 @@ def test_a_mention_of_an_argument_is_its_own_option(spec):
     assert not named & renamed
 
 
-@pytest.mark.parametrize("word", by_word())
+@pytest.mark.parametrize("word", WORDS)
 def test_options_of_one_word_are_typed_alike(word):
-    assert len({str(option.type) for _, option in by_word()[word]}) == 1
+    assert len({str(option.type) for _, option in OWNED if option.word == word}) == 1
 
 
 def test_every_option_of_the_registry_is_offered():
@@ -68,11 +66,7 @@ def test_every_option_of_the_registry_is_offered():
     offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
     own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "slides", "title", "author", "question"}
     own |= {"help", "help-all"}
-    assert offered - own == set(by_word())
-
-
-def test_an_argument_that_other_data_have_implies_no_model():
-    assert model_implied(["respondent"]) is None and model_implied(["monotone"]).name == "product-classes"
+    assert offered - own == set(WORDS)
 
 
 def test_the_methods_of_a_model_are_those_of_its_argument():
@@ -82,13 +76,14 @@ def test_the_methods_of_a_model_are_those_of_its_argument():
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
-def test_every_name_and_alias_is_understood(spec):
+def test_every_name_and_alias_is_understood(spec, refused):
+    """A model that is named is asked for its data before these are read."""
     for name in (spec.name, *spec.aliases, spec.cls.partition(":")[2], spec.name.upper().replace("-", "_")):
+        error = refused("fit", "celebrities", "--model", name, "--coding", "1")
         if spec.options:
-            assert model_named(name)[0] is spec
+            assert "--model must be" not in error and "functions and objects" not in error, error
         else:
-            with sentences.refused(ArgumentError, "functions and objects"):
-                model_named(name)
+            says(error, "functions and objects")
 
 
 def test_btl_has_unique_aspects(run, stand_in):

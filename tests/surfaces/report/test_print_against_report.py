@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.combinations import FITTED
 from helpers.sentences import said, says
 
 from thali._model.settings import Settings
 from thali._model.spec import REPORT
-from thali._surfaces.cli.models import TYPED
 from thali._testing.smallest import simulated
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -142,7 +142,7 @@ def test_a_fit_that_goes_on_mails_the_same(run, folder):
 
 
 def test_every_setting_of_every_answer_is_tried():
-    for spec in TYPED:
+    for spec in FITTED:
         typed = {word for name, words in CASES.items() if name.partition(",")[0] == spec.name for word in words}
         asked = [option for option in spec.options if option.to == REPORT]
         assert {f"--{option.word}" for option in asked} <= typed

@@ -317,7 +317,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     --------
     >>> import thali as th
     >>> model = th.AdditiveClustering(sigma=0.05, alpha=0.5)
-    >>> model = model.fit(th.datasets.numbers(), draws=100, tune=100, random_seed=1, progressbar=False)
+    >>> model = model.fit(th.datasets.numbers(), draws=20, tune=40, random_seed=1, progressbar=False)
     >>> round(model.estimate().variance_accounted_for(), 2)
     0.97
     """

@@ -464,9 +464,9 @@ class LatentFeatures(RunByChains):
         >>> import thali as th
         >>> data = th.PairedComparisons([[0, 3], [1, 0]])
         >>> model = th.EliminationByAspects("unique", lapse=0).fit(
-        ...     data, draws=200, tune=100, random_seed=1, progressbar=False
+        ...     data, draws=50, tune=50, random_seed=1, progressbar=False
         ... )
-        >>> found = model.log_evidence(draws=200, random_seed=1, progressbar=False)
+        >>> found = model.log_evidence(draws=50, tune=50, random_seed=1, progressbar=False)
         >>> low, high = found.interval(0.999)
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
