@@ -27,6 +27,7 @@ CALLED_BY_OTHERS = {
     "define_pipelines": "Numba",
     "get_metadata_routing": "scikit-learn",
     "writable": "zipfile",
+    "format_help": "Typer",
 }
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

@@ -29,6 +29,15 @@ field: typer.Typer = typer.Typer(
 )
 
 
+_HELP = """Find out what people choose by, and what they see as alike.
+
+\b
+thali fit celebrities          an example that comes with thali
+thali fit study.csv            what people prefer, and why
+thali leaderboard votes.csv    ranks with intervals, in seconds
+"""
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from thali import __version__
@@ -37,20 +46,14 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=_HELP)
 def _options(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
     ] = False,
 ) -> None:
-    """Find out what people choose by, and what they see as alike.
-
-    \b
-    thali fit celebrities          an example that comes with thali
-    thali fit study.csv            what people prefer, and why
-    thali leaderboard votes.csv    ranks with intervals, in seconds
-    """
+    """What every command has."""
 
 
 _COMMANDS = (
