@@ -123,7 +123,7 @@ def test_a_workbook_that_would_fill_the_memory_is_not_unpacked(tmp_path, monkeyp
     damaged = b"<" + b" " * (1 << 22)  # what unpacks it says so
     path = rewritten(workbook(tmp_path, ["a", "b"], ["c", "d"]), lambda part: part + damaged)
     assert path.stat().st_size < 1 << 14
-    with refused(DataError, "would unpack to 4,2"):
+    with pytest.raises(DataError, match="would unpack to 4,2"):  # how small it is packed varies
         read_table(path)
 
 
@@ -174,7 +174,7 @@ def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, mon
     pool = pa.proxy_memory_pool(usual)
     pa.set_memory_pool(pool)
     try:
-        with refused(DataError, fact):
+        with pytest.raises(DataError, match=fact):  # how small it is packed varies
             read_table(tmp_path / "x.parquet")
     finally:
         pa.set_memory_pool(usual)

@@ -11,8 +11,6 @@ from thali._aspects.likelihoods.best_worst import RULES
 from thali._aspects.maximum_likelihood.problem import problem
 from thali.errors import DataError, EstimateWarning
 
-pytestmark = pytest.mark.unit
-
 
 def maximised(data, **settings):
     return th.EliminationByAspects("unique", method="maximum-likelihood", **settings).fit(data)
