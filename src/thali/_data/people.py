@@ -22,7 +22,7 @@ def people_table(
     first[number[::-1]] = np.arange(len(number))[::-1]
     constant = []
     for name in frame.columns:
-        if frame[name].isna().all():
+        if frame[name].isna().to_numpy().all():
             continue
         codes, _ = pd.factorize(frame[name])
         if np.array_equal(codes, codes[first][number]):

@@ -139,7 +139,7 @@ def _of_options(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> li
     """The longest run of columns in whose rows stand the ranks 1, 2, ..., if that is so in most rows."""
     import pandas as pd
 
-    empty = {name for name in names if frame[name].isna().all()}
+    empty = {name for name in names if frame[name].isna().to_numpy().all()}
     numeric = [name for name in names if name not in empty and pd.api.types.is_numeric_dtype(frame[name].dtype)]
     if with_empty:
         numeric = [name for name in names if name in {*numeric, *empty}]

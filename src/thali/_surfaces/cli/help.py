@@ -160,15 +160,14 @@ _HELP_ALL = inspect.Parameter(
 def explained(command: Callable[..., None]) -> Callable[..., None]:
     """The command with an option that shows every option."""
     signature = inspect.signature(command)
+    every = [*signature.parameters.values(), _HELP_ALL]
 
     def call(help_all: bool = False, **given: Any) -> None:
         command(**given)
 
     call.__doc__ = command.__doc__
-    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), _HELP_ALL]
-    )
-    call.__annotations__ = {each.name: each.annotation for each in call.__signature__.parameters.values()}
+    call.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in every}
     return call
 
 
