@@ -140,10 +140,9 @@ def _of_options(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> li
     import pandas as pd
 
     empty = {name for name in names if frame[name].isna().to_numpy().all()}
-    numeric = [name for name in names if name not in empty and pd.api.types.is_numeric_dtype(frame[name].dtype)]
-    if with_empty:
-        numeric = [name for name in names if name in {*numeric, *empty}]
-    names = numeric[:_MAX_COLUMNS]
+    numeric = {name for name in names if pd.api.types.is_numeric_dtype(frame[name].dtype)}
+    may_hold_ranks = numeric | empty if with_empty else numeric - empty
+    names = [name for name in names if name in may_hold_ranks][:_MAX_COLUMNS]
     if len(names) < 3 or not len(frame):
         return []
     ranks = np.nan_to_num(frame[names].to_numpy(dtype=float))
