@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.notebooks import html_of
+from helpers.pages import notebook
 from helpers.sentences import refused
 
 import thali as th
@@ -99,7 +99,7 @@ def test_people_keep_theirs(frame):
 
 def test_files_and_copies_have_them(frame):
     data = read(frame).with_option_covariates(pd.DataFrame({"price": [1.0, 2, 3, 4]}, index=LABELS))
-    assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in html_of(data)
+    assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in notebook(data)
     assert str(data).endswith("5 respondents, 5 covariates")
     assert unpacked(packed(data)) == data
 

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.notebooks import html_of
+from helpers.pages import notebook
 
 import thali as th
 from thali import PairedComparisons
@@ -44,7 +44,7 @@ def test_trials_keep_which_was_first(frame):
     counted = frame.groupby(["left", "right", "choice"]).size().reset_index(name="n")
     again = PairedComparisons.from_trials(counted, labels=LABELS)
     np.testing.assert_array_equal(again.forward, data.forward)
-    assert "option was first" in html_of(data)
+    assert "option was first" in notebook(data)
 
 
 @pytest.mark.parametrize("labels", [LABELS[::-1], ["rum", "tea"], ["milk", "ale", "tea"]])

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.notebooks import html_of
+from helpers.pages import notebook
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, said, warned
 
@@ -508,7 +508,7 @@ def test_columns_of_judges_are_kept_with_the_pairs_that_are():
     pd.testing.assert_frame_equal(data.people, known)
     pd.testing.assert_frame_equal(data.take(np.array([True, False])).people, known)
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(data)).people, known)
-    assert "columns of people" in html_of(data) and "age" in html_of(data)
+    assert "columns of people" in notebook(data) and "age" in notebook(data)
     without = Similarities.from_frame(frame.drop(columns=["age", "minute"]))
     assert without.people is None and "people" not in vars(without.answers) and without != data
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.notebooks import html_of
+from helpers.pages import notebook
 from helpers.sentences import refused, said
 
 import thali as th
@@ -75,7 +75,7 @@ def test_choices_have_people_too():
     frame = frame.assign(chosen=[1, 0, 0, 1, 1, 0], sex=list("ffffmm"), price=range(6))
     data = th.Choices(frame)
     assert data.respondents == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
-    assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in html_of(data)
+    assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in notebook(data)
     assert np.array_equal(th.Choices(frame.drop(columns="sex")).counts, data.counts)
 
 
@@ -99,5 +99,5 @@ def test_columns_that_are_the_same_for_all_people_do_not_tell_them_apart():
     frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")})
     data = th.PairedComparisons.from_trials(frame, respondent="who")
     assert list(data.people.columns) == ["age", "study"] and differing_columns(data.people) == ["age"]
-    assert "age" in html_of(data) and "study" not in html_of(data)
+    assert "age" in notebook(data) and "study" not in notebook(data)
     assert differing_columns(None) == []

@@ -35,7 +35,7 @@ Surfaces:
 - `pages`, `chromium`, `robot`, `handed_in`: pages, a browser, and questionnaires filled in by a robot
 - `sentences`: the facts that a sentence holds, and the golden file that keeps its words
 - `option_words`: messages as a terminal spells them
-- `terminals`, `notebooks`, `typed_tables`, `hostile`: tables as shown and as typed; words that attack
+- `terminals`, `typed_tables`, `hostile`: tables as shown and as typed; words that attack
 - `drawn_pictures`, `sketches`: what is written in a picture; pictures that are not rendered
 - `arviz_functions`: ArviZ's own functions on every model
 

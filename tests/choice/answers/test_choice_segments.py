@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from helpers.experiment_data import of_segments, with_tastes
-from helpers.notebooks import html_of
+from helpers.pages import notebook
 from scipy.special import expit
 
 import thali as th
@@ -127,7 +127,7 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
     assert list(found.sizes["name"]) == ["price 5", "zoom yes, price matters less", "zoom no, price matters less"]
     assert list(found.table().columns) == ["attribute", "level", "everybody", "segment 1", "segment 2", "segment 3"]
     assert "3 segments of 25 respondents" in str(found) and "48 %: price 5" in str(found)
-    assert "Stability 1.00" in html_of(found)
+    assert "Stability 1.00" in notebook(found)
 
 
 def test_the_ends_of_intervals_are_called_as_in_every_table():
