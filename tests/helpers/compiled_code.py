@@ -19,7 +19,7 @@ def replace(patch, what, stand_in):
 
 
 def run_as_python(patch):
-    """Kernels run as Python."""
+    """Run kernels as Python."""
     replace(patch, "whether kernels are compiled", lambda: True)
 
 

@@ -4,12 +4,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from thali._compile import jit
+from helpers import compiled_code
 
 
 @contextmanager
 def run_as_python():
-    """Run all kernels as Python meanwhile."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(jit, "_is_disabled", lambda: True)
+    """Run all kernels as Python inside the block."""
+    with pytest.MonkeyPatch.context() as patch:
+        compiled_code.run_as_python(patch)
         yield
