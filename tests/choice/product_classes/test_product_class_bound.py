@@ -53,6 +53,19 @@ def test_sweeps_of_a_study_with_many_people_are_fewer(monkeypatch):
 
 
 @pytest.mark.unit
+def test_draws_of_many_classes_are_fewer(monkeypatch):
+    """A sweep of 46 classes costs twice one of 10, of which the forecast knows."""
+    data = experiment()
+    for module in (bound, model):  # half is for looks
+        limits.lower_in(module, monkeypatch, BUDGET=2.0 * 4 * 16 * 1_250.5 * seconds_of_sweep(data))
+    short = bounded(data)
+    usual, many = ([SimpleNamespace(kept=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46))
+    assert short.allowed() == short.allowed(usual) == 1_000
+    assert short.allowed(many) == 375
+    assert short.allowed([SimpleNamespace(kept=[])]) == 1_000
+
+
+@pytest.mark.unit
 @pytest.mark.parametrize("longer", [1.0, 1.6, 3.0, 8.0, 50.0])
 @pytest.mark.parametrize("draws", [125, 1_000, 1_300])
 def test_the_next_look_is_where_the_check_says(draws, longer):

@@ -27,14 +27,16 @@ _MAX_NAMED = 3  # dominated choices written out
 # How long a fit takes: a run of unknown length keeps within the budget ------------------------------------------------
 
 
-A_COMPARISON = 4.5e-7  # seconds of a sweep for each product that was not chosen: `benchmarks/forecast.py`
+# Seconds of a sweep for each product that was not chosen and each class; all else costs as much as so many classes.
+A_CLASS, _AS_CLASSES = 1.25e-8, 26.0
+USUAL_CLASSES = 10.0  # of a draw, before there is one
 A_WINNER = 6e-8  # seconds of a recorded draw for each product that is looked at on an occasion
 _STEPS, _NATS, _POWER = 20.0, 198.0, 0.58  # of particles: so many steps for choices of so many nats, from observed runs
 
 
-def seconds_of_sweep(data: "ChoiceExperiment") -> float:
+def seconds_of_sweep(data: "ChoiceExperiment", classes: float = USUAL_CLASSES) -> float:
     """Return the seconds of the processor that a sweep of a chain, or of a particle, is expected to take."""
-    return A_COMPARISON * (len(data.row_product) - data.n_tasks)
+    return A_CLASS * (_AS_CLASSES + classes) * (len(data.row_product) - data.n_tasks)
 
 
 def seconds_of_draw(data: "ChoiceExperiment") -> float:

@@ -353,13 +353,13 @@ class ProductClasses(Reports, RunByChains):
     def _sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         from thali._data.experiments.design import design_of
 
-        from .engines.mcmc import chains_of, draws_in, fit_of, status_of
+        from .engines.mcmc import chains_of, classes_in, draws_in, fit_of, status_of
         from .posterior import to_datatree
         from .state import problem_of
 
         looks = LOOKS * run.chains * seconds_of_draw(source) / BUDGET  # their share of the budget
-        thin = THIN if run.thin is None else run.thin
-        bound = bounded(run, thin, seconds_of_sweep(source), FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
+        thin, sweep = THIN if run.thin is None else run.thin, seconds_of_sweep(source)
+        bound = bounded(run, thin, sweep, FIRST_DRAWS, LONGEST, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
         problem, design = problem_of(source, self._checked(source), self.alpha), design_of(source)
         known: dict[bytes, Any] = {}  # what was found of the draws at earlier looks
@@ -384,6 +384,7 @@ class ProductClasses(Reports, RunByChains):
             first_draws=bound.first_draws,
             bound=bound.most if run.max_time is None else LONGEST,
             forecast=bound.forecast,
+            shortened=lambda chains: min(1.0, sweep / seconds_of_sweep(source, classes_in(chains))),
             next_look=next_look,
         )
 

@@ -10,6 +10,7 @@ from thali._inference.chains import Chain as ChainOfDraws
 from thali._inference.chains import recorded_of
 from thali._inference.seeds import streams
 
+from ..arguments import USUAL_CLASSES
 from ..likelihood import log_likelihood, write_hits
 from ..particles import Particles, joined, load, spacing
 from ..state import SWEEPS, Problem, State, Target, Work, empty_state, target_of, workspace
@@ -157,6 +158,12 @@ def status_of(chains: Sequence[Chain]) -> str:
     chain = min(chains, key=lambda c: c.sweeps)
     tried, accepted = np.sum([c.state.counts for c in chains], axis=(0, 1))
     return f"lapse {chain.target.delta.max():.2g}, {accepted / max(tried, 1):.0%} accepted"
+
+
+def classes_in(chains: Sequence[Chain]) -> float:
+    """Return how many classes a draw has, on average over all that are kept; the usual number before there is one."""
+    counts = [len(draw.n_owners) for chain in chains for _, draw in chain.kept]
+    return float(np.mean(counts)) if counts else USUAL_CLASSES
 
 
 def draws_in(tree: "xarray.DataTree") -> list[Arrays]:
