@@ -1,6 +1,7 @@
 """What models of kinds of people answer, and what they refuse; the sampler runs as Python."""
 
 import copy
+from itertools import permutations
 
 import arviz_stats
 import numpy as np
@@ -15,6 +16,7 @@ from scipy import stats
 from xarray import Dataset, DataTree
 
 import thali as th
+from thali._aspects.answers.class_order import with_class_order
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 16, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -67,7 +69,7 @@ def of_draws(draws, kinds):
     posterior["n_classes"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
     model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
     constant = Dataset({"kinds": kinds, "kind": "paired comparisons of latent classes"})
-    model.posterior_ = DataTree.from_dict({"posterior": posterior, "constant_data": constant})
+    model.posterior_ = with_class_order(DataTree.from_dict({"posterior": posterior, "constant_data": constant}))
     return model
 
 
@@ -124,7 +126,7 @@ def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
         changed[name] = xr_where(half, other, posterior[name])
     turned["posterior"] = posterior.assign(changed)
     other = th.EliminationByAspects(people=th.people.LatentClasses(2, "similar"))
-    other.posterior_ = turned
+    other.posterior_ = with_class_order(turned)
     assert other.summary().equals(model.summary()) and other.same_class().equals(model.same_class())
     assert other.assignment().equals(model.assignment()) and other.features(0.0).equals(model.features(0.0))
     np.testing.assert_allclose(other.predict_proba([("a", "b")]), model.predict_proba([("a", "b")]))
@@ -148,6 +150,35 @@ def test_kinds_of_draws_are_matched_by_their_people(model):
     same = [(each[:, None] == each) == (truth[:, None] == truth) for each in turned]
     by_hand = [(each.sum() - 10) / 90 for each in same]
     np.testing.assert_allclose(rows_of_draws(model, turned, 3)["class_agreement"].ravel(), by_hand)
+
+
+def test_every_draw_is_in_the_best_of_all_orders():
+    """Of three classes and people who change between them: all six orders of each draw are tried."""
+    rng = np.random.default_rng(2)
+    draws = np.array([rng.permutation(3)[np.where(rng.random(12) < 0.3, rng.integers(3, size=12), np.arange(12) % 3)]
+                      for _ in range(60)])  # fmt: skip
+    order = of_draws(draws, 3).posterior_["latent_features"]["class_order"].values[0]
+    owns = draws[:, :, None] == order[:, None, :]  # (draw, person, common class)
+    logs = np.log((owns.sum(axis=0) + 1 / 3) / 61)
+    for own, of in zip(owns, draws, strict=True):
+        every = [(logs * (of[:, None] == each)).sum() for each in permutations(range(3))]
+        assert (logs * own).sum() == pytest.approx(max(every))
+    sizes = owns.sum(axis=(0, 1))
+    assert (np.diff(sizes) <= 0).all()
+
+
+@pytest.mark.fit
+def test_a_fit_that_went_on_has_the_classes_of_one_that_did_not(model, data, tmp_path):
+    """And a file has them too."""
+    with run_as_python():
+        longer = th.EliminationByAspects(people=th.people.LatentClasses(2, "similar")).fit(data, **RUN | {"draws": 10})
+        longer.continue_fit(6, progressbar=False)
+    for name in ("class_sizes", "assignment", "features"):
+        assert getattr(longer, name)().equals(getattr(model, name)()), name
+    model.save(tmp_path / "fit.nc")
+    again = th.load(tmp_path / "fit.nc")
+    assert again.posterior_["latent_features"].dataset.equals(model.posterior_["latent_features"].dataset)
+    assert again.class_sizes().equals(model.class_sizes())
 
 
 def test_a_new_person_is_a_mixture_of_kinds(model):

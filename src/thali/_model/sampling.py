@@ -55,6 +55,8 @@ class Sampling(Generic[AnyChain]):
     chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]  # of so many draws, each at its start
     tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]  # the posterior, of the draws in their records
     found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]  # attributes
+    # The posterior of a fit that ends, with what follows from all of its draws together.
+    completed: Callable[["xarray.DataTree"], "xarray.DataTree"] = lambda tree: tree
     end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None  # once all have run their pilot
     is_compiled: bool = False
     # The same with tempering, within what so many sweeps of all chains have left; None where it has or may have none.
@@ -242,7 +244,8 @@ class _Work:
                 if not was_ended or not ends:
                     watch.finish(ends and not interrupted)
                 if ends or verdict is None:
-                    return tree, attributes, chains
+                    tree = self.sampling.completed(tree)
+                    return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
                     progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
                     target = min(self.sampling.next_look(target, verdict), self.sampling.allowed(chains))

@@ -111,7 +111,7 @@ def _refusal(path: Path, why: str) -> DataError:
 
 
 # Raised when a stored tree changes so that an older thali could not read it.
-SCHEMA = 6
+SCHEMA = 7
 _BULKY = {"features", "owners", "feature_size", "weights", "covariance"}  # variables that are compressed
 BITS = "bits_in_files"  # attribute of a variable of which files hold single precision, with so many bits of a mantissa
 _MANTISSA = 23  # bits of one in single precision

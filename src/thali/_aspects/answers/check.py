@@ -225,7 +225,8 @@ def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
         replicates = cells.added(pairs, rng.binomial(n_of_cells[block, None], p))
         p = cells.mean(pairs, block, p)
         rows.append(replicated_rows(x, n, p, replicates))
-        discrepancy += [_discrepancy(x, n, p), _discrepancy(replicates, n, p)]
+        expected = np.concatenate([n * p, n * (1.0 - p)])
+        discrepancy += [discrepancy_of(np.concatenate([each, n - each]), expected) for each in (x, replicates)]
     named = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()})
     return finished_table(named, rows, discrepancy, PAIR)
 
@@ -363,17 +364,12 @@ def replicated_rows(x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.
     }
 
 
-def _discrepancy(x: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """sum (x - n p)² / (n p (1 - p)) over the pairs, draw by draw."""
-    return discrepancy_of(x, n * p, n * p * (1 - p))
-
-
-def discrepancy_of(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """The sum of squared residuals over their variance, draw by draw."""
-    residual = x - mean
+def discrepancy_of(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Pearson's sum of (x - E x)² / E x over all outcomes, draw by draw."""
+    residual = x - expected
     # Where the model is certain, data that agree add nothing, and data that do not are infinitely far.
     certain = np.where(residual == 0, 0.0, np.inf)
-    return np.divide(residual**2, variance, out=certain, where=variance > 0).sum(axis=0)
+    return np.divide(residual**2, expected, out=certain, where=expected > 0).sum(axis=0)
 
 
 def _share_at_least(observed: np.ndarray, replicated: np.ndarray) -> float:

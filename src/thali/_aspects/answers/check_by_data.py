@@ -26,6 +26,7 @@ from .check import (
     blocks,
     cells_to_check,
     compared_draws,
+    discrepancy_of,
     finished_table,
     replicated_rows,
     spaced,
@@ -70,7 +71,7 @@ def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas
         replicates, p = np.concatenate(drawn, axis=1).T, p.T
         x, n = counts[places, None], np.repeat(totals[sets], sizes[sets])[:, None]
         rows.append(replicated_rows(x, n, p, replicates))
-        discrepancy += [discrepancy_of(x, n, p), discrepancy_of(replicates, n, p)]
+        discrepancy += [discrepancy_of(each, n * p) for each in (x, replicates)]
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
 
 
@@ -84,14 +85,6 @@ def whole_choices(counts: np.ndarray, named: dict[Any, Any]) -> np.ndarray:
             f"the weight {counts[k]:g} out of {named['offered'][k]}. Fit unweighted counts to use it."
         )
     return counts.astype(np.int64)
-
-
-def discrepancy_of(x: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """sum (x - n p)² / (n p) over the members of sets, draw by draw."""
-    residual, expected = x - n * p, n * p
-    # Where the model says never, data that agree add nothing, and data that do not are infinitely far.
-    certain = np.where(residual == 0, 0.0, np.inf)
-    return np.divide(residual**2, expected, out=certain, where=expected > 0).sum(axis=0)
 
 
 # The posterior predictive check of paired comparisons with ties -------------------------------------------------------
@@ -124,7 +117,7 @@ def tied_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
         of_outcome = cells.mean(pairs, block, of_outcome)
         for outcome in range(3):
             x, expected, drawn = counts[pairs, outcome, None], of_outcome[..., outcome], replicates[..., outcome]
-            discrepancy += [discrepancy_of(x, n[:, None], expected), discrepancy_of(drawn, n[:, None], expected)]
+            discrepancy += [discrepancy_of(each, n[:, None] * expected) for each in (x, drawn)]
             if outcome < 2:
                 rows.append(replicated_rows(x, n[:, None], expected, drawn))
                 names = {"a": labels[first[pairs]], "b": labels[second[pairs]], "tied": outcome == 1}
@@ -216,7 +209,7 @@ def checked_options(found: NamedOptions) -> "pandas.DataFrame":
 
     x, n = found.observed[:, None], found.n[:, None]
     rows = [replicated_rows(x, n, found.probability, found.replicates)]
-    discrepancy = np.array([discrepancy_of(each, n, found.probability) for each in (x, found.replicates)])
+    discrepancy = np.array([discrepancy_of(each, n * found.probability) for each in (x, found.replicates)])
     return finished_table(pd.DataFrame({"option": found.labels, "named": found.named}), rows, discrepancy, ANSWER)
 
 

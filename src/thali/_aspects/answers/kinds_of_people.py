@@ -35,6 +35,7 @@ from .check_by_data import (
     whole_answers,
     whole_choices,
 )
+from .class_order import agreement, class_order, members, number_of_classes, together
 from .groups import tree_of_group
 from .kinds_tree import shares_of_new
 from .predict import (
@@ -50,91 +51,23 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-# The numbers of kinds of people made comparable across draws ----------------------------------------------------------
-#
-# Which kind is called the first is arbitrary, and changes from draw to draw and from chain to chain. The kinds of
-# every draw are assigned to common ones so that the memberships of all people agree best (Stephens 2000): the sum
-# over people of the log probability that they are of the common kind, averaged over all draws, is maximal, in turns
-# with the average. It begins at the draw whose partition is nearest to all others (Dahl 2006). Common kinds are
-# ordered by size.
-
-
-TRIED = 500  # draws among which the nearest to all others is looked for
-TURNS = 50  # at most
-
-
-def number_of_kinds(tree: "xarray.DataTree") -> int:
-    """How many kinds there may be."""
-    return int(tree["constant_data"].dataset["kinds"])
-
-
-def members(tree: "xarray.DataTree") -> np.ndarray:
-    """Of which kind everybody is, by the numbers of each draw (draw, person)."""
-    of = tree["posterior"].dataset["kind"].values
-    return of.reshape(-1, of.shape[-1])
-
-
-def together(of: np.ndarray, number: int) -> np.ndarray:
-    """The share of draws in which two people are of the same kind (person, person)."""
-    stacked = np.concatenate([(of == g) for g in range(number)]).astype(np.float32)
-    return (stacked.T @ stacked).astype(float) / len(of)
-
-
-def nearest(of: np.ndarray, number: int) -> np.ndarray:
-    """The partition of the draw that is nearest to those of all: least squares of being together."""
-    excess = together(of, number) - 0.5
-    tried = of[np.unique(np.linspace(0, len(of) - 1, TRIED).astype(int))]
-    score = np.zeros(len(tried))
-    for g in range(number):
-        own = (tried == g).astype(float)
-        score += np.einsum("dp,dp->d", own @ excess, own)
-    return tried[int(np.argmax(score))]
-
-
-def agreement(of: np.ndarray, number: int) -> np.ndarray:
-    """The share of pairs of people of whom a draw says as `nearest` whether they are of the same kind (draw,)."""
-    people, middle = of.shape[1], nearest(of, number)
-    common = np.stack([[(of == g) @ (middle == h).astype(float) for h in range(number)] for g in range(number)])
-    sides = (common.sum(axis=0) ** 2).sum(axis=0) + (common.sum(axis=1) ** 2).sum(axis=0)
-    return 1.0 + ((common**2).sum(axis=(0, 1)) - sides / 2.0) / (people * (people - 1) / 2.0)
-
-
-def order_of_kinds(of: np.ndarray, number: int) -> np.ndarray:
-    """The number, in each draw, of the kind that is the first, second, ... of the common ones (draw, kind)."""
-    from scipy.optimize import linear_sum_assignment
-
-    owns = of[:, :, None] == np.arange(number)  # (draw, person, kind)
-    common = (nearest(of, number)[:, None] == np.arange(number)).astype(float)
-    order = np.tile(np.arange(number), (len(of), 1))
-    for turn in range(TURNS):
-        logs = np.log((common * len(of) + 1.0 / number) / (len(of) + 1.0)) if turn else common
-        agree = np.einsum("dpg,ph->dhg", owns, logs, optimize=True)
-        found = np.array([linear_sum_assignment(-each)[1] for each in agree])
-        if turn and np.array_equal(found, order):
-            break
-        order = found
-        common = np.take_along_axis(owns, order[:, None, :], axis=2).mean(axis=0)
-    return order[:, np.argsort(-common.sum(axis=0), kind="stable")]
-
 
 def aligned_members(tree: "xarray.DataTree") -> np.ndarray:
     """Of which common kind everybody is, from 0 (draw, person)."""
-    of, number = members(tree), number_of_kinds(tree)
-    return np.take_along_axis(np.argsort(order_of_kinds(of, number), axis=1), of.astype(int), axis=1)
+    return np.take_along_axis(np.argsort(class_order(tree), axis=1), members(tree).astype(int), axis=1)
 
 
 def memberships(tree: "xarray.DataTree") -> np.ndarray:
     """The probability that a person is of each common kind (person, kind)."""
     of = aligned_members(tree)
-    return np.stack([(of == g).mean(axis=0) for g in range(number_of_kinds(tree))], axis=1)
+    return np.stack([(of == g).mean(axis=0) for g in range(number_of_classes(tree))], axis=1)
 
 
 def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
     """The posterior of the common kinds as groups "1", "2", ..., each with the data of its likely members."""
     if Posterior(tree).kinds is None:
         return tree
-    of, number = members(tree), number_of_kinds(tree)
-    order = order_of_kinds(of, number)
+    number, order = number_of_classes(tree), class_order(tree)
     posterior = tree["posterior"].to_dataset()
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
     names = [str(g + 1) for g in range(number)]
@@ -269,7 +202,7 @@ def same_class_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     from thali._tables import Table
 
     people = pd.Index(people_in(tree), name="respondent")
-    return Table(together(members(tree), number_of_kinds(tree)), index=people, columns=people.rename("other"))
+    return Table(together(members(tree), number_of_classes(tree)), index=people, columns=people.rename("other"))
 
 
 def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
@@ -278,7 +211,7 @@ def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
     from thali._tables import Table
 
-    of, number, people = aligned_members(tree), number_of_kinds(tree), np.array(people_in(tree))
+    of, number, people = aligned_members(tree), number_of_classes(tree), np.array(people_in(tree))
     likely = memberships(tree).argmax(axis=1)
     rows = []
     for g in range(number):
@@ -331,7 +264,7 @@ def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
 def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     """Label-free quantities: `kappa`, and of several classes `n_classes`, `class_share[1]`, ..., `class_agreement`."""
-    seen, number = Posterior(tree), number_of_kinds(tree)
+    seen, number = Posterior(tree), number_of_classes(tree)
     posterior = seen.draws
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
     found = {} if seen.kappa is None else {"kappa": seen.kappa.values}
@@ -403,9 +336,9 @@ def new_person_draws(tree: "xarray.DataTree", of_kind: "Callable[[Any, float], n
 
 def aligned_shares(tree: "xarray.DataTree") -> np.ndarray:
     """The probability that a new person is of each common kind (draw, kind)."""
-    of, number = members(tree), number_of_kinds(tree)
+    of, number = members(tree), number_of_classes(tree)
     sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
-    return shares_of_new(np.take_along_axis(sizes, order_of_kinds(of, number), axis=1))
+    return shares_of_new(np.take_along_axis(sizes, class_order(tree), axis=1))
 
 
 # The posterior predictive check of people whose kinds are not known ---------------------------------------------------
@@ -437,7 +370,7 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
         pair = cells["pair"][block]
         first_cell = np.searchsorted(pair, np.arange(pairs.start, pairs.stop))
         here = np.flatnonzero((given.cell >= block.start) & (given.cell < block.stop))
-        replicates, expected, variance = np.zeros((3, 3, pairs.stop - pairs.start, len(draws)))
+        replicates, expected = np.zeros((2, 3, pairs.stop - pairs.start, len(draws)))
         part = None if lift is None else Lift(lift.beta, lift.x[block])
         for g, (columns, tie) in enumerate(each):
             by = np.zeros((len(pair), len(draws)), np.int64)
@@ -450,17 +383,12 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
                 of_outcome = outcomes(p, 1.0 - p, tie[draws])
                 drawn = np.moveaxis(rng.multinomial(by, of_outcome), -1, 0)
                 of_outcome = np.moveaxis(of_outcome, -1, 0)
-            for whole, part_of_kind in (
-                (replicates, drawn),
-                (expected, by * of_outcome),
-                (variance, by * of_outcome * (1.0 - of_outcome)),
-            ):
-                whole += np.add.reduceat(part_of_kind, first_cell, axis=1)
+            replicates += np.add.reduceat(drawn, first_cell, axis=1)
+            expected += np.add.reduceat(by * of_outcome, first_cell, axis=1)
         n = observed[:, pairs].sum(axis=0)[:, None]
-        for outcome in range(3 if has_ties else 1):
+        for outcome in (0, 1, 2) if has_ties else (0, 2):
             x, drawn, mean = observed[outcome, pairs, None], replicates[outcome], expected[outcome]
-            spread = mean if has_ties else variance[outcome]
-            discrepancy += [discrepancy_of(x, mean, spread), discrepancy_of(drawn, mean, spread)]
+            discrepancy += [discrepancy_of(each, mean) for each in (x, drawn)]
             if outcome < 2:
                 rows.append(replicated_rows(x, n, mean / n, drawn))
                 names: dict[str, Any] = {"a": labels[first[pairs]].tolist(), "b": labels[second[pairs]].tolist()}
@@ -502,7 +430,7 @@ def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "
             expected += n * p.T
         x, n = counts[places, None], totals[set_of[places]][:, None]
         rows.append(replicated_rows(x, n, expected / n, replicates))
-        discrepancy += [discrepancy_of(x, expected, expected), discrepancy_of(replicates, expected, expected)]
+        discrepancy += [discrepancy_of(each, expected) for each in (x, replicates)]
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
 
 

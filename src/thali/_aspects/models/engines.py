@@ -209,6 +209,7 @@ def sampling_of_parts(
         run=run,
         chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
         tree=tree,
+        completed=population.completed,
         found=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),

@@ -125,11 +125,12 @@ class KindAnswers(LatentFeatures):
         ArgumentError
             If the model has no `LatentClasses`, or not so many.
         """
+        from ..answers.class_order import number_of_classes
         from ..answers.groups import tree_of_group
-        from ..answers.kinds_of_people import as_groups, number_of_kinds
+        from ..answers.kinds_of_people import as_groups
 
         tree = self._of_kinds("of_class")
-        number, most = whole("number", number, 1), number_of_kinds(tree)
+        number, most = whole("number", number, 1), number_of_classes(tree)
         if number > most:
             raise ArgumentError(f"There is no class {number}; the classes are numbered from 1 to {most}.")
         return self._of_part(tree_of_group(as_groups(tree), str(number)), f"class {number}")

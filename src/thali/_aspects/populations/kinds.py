@@ -58,6 +58,11 @@ class UnknownKinds(Population):
         similar, learned = task.model.similar, task.model.learn_alpha
         return kinds_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
 
+    def completed(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        from ..answers.class_order import with_class_order
+
+        return with_class_order(tree)
+
     def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
         raise _no_simulation()
 

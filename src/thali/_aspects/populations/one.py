@@ -58,6 +58,10 @@ class Population(ABC):
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         """The posterior of these draws of a task."""
 
+    def completed(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """The posterior of a fit that ends, with what follows from all of its draws together."""
+        return tree
+
     @abstractmethod
     def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
         """A draw from the prior for each generator, and data of the same design at it."""
