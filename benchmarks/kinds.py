@@ -82,7 +82,7 @@ def by_flexmix(frame):
 
 def by_kinds(model):
     """The same from draws."""
-    posterior = model.posterior_["posterior"].dataset
+    posterior = model.posterior_["latent_features"].dataset
     p, of = posterior["kind_choice_probability"].values, posterior["kind"].values.astype(int)
     each = np.take_along_axis(p, of[..., None], axis=2)
     return model.same_class().to_numpy(), each.mean(axis=(0, 1))

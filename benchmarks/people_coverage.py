@@ -279,7 +279,8 @@ class StudyOfObjects:
         features = "ibp" if self.is_learned else self.owners
         model = th.AdditiveClustering(features, people=how, weight_prior=self.prior)
         model.fit(data, draws=250, tune=300, random_seed=seed, progressbar=False)
-        posterior, pairs = model.posterior_["posterior"].dataset, np.triu_indices(self.objects, 1)
+        posterior, latent = model.posterior_["posterior"].dataset, model.posterior_["latent_features"].dataset
+        pairs = np.triu_indices(self.objects, 1)
 
         def inside(values: np.ndarray, true: np.ndarray) -> float:
             low, high = np.quantile(values.reshape(-1, len(true)), TAILS, axis=0)
@@ -287,7 +288,7 @@ class StudyOfObjects:
 
         shared = self.owners[pairs[0]] * self.owners[pairs[1]]
         of_pairs = inside(posterior["similarity"].values, (0.0 if self.answers else 0.1) + shared @ truth)
-        of_weights = np.nan if self.is_learned else inside(_known_weights(posterior, self.owners), truth)
+        of_weights = np.nan if self.is_learned else inside(_known_weights(latent, self.owners), truth)
         return of_weights, of_pairs, float(model.posterior_.attrs["people_effect"])
 
 

@@ -149,8 +149,7 @@ def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFram
     found = model.features(min_probability=design.above)
     further = [tuple(sorted(members)) for members in found["members"]]
     listed = [*design.features, *(members for members in further if members not in design.features)]
-    posterior = model.posterior_["posterior"].dataset
-    weights = weight_draws(posterior, listed)
+    weights = weight_draws(model.posterior_["latent_features"].dataset, listed)
     present = (weights > 0).astype(float)
     rows = []
     for members, weight, there, r_hat in zip(listed, weights, present, convergence(present)[1], strict=True):
@@ -170,7 +169,7 @@ def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFram
                 "R-hat of prob.": r_hat,
             }
         )
-    constant = posterior["constant"].values
+    constant = model.posterior_["posterior"]["constant"].values
     last = {"members": (), "feature": CONSTANT, "prob., paper": 1.0, "prob.": 1.0, "weight, paper": design.constant}
     return pd.DataFrame([*rows, last | {"weight": constant.mean(), "error of weight": mcse(constant)}])
 

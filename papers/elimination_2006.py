@@ -92,7 +92,7 @@ def paris_rome(settings: Settings) -> Reproduction:
         )
     ]
     for members in (("P+", "P"), ("R", "R+"), ("P+", "R+")):
-        copies = _copies(posterior, members)
+        copies = _copies(model.posterior_["latent_features"].dataset, members)
         name = f"aspects shared by {' and '.join(members)} alone"
         scalars.append({"quantity": name, "mean": copies.mean(), "error": mcse(copies), "sd": copies.std()})
     own = model.unique_weights()["share"]

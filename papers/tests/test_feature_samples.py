@@ -104,7 +104,7 @@ def test_fewer_draws_than_asked_for_are_all_shown():
 
 def test_samples_show_shared_features_on_one_scale_of_weight():
     model = made_up(4, draws=3, chains=1, beside=4.0)
-    posterior = model.posterior_["posterior"]
+    posterior = model.posterior_["latent_features"]
     owned = posterior["features"].values[0].sum(-1)
     weights = np.where(owned > 1, posterior["weights"].values[0], 0.0)
     axes = feature_samples(model, draws=3)

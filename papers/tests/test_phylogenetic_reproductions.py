@@ -173,7 +173,7 @@ def test_mean_matrices_of_a_known_model():
     posterior = model.posterior_["posterior"]
     owners = {tuple(column) for column in columns.T.tolist()}
     assert owners == {(True, True, False, False), (False, False, True, True)}
-    drawn = posterior["weights"].values.reshape(100, -1).mean(axis=0)
+    drawn = model.posterior_["latent_features"]["weights"].values.reshape(100, -1).mean(axis=0)
     np.testing.assert_allclose(sorted(weights), sorted(drawn), rtol=1e-12)
     np.testing.assert_allclose(alone, posterior["unique_weights"].values.reshape(100, 4).mean(axis=0), rtol=1e-12)
     matrix = paper.mean_choices(model)

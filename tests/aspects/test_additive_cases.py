@@ -129,7 +129,7 @@ def test_right_draws_are_not_far_off_and_wrong_ones_are_named():
 
 def test_draws_that_never_move_are_far_off():
     tree, case = right_draws()
-    tree.children["posterior"].dataset["features"].values[...] = False
+    tree.children["latent_features"].dataset["features"].values[...] = False
     assert {"P(01)", "E w(01)", "n_features"} <= far_off(tree, case).keys()
     tree.children["posterior"].dataset["constant"].values[0, 0] = np.nan
     assert "constant" in far_off(tree, case)

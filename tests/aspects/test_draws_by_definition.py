@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.best_worst_data import random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import random_comparisons, random_similarities, unequal, with_ties
@@ -94,7 +95,7 @@ def test_the_log_likelihood_is_that_of_naive_evaluations(name):
     make, data = ROWS[name]
     model = make().fit(data, **RUN)
     tree, groups = model.posterior_, data if isinstance(data, dict) else {"": data}
-    posterior = tree["posterior"].dataset
+    posterior = all_drawn(tree)
     for chain, draw in np.ndindex(2, 8):
         at = posterior.isel(chain=chain, draw=draw)
         total = 0.0

@@ -59,7 +59,7 @@ def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     data = {name: random_comparisons(3, seed) for seed, name in enumerate(("women", "men"))}
     features = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
     model = th.EliminationByAspects(features, tempering=False, people=th.people.Groups()).fit(data, **RUN)
-    posterior = model.posterior_["posterior"].to_dataset()
+    posterior = model.posterior_["latent_features"].to_dataset()
     owners = posterior["features"].isel(chain=0, draw=0).values
     slot = [int(np.flatnonzero((owners == np.transpose(features)[k]).all(axis=1))[0]) for k in range(3)]
     weights = np.ones(posterior["group_weights"].shape)  # (chain, draw, group, feature)
@@ -68,7 +68,7 @@ def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     moved[:, :39, 0, slot[0]] = moved[:, 1:, 1, slot[1]] = 9.0
     moved[..., 0, slot[2]] = np.where(np.arange(moved.shape[1]) % 5 < 3, 2.0, 0.5)
     posterior["group_weights"] = posterior["group_weights"].copy(data=weights)
-    model.posterior_["posterior"] = xr.DataTree(posterior)
+    model.posterior_["latent_features"] = xr.DataTree(posterior)
     sentence = str(model.findings()["features"].sentence)
     said(sentence, "0 and 1 weighs more for women", "0 and 2 weighs more for men")
     assert sentence.count("weighs more") == 2

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers.all_drawn import all_drawn
 from helpers.plain_python import run_as_python
 from helpers.problems import random_comparisons, random_similarities
 from helpers.sentences import refused
@@ -49,7 +50,7 @@ def test_features_have_a_weight_in_each_group(model):
 
 
 def test_in_which_group_a_feature_weighs_more_is_counted_over_its_draws(model):
-    posterior = model.posterior_["posterior"].dataset.stack(sample=("chain", "draw"))
+    posterior = all_drawn(model.posterior_).stack(sample=("chain", "draw"))
     owners = posterior["features"].transpose("sample", "feature", "option").to_numpy().astype(bool)
     weights = posterior["group_weights"].transpose("sample", "group", "feature").to_numpy()
     labels = posterior["option"].to_numpy().tolist()
@@ -63,7 +64,7 @@ def test_in_which_group_a_feature_weighs_more_is_counted_over_its_draws(model):
 
 
 def test_shares_of_a_group_sum_to_one(model):
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     sizes = posterior["features"].sum("option")
     seen = posterior["group_weights"].where(sizes < 3, 0.0).sum("feature")
     total = seen + posterior["group_unique_weights"].sum("option")

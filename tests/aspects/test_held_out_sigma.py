@@ -43,7 +43,7 @@ def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path):
     for each in (model, again):
         each.continue_fit(5, progressbar=False)
         assert each.sigma_ == model.sigma_ and each.sigma_scores_.equals(scores)
-    assert model.posterior_["posterior"]["weights"].equals(again.posterior_["posterior"]["weights"])
+    assert model.posterior_["latent_features"]["weights"].equals(again.posterior_["latent_features"]["weights"])
     assert model.estimate().sigma == pytest.approx(model.sigma_)
     other = model.set_params(weight_prior=(1.0, 3.0)).fit(TABLE, **RUN)  # other parameters are another choice
     assert not other.sigma_scores_.equals(scores)

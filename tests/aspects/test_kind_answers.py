@@ -7,6 +7,7 @@ import arviz_stats
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.all_drawn import all_drawn, change_drawn
 from helpers.kind_problems import answered, of_new_person, random_answers
 from helpers.naive import latent_features as naive
 from helpers.plain_python import run_as_python
@@ -42,7 +43,7 @@ def model(data):
 def test_tables_of_people(model):
     together, sizes, people = model.same_class(), model.class_sizes(), model.assignment()
     assert together.index.tolist() == together.columns.tolist() == [f"p{k}" for k in range(5)]
-    of = model.posterior_["posterior"]["kind"].values.reshape(-1, 5)
+    of = model.posterior_["latent_features"]["kind"].values.reshape(-1, 5)
     assert together.loc["p1", "p4"] == pytest.approx(np.mean(of[:, 1] == of[:, 4]))
     assert (np.diag(together) == 1.0).all() and together.equals(
         together.T.rename_axis(index="respondent", columns="other")
@@ -69,17 +70,20 @@ def of_draws(draws, kinds):
     posterior["n_classes"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
     model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
     constant = Dataset({"kinds": kinds, "kind": "paired comparisons of latent classes"})
-    model.posterior_ = with_class_order(DataTree.from_dict({"posterior": posterior, "constant_data": constant}))
+    groups = {"posterior": posterior.drop_vars("kind"), "latent_features": posterior[["kind"]]}
+    model.posterior_ = with_class_order(DataTree.from_dict(groups | {"constant_data": constant}))
     return model
 
 
 def rows_of_draws(model, draws, kinds):
     """The rows of the summary where people are of these kinds (draws, people), and all else as in one draw of a fit."""
-    of_people = of_draws(draws, kinds).posterior_["posterior"].dataset
+    of_people = of_draws(draws, kinds).posterior_
     fitted = model.posterior_["posterior"].dataset.isel(chain=[0], draw=np.zeros(len(draws), int))
     fitted = fitted.drop_dims("respondent").drop_vars("n_classes").assign_coords(draw=np.arange(len(draws)))
     other, constant = copy.copy(model), model.posterior_["constant_data"].dataset.assign(kinds=kinds)
-    other.posterior_ = DataTree.from_dict({"posterior": fitted.merge(of_people), "constant_data": constant})
+    other.posterior_ = of_people.copy()
+    other.posterior_["posterior"] = DataTree(fitted.merge(of_people["posterior"].to_dataset()))
+    other.posterior_["constant_data"] = DataTree(constant)
     return other.quantities()
 
 
@@ -118,13 +122,13 @@ def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
     assert {"kappa", "n_classes", "class_share[1]", "class_share[2]", "class_agreement"} <= set(rows)
     assert "choice_probability[a, b]" in rows
     turned = model.posterior_.copy(deep=True)
-    posterior = turned["posterior"].to_dataset()
+    posterior = all_drawn(turned)
     half = (posterior["draw"] % 2 == 1) | (posterior["chain"] == 1)
     changed = {"kind": xr_where(half, 1 - posterior["kind"], posterior["kind"])}
     for name in ("kind_weights", "kind_unique_weights", "kind_choice_probability"):
         other = posterior[name].isel(kind_number=slice(None, None, -1))
         changed[name] = xr_where(half, other, posterior[name])
-    turned["posterior"] = posterior.assign(changed)
+    change_drawn(turned, lambda group: group.assign({name: changed[name] for name in changed if name in group}))
     other = th.EliminationByAspects(people=th.people.LatentClasses(2, "similar"))
     other.posterior_ = with_class_order(turned)
     assert other.summary().equals(model.summary()) and other.same_class().equals(model.same_class())
@@ -196,7 +200,7 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
 
 def test_the_model_of_one_kind(model, data):
     first = model.of_class(1)
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     each = posterior["kind_choice_probability"].values.reshape(-1, 2, 3)
     chosen = np.abs(each - first.posterior_["posterior"]["choice_probability"].values.reshape(-1, 1, 3)).sum(axis=2)
     assert chosen.min(axis=1).max() == 0.0  # it is one of the kinds of each draw
@@ -215,7 +219,7 @@ def test_the_model_of_one_kind(model, data):
 
 
 def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     pointwise = model.posterior_["log_likelihood"]["answers"].values
     each, lapse = data.by_respondent(), 0.01
     for draw in range(0, 16, 7):
@@ -257,7 +261,7 @@ def test_the_check_is_of_all_people(model, data):
     assert row["observed"] == data.wins[pair] / (data.wins + data.losses)[pair]
     answers = data.answers
     here = answers.pair == pair
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     p, of = posterior["kind_choice_probability"].values[..., 0], posterior["kind"].values[..., answers.respondent[here]]
     times = (answers.wins + answers.losses)[here]
     by_hand = (np.take_along_axis(p, of.astype(int), axis=2) * times).sum(axis=2).mean() / times.sum()

@@ -4,6 +4,7 @@ the definition; the sampler runs as Python."""
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.kind_problems import (
     random_answers,
     random_best_worst,
@@ -39,7 +40,7 @@ def fitted(request):
 
 def kinds_at(model, draw):
     """Of a draw of chain 1 who is of which kind, and what `naive` takes of each kind."""
-    at = model.posterior_["posterior"].dataset.isel(chain=1, draw=draw)
+    at = all_drawn(model.posterior_).isel(chain=1, draw=draw)
     own = {"beta": at["covariate"].values} if "covariate" in at else {}
     return at["kind"].values.astype(int), [
         {
@@ -83,12 +84,12 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(fitted):
 
 def test_a_new_person_is_a_mixture_of_kinds(fitted):
     data, model = fitted
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     x = {"longer": 1.0} if data.covariate_names else None
     found, plain = [], []
     for chain in range(2):
         for draw in range(4):
-            at = model.posterior_["posterior"].dataset.isel(chain=chain, draw=draw)
+            at = all_drawn(model.posterior_).isel(chain=chain, draw=draw)
             share = np.bincount(at["kind"].values.astype(int), minlength=2) + 1.0
             _, kinds = kinds_at(_turned(model, chain), draw)
             eta = float(at["covariate"].values[0]) if x else 0.0
@@ -175,7 +176,7 @@ def test_best_and_worst(rule):
     if rule == "ranking":  # sets of four, so that they do not become rankings
         assert data.sizes.max() == 4
     model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2), best_worst=rule).fit(data, **RUN)
-    posterior, each = model.posterior_["posterior"].dataset, data.by_respondent()
+    posterior, each = all_drawn(model.posterior_), data.by_respondent()
     members, want = list("abcd"), ("a", "d")
     mixed, best = [], []
     for chain in range(2):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers.all_drawn import all_drawn, change_drawn
 from helpers.kind_problems import answered, random_answers
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused, warned
@@ -40,7 +41,7 @@ TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), (
 
 def by_quadrature(model, what):
     """The mean over draws and new people of a function of the probability of the first of two options."""
-    posterior, total = model.posterior_["posterior"].dataset, []
+    posterior, total = all_drawn(model.posterior_), []
     common, kappas = posterior["common_worth"].values.reshape(-1, 2), posterior["kappa"].values.ravel()
     for (a, b), kappa in zip(common, kappas, strict=True):
         share = stats.beta(kappa, kappa)  # of the first of two independent Gamma(kappa)
@@ -83,7 +84,7 @@ def test_predictions_are_means_over_new_people(model):
 
 
 def test_a_person_is_not_the_population(model):
-    posterior = model.of_group("p0").posterior_["posterior"]
+    posterior = all_drawn(model.of_group("p0").posterior_)
     assert "common_worth" not in posterior and "common_weights" not in posterior
     assert not model.of_group("p0").ranks().equals(model.ranks())
 
@@ -122,11 +123,9 @@ def test_bad_input(model):
         th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
     with refused(ArgumentError, "unknown of individuals"):
         model.predict_proba([("x", "y")], covariates={"order": 1})
-    old = model.posterior_["posterior"].to_dataset().drop_vars("common_weights")
-    groups = {str(name): node.to_dataset() for name, node in model.posterior_.children.items()}
     lacking = copy.copy(model)
-    lacking.posterior_ = xr.DataTree.from_dict(groups | {"posterior": old})
-    lacking.posterior_.attrs = model.posterior_.attrs
+    lacking.posterior_ = model.posterior_.copy()
+    change_drawn(lacking.posterior_, lambda group: group.drop_vars("common_weights", errors="ignore"))
     with refused(ArgumentError, "holds no common weights"):
         lacking.log_predictive(TWO)
     with refused(ArgumentError, "holds no common weights"):

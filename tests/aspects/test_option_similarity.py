@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 
 import thali as th
 
@@ -22,7 +23,7 @@ MODELS = {
 @pytest.mark.parametrize("name", list(MODELS))
 def test_shared_parts_are_those_of_each_draw(name, uncompiled):
     model, data, sees_single = MODELS[name]
-    posterior = model.fit(data, **RUN).posterior_["posterior"].dataset
+    posterior = all_drawn(model.fit(data, **RUN).posterior_)
     features, weights = posterior["features"].values, posterior["weights"].values
     total = np.zeros((4, 4))
     for chain, draw in np.ndindex(2, 12):

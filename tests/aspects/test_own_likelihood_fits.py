@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.additive_cases import far_off
 from helpers.additive_quadrature import three_objects
+from helpers.all_drawn import all_drawn
 from helpers.cpu_time import time_ratio
 from helpers.places import PROJECT
 from helpers.sentences import refused
@@ -101,7 +102,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
 def test_what_a_fitted_model_answers(example, model, tmp_path):
     assert {"n_features", "alpha", "log_likelihood", "presence[bank, money, loan]"} <= set(model.summary().index)
     data = example["data"]
-    posterior = model.posterior_["posterior"]
+    posterior = all_drawn(model.posterior_)
     features, weights = posterior["features"].values[2, 7].T, posterior["weights"].values[2, 7]
     whole = example["log_likelihood"](data, features, weights)
     assert float(posterior["log_likelihood"][2, 7]) == pytest.approx(whole, rel=1e-12)
@@ -167,7 +168,7 @@ def test_additive_similarity_written_by_a_user_has_the_exact_posterior():
     model.fit(data, draws=8_000, tune=200, thin=10, random_seed=31, progressbar=False)
     assert far_off(model.posterior_, {"model": {"features": "told"}, "expected": expected}) == {}
     # features of one object are drawn from the prior: each object has Poisson(alpha / 3) of them
-    alone = (model.posterior_["posterior"]["features"].values.sum(-1) == 1).sum(-1)
+    alone = (model.posterior_["latent_features"]["features"].values.sum(-1) == 1).sum(-1)
     assert abs(alone.mean() - 1.5) < 5.0 * np.sqrt(1.5 / alone.size)
 
 

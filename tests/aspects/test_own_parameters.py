@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.elimination_cases import mean_and_error
 from helpers.sentences import refused
 from scipy import stats
@@ -170,7 +171,7 @@ def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
 def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood).fit(DATA, **RUN)
     tree = model.posterior_
-    posterior, prior = tree["posterior"].dataset, tree["log_prior"].dataset
+    posterior, prior = all_drawn(tree), tree["log_prior"].dataset
     predictions = []
     for chain, draw in np.ndindex(2, 12):
         at = posterior.isel(chain=chain, draw=draw)

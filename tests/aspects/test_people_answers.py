@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.all_drawn import all_drawn, change_drawn
 from helpers.kind_problems import answered
 from helpers.people_fits import OPTIONS, compared, named, of_people
 from helpers.sentences import refused, said
@@ -269,8 +270,8 @@ def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
     model = of_people(compared(), UNIQUE)
     assert model.scores().attrs["set_size"] == 2.0
     tree = model.posterior_.copy()
-    names = [name for name in tree["posterior"].data_vars if str(name).startswith("common_")]
-    tree["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars(names))
+    names = [name for name in all_drawn(tree).data_vars if str(name).startswith("common_")]
+    change_drawn(tree, lambda group: group.drop_vars(names, errors="ignore"))
     model.posterior_ = tree  # as of three groups
     table = model.scores()
     assert table.index.names == ["group", "option"] and len(table) == 12
@@ -389,8 +390,8 @@ def weighed(draws=5):
         extra=extra | {"kappa": np.full(draws, 2.0)},
     )
     tree = group_tree([drawn], groups, Additive(0.1), learned_alpha=False, similar=True, attrs={})
-    posterior = tree["posterior"].to_dataset()
-    tree["posterior"] = DataTree(posterior.assign(common_weights=posterior["weights"]))
+    latent = tree["latent_features"].to_dataset()
+    tree["latent_features"] = DataTree(latent.assign(common_weights=latent["weights"]))
     model = th.AdditiveClustering()
     model.posterior_ = tree
     return model, drawn
@@ -406,11 +407,12 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
         wanted = [first, second, third, sum(both)]  # of the draws that have it
         assert table.loc[name, "mean"].iloc[0] == pytest.approx(np.mean(wanted))
         np.testing.assert_allclose(table.loc[name, ["low", "high"]].iloc[0], np.quantile(wanted, TAILS))
-    tree = model.posterior_.copy()
-    without = tree["posterior"].to_dataset().isel(draw=slice(0, 1))  # where it is in no draw
-    model.posterior_["posterior"] = DataTree(without)
+    whole = model.posterior_
+    model.posterior_ = whole.copy()
+    change_drawn(model.posterior_, lambda group: group.isel(draw=slice(0, 1)))  # where it is in no draw
     assert len(model.individuals()) == 0
-    model.posterior_["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars("common_weights"))
+    model.posterior_ = whole.copy()
+    change_drawn(model.posterior_, lambda group: group.drop_vars("common_weights", errors="ignore"))
     with refused(ArgumentError, "individuals"):
         model.individuals()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers.all_drawn import all_drawn
 from helpers.dependence_attributes import dependence_of
 from helpers.sentences import refused, said
 
@@ -45,7 +46,7 @@ KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})
 @pytest.mark.parametrize(("data", "more"), KINDS)
 def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
     model = fitted(data(), features=np.array([[1, 0], [1, 1], [0, 1], [0, 0]]), **more)
-    seen = model.posterior_["posterior"].dataset
+    seen = all_drawn(model.posterior_)
     assert model.groups_ == ("p0", "p1", "p2") and dependence_of(model).model == "individuals"
     assert seen["common_weights"].dims == ("chain", "draw", "feature")
     rows = model.summary()
@@ -63,7 +64,7 @@ def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
 @pytest.mark.fit
 def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
     model = fitted(judges(), sigma=0.2, alpha=2.0)
-    seen = model.posterior_["posterior"].dataset
+    seen = all_drawn(model.posterior_)
     found = {name: values for name, values in model.quantities().items() if name.startswith("weight[")}
     for name, values in found.items():
         members = np.isin(LABELS, name.removeprefix("weight[").removesuffix("]").split(", "))
@@ -108,13 +109,13 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path)
     np.testing.assert_allclose(model.posterior_["constant_data"]["known_of_people"].values[:, 0], x)
     table = model.respondent_effects()
     assert list(table.index) == [("age", "a, b"), ("age", "b, c")]
-    slopes = model.posterior_["posterior"]["slopes"].values.reshape(-1, 2)
+    slopes = model.posterior_["latent_features"]["slopes"].values.reshape(-1, 2)
     np.testing.assert_allclose(sorted(table["mean"]), sorted(slopes.mean(axis=0) / np.std([20, 40, 60])))
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").respondent_effects(), table)
-    posterior = model.posterior_["posterior"].to_dataset()
-    posterior["slopes"] = posterior["slopes"] + 5.0
-    model.posterior_["posterior"] = xr.DataTree(posterior)
+    latent = model.posterior_["latent_features"].to_dataset()
+    latent["slopes"] = latent["slopes"] + 5.0
+    model.posterior_["latent_features"] = xr.DataTree(latent)
     said(model.findings()["respondent_effects"].sentence, "feature", "age")
 
 

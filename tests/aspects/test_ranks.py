@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.additive_fits import made_up
+from helpers.all_drawn import all_drawn
 from helpers.posterior_cases import model_of, tree_of, written
 from helpers.sentences import refused
 
@@ -46,7 +47,7 @@ def test_options_that_are_not_told_apart_share_their_ranks():
 def test_the_higher_utility_is_chosen_more_often():
     model = th.EliminationByAspects()
     model = model.fit(th.datasets.celebrities(), draws=1200, tune=400, random_seed=1, progressbar=False)
-    drawn = model.posterior_["posterior"].dataset.stack(sample=("chain", "draw"))
+    drawn = all_drawn(model.posterior_).stack(sample=("chain", "draw"))
     utility = (drawn["unique_weights"] + (drawn["features"] * drawn["weights"]).sum("feature")).T.values
     probability = model.posterior_["posterior"]["choice_probability"].values.reshape(len(utility), -1)
     i, j = np.triu_indices(9, 1)

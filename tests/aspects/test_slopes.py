@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.all_drawn import change_drawn
 from helpers.naive import latent_features as naive
 from helpers.people_fits import OPTIONS, compared
 from helpers.sentences import refused, said, warned
@@ -254,7 +255,7 @@ def test_a_mapping_of_people_says_nothing_of_them():
 def test_effects_are_refused_without_columns():
     model = th.EliminationByAspects("unique", people=th.people.Individuals())
     model.posterior_ = with_draws()[0].posterior_.copy()
-    model.posterior_["posterior"] = model.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
+    change_drawn(model.posterior_, lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"))
     model.fitted_to_ = "answers of people"
     with refused(ArgumentError, "models with by"):
         model.respondent_effects()
@@ -276,7 +277,7 @@ def test_the_finding_says_what_is_sure():
     said(found.sentence, "wine", "m as for f", "(sex)")
     assert found.table.index.names == ["column", "of"]
     plain = with_draws()[0]
-    plain.posterior_["posterior"] = plain.posterior_["posterior"].to_dataset().drop_vars(["slopes", "unique_slopes"])
+    change_drawn(plain.posterior_, lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"))
     assert "respondent_effects" not in plain.findings()
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers.additive_fits import MadeUp
 from helpers.additive_runs import one_run, task
+from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
 from helpers.problems import random_similarities, unequal
 from helpers.sentences import refused, said, warned
@@ -251,7 +252,7 @@ def fitted(**settings):
 
 def test_the_log_likelihood_of_each_similarity():
     data, model = fitted(alpha=1.0)
-    posterior, pointwise = model.posterior_["posterior"].dataset, model.posterior_["log_likelihood"].dataset
+    posterior, pointwise = all_drawn(model.posterior_), model.posterior_["log_likelihood"].dataset
     for chain, draw in ((0, 0), (1, 29)):
         one = posterior.isel(chain=chain, draw=draw)
         features, weights = one["features"].values.T, one["weights"].values

@@ -10,6 +10,7 @@ Data and problems with known answers:
 - `real_data`: the one door to the folder of real data
 
 Models without a fit, or with a short one:
+- `all_drawn`: all variables of a fit of latent features
 - `tiny_models`: every model on a few rows, fitted for a few draws; a new model adds its row here
 - `additive_fits`, `elimination_fits`, `people_fits`, `posterior_cases`, `product_class_fits`: models with made-up draws
 - `drawn_similarities`, `similarity_columns`: made-up draws as pictures and estimates read them

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from arviz_stats.base.array import array_stats
 
+from helpers.all_drawn import all_drawn
 from helpers.places import PUBLISHED
 
 CASES = json.loads((PUBLISHED / "additive.json").read_text())["cases"]
@@ -49,7 +50,7 @@ def expected_by_name(case):
 
 def found_by_name(tree, case):
     """Draws, shape (chain, draw), of everything in `expected_by_name(case)`; of events, whether they happened."""
-    posterior = tree["posterior"]
+    posterior = all_drawn(tree)
     return {name: _draws(posterior, name) for name in expected_by_name(case)}
 
 

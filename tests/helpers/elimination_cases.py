@@ -5,6 +5,7 @@ import json
 import numpy as np
 from arviz_stats.base.array import array_stats
 
+from helpers.all_drawn import all_drawn
 from helpers.places import PUBLISHED
 
 CASES = json.loads((PUBLISHED / "elimination.json").read_text())["cases"]
@@ -24,7 +25,7 @@ def copies(posterior, owners):
 
 
 def quantity(model, name):
-    posterior = model.posterior_["posterior"]
+    posterior = all_drawn(model.posterior_)
     if name.startswith("p["):
         i, j = name[2:-1].split(",")
         return posterior["choice_probability"].sel(pair=f"{i}, {j}").values

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali._aspects.populations.kinds import KindChain, build_kind_task
@@ -195,7 +196,7 @@ def drawn(of_task, random_seed=1):
 
 def kinds_in(model, *names):
     """Of each draw who is of which kind, the share of each, owners, weights by kind, and what has these names."""
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     number = int(model.posterior_["constant_data"].dataset["kinds"])
 
     def flat(name):
@@ -220,7 +221,7 @@ def of_new_person(model, labels, lapse=0.01):
 
 def shares_of_new(model):
     """The probability that a new person is of each class (draws, classes): of its people in a draw, and one more."""
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     number, people = posterior.sizes["kind_number"], posterior.sizes["respondent"]
     of = posterior["kind"].values.reshape(-1, people)
     sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.problems import random_comparisons
 from helpers.sentences import refused
 
@@ -124,7 +125,7 @@ def test_unique_weights(data):
     assert table["share"].to_numpy() == pytest.approx((drawn / drawn.sum(1, keepdims=True)).mean(0))
     # columns of a single option count with its unique weight
     model = quick(th.EliminationByAspects(), data)
-    posterior = model.posterior_["posterior"]
+    posterior = all_drawn(model.posterior_)
     single = posterior["features"].sum("option") == 1
     alone = posterior["unique_weights"] + (posterior["features"] * (posterior["weights"] * single)).sum("feature")
     assert model.unique_weights()["weight"].to_numpy() == pytest.approx(alone.mean(("chain", "draw")).values)
@@ -307,7 +308,7 @@ def test_without_lapses_contradicting_nested_aspects_never_give_nan(in_plain_pyt
 def test_sizes_from_two_options_to_forty():
     for n in (2, 13, 40):
         model = quick(th.EliminationByAspects(), random_comparisons(n, n, missing=0.3 if n > 2 else 0.0))
-        posterior = model.posterior_["posterior"]
+        posterior = all_drawn(model.posterior_)
         assert posterior["features"].shape[-1] == n
         assert (posterior["features"].any("option").sum("feature") == posterior["n_features"]).all()
 
@@ -333,7 +334,7 @@ def test_sets_of_aspects_have_one_order(tmp_path):
         for aspects in (owned, listed)
     )
     assert of_sets.features().index.tolist() == of_lists.features().index.tolist()
-    drawn = [each.posterior_["posterior"].to_dataset() for each in (of_sets, of_lists)]
+    drawn = [all_drawn(each.posterior_) for each in (of_sets, of_lists)]
     assert drawn[0].identical(drawn[1])
 
 

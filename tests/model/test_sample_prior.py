@@ -97,7 +97,7 @@ SLOW = ("tree", "sets", "fixed sigma", "own", "classes")  # to compile
 def test_prior_and_posterior_hold_the_same_variables(name, in_plain_python):
     in_plain_python("GivenColumns", "PairsWithoutUnique")
     model, design = CASES[name]
-    prior = model.sample_prior(*design, draws=3, random_seed=1)["prior"].to_dataset()
+    simulated = model.sample_prior(*design, draws=3, random_seed=1)
     if name == "classes":
         model = th.ProductClasses(monotone={"price": "decreasing"})
         model = model.fit(*design, thin=1, **QUICK)
@@ -105,17 +105,23 @@ def test_prior_and_posterior_hold_the_same_variables(name, in_plain_python):
         model.set_params(**QUICK).fit(*design)
     else:
         model.fit(*design, **QUICK)
-    posterior = model.posterior_["posterior"].to_dataset()
-    assert {n: v.dims for n, v in prior.data_vars.items()} == {n: v.dims for n, v in posterior.data_vars.items()}
-    assert set(prior.coords) == set(posterior.coords)
-    for coordinate in set(prior.coords) - {"chain", "draw"}:
-        assert prior[coordinate].equals(posterior[coordinate])
+    assert ("prior_latent_features" in simulated) == ("latent_features" in model.posterior_)
+    for name in {"prior", "prior_latent_features"} & set(simulated.children):
+        prior = simulated[name].dataset
+        posterior = model.posterior_[{"prior": "posterior"}.get(name, "latent_features")].dataset
+        assert {n: v.dims for n, v in prior.data_vars.items()} == {n: v.dims for n, v in posterior.data_vars.items()}
+        assert set(prior.coords) == set(posterior.coords)
+        for coordinate in set(prior.coords) - {"chain", "draw"}:
+            assert prior[coordinate].equals(posterior[coordinate])
 
 
 def drawn(name, draws=60):
     model, design = CASES[name]
     tree = model.sample_prior(*design, draws=draws, random_seed=3)
-    return tree["prior"].to_dataset().isel(chain=0), tree["prior_predictive"].to_dataset().isel(chain=0)
+    prior = tree["prior"].to_dataset()
+    if "prior_latent_features" in tree.children:
+        prior = prior.merge(tree["prior_latent_features"].to_dataset())
+    return prior.isel(chain=0), tree["prior_predictive"].to_dataset().isel(chain=0)
 
 
 def test_log_likelihoods_are_those_of_the_simulated_data():

@@ -89,9 +89,10 @@ def test_every_model(kind, tmp_path):
 def test_files_of_before_hold_booleans(tmp_path):
     tree = elimination()
     old = tree.copy(deep=True)
-    old["posterior"] = old["posterior"].to_dataset().assign(features=tree["posterior"]["features"].astype(bool))
+    latent = old["latent_features"].to_dataset()
+    old["latent_features"] = latent.assign(features=latent["features"].astype(bool))
     store.save(old, tmp_path / "old.nc")
     again = store.load(tmp_path / "old.nc")
-    xr.testing.assert_identical(again["posterior"].to_dataset(), tree["posterior"].to_dataset())
+    xr.testing.assert_identical(again["latent_features"].to_dataset(), tree["latent_features"].to_dataset())
     store.save(again, tmp_path / "new.nc")
-    assert store.load(tmp_path / "new.nc")["posterior"]["features"].dtype == np.int8
+    assert store.load(tmp_path / "new.nc")["latent_features"]["features"].dtype == np.int8

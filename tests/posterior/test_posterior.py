@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers.all_drawn import all_drawn
 from helpers.posterior_cases import (
     LAPSE,
     chain,
@@ -55,38 +56,36 @@ def test_features_come_back_as_they_were_drawn(small, large):
 
 def test_small_tree_has_the_documented_shape(small):
     chains, data, tree = small
-    posterior = tree["posterior"]
+    posterior, latent = tree["posterior"].dataset, tree["latent_features"].dataset
     widest = max(draws.n_features.max() for draws in chains)
     expected = {
         "n_features": ("chain", "draw"),
         "alpha": ("chain", "draw"),
         "log_likelihood": ("chain", "draw"),
-        "features": ("chain", "draw", "feature", "option"),
-        "weights": ("chain", "draw", "feature"),
         "unique_weights": ("chain", "draw", "option"),
         "choice_probability": ("chain", "draw", "pair"),
     }
     assert {name: posterior[name].dims for name in posterior.data_vars} == expected
-    assert dict(posterior.sizes) == {
-        "chain": 3,
-        "draw": 40,
-        "feature": widest,
-        "option": 5,
-        "pair": 10,
-        "pair_number": 10,
+    assert {name: latent[name].dims for name in latent.data_vars} == {
+        "features": ("chain", "draw", "feature", "option"),
+        "weights": ("chain", "draw", "feature"),
     }
-    assert posterior["features"].dtype == np.int8
+    sizes = {"chain": 3, "draw": 40, "option": 5}
+    assert dict(posterior.sizes) == sizes | {"pair": 10, "pair_number": 10}
+    assert dict(latent.sizes) == sizes | {"feature": widest}
+    assert latent["features"].dtype == np.int8
     assert posterior["option"].values.tolist() == list(data.labels)
     pairs = [(data.labels[i], data.labels[j]) for i in range(5) for j in range(i + 1, 5)]
     assert posterior["pair"].values.tolist() == [", ".join(pair) for pair in pairs]
-    owned = posterior["features"].any("option")
+    owned = latent["features"].any("option")
     assert (owned.sum("feature") == posterior["n_features"]).all()
-    assert (posterior["weights"].where(~owned, 0) == 0).all()
+    assert (latent["weights"].where(~owned, 0) == 0).all()
     np.testing.assert_array_equal(posterior["alpha"], [draws.alpha for draws in chains])
     np.testing.assert_array_equal(tree["sample_stats"]["acceptance"], [draws.stats["acceptance"] for draws in chains])
     assert json.loads(tree.attrs["thali_model"]) == {"aspects": "ibp"}
     assert set(tree.children) == {
         "posterior",
+        "latent_features",
         "log_likelihood",
         "observed_data",
         "constant_data",
@@ -150,7 +149,7 @@ def test_tiny_reverse_probabilities_keep_their_digits():
 
 def test_large_tree_lists_owners_instead_of_dense_features(large):
     chains, _, tree = large
-    posterior = tree["posterior"]
+    posterior = all_drawn(tree)
     assert "log_likelihood" not in tree.children
     assert not {"features", "choice_probability"} & set(posterior.data_vars)
     assert posterior["owners"].dtype == np.int32
@@ -161,7 +160,7 @@ def test_large_tree_lists_owners_instead_of_dense_features(large):
 @pytest.mark.parametrize("n_options, dense", [(63, True), (64, False)])
 def test_two_thousand_pairs_is_the_limit(n_options, dense):
     tree = tree_of([chain(n_options, draws=2)], comparisons(n_options))
-    assert ("features" in tree["posterior"]) is ("log_likelihood" in tree.children) is dense
+    assert ("features" in tree["latent_features"]) is ("log_likelihood" in tree.children) is dense
 
 
 @pytest.mark.parametrize(
@@ -217,8 +216,8 @@ def test_a_saved_tree_comes_back_identical(case, request, tmp_path):
     assert set(back.children) == set(tree.children)
     for group in tree.children:
         xr.testing.assert_identical(back[group].to_dataset(), tree[group].to_dataset())
-    if "features" in tree["posterior"]:
-        assert back["posterior"]["features"].dtype == np.int8
+    if "features" in tree["latent_features"]:
+        assert back["latent_features"]["features"].dtype == np.int8
     pd.testing.assert_frame_equal(summarise(back), summarise(tree))
     pd.testing.assert_frame_equal(features_table(back), features_table(tree))
     save(tree, tmp_path / "posterior.nc")  # the loaded file is closed, so it can be replaced

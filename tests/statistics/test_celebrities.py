@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.elimination_cases import scores
 
 import thali as th
@@ -45,7 +46,7 @@ PARIS_ROME_COPIES = {("P+", "P"): (1.150, 0.001), ("R", "R+"): (1.150, 0.001), (
 
 
 def draws_of(model, name):
-    posterior = model.posterior_["posterior"]
+    posterior = all_drawn(model.posterior_)
     if isinstance(name, str):
         return posterior[name].values.astype(float)
     a, b = name
@@ -53,7 +54,7 @@ def draws_of(model, name):
 
 
 def copies_of(model, members):
-    posterior = model.posterior_["posterior"]
+    posterior = all_drawn(model.posterior_)
     wanted = np.isin(posterior["option"].values, members)
     return (posterior["features"].values == wanted).all(-1).sum(-1).astype(float)
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.group_problems import (
     columns_owned_by,
     contents,
@@ -403,7 +404,7 @@ def test_one_group_has_the_posterior_of_its_data():
     found = drawn(task([data], alpha=1.0, draws=8_000, tune=500, thin=5))
     model = th.EliminationByAspects(alpha=1.0)
     model.fit(data, draws=4_000, tune=500, thin=5, chains=2, random_seed=1, progressbar=False)
-    other = model.posterior_["posterior"].dataset
+    other = all_drawn(model.posterior_)
     for owners in ((0, 1), (1, 2), (0,)):
         mine, error = mean_and_error(columns_owned_by(found, owners)[0])
         features = other["features"].values.reshape(-1, *other["features"].shape[2:])

@@ -42,7 +42,7 @@ def test_the_exact_posterior_of_a_triple(draws, precision):
         0.2968991: of_set(model, "2", "1, 2, 3"),
         0.5715035: of_set(model, "1", "1, 2"),
     }
-    features = model.posterior_["posterior"]["features"].values
+    features = model.posterior_["latent_features"]["features"].values
     found[0.4465426] = ~((features.sum(-1) == 2).any(-1))
     found[0.3205528] = copies(model.posterior_["posterior"], [0, 1])
     for expected, draws in found.items():

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.elimination_cases import mean_and_error
 from helpers.triplet_problems import three_objects
 
@@ -69,7 +70,7 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
     data = three_objects(*answers)
     model = th.AdditiveClustering(link=link, alpha=alpha)
     model.fit(data, draws=2_500, tune=300, thin=4, random_seed=11, progressbar=False)
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     features = posterior["features"].values.astype(bool)
     probability = _probabilities(model, data)
 
@@ -88,7 +89,7 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
 
 def _probabilities(model, data):
     """Of the pairs of the only set, (chain, draw, 3)."""
-    posterior = model.posterior_["posterior"].dataset
+    posterior = all_drawn(model.posterior_)
     features, weights = posterior["features"].values.astype(bool), posterior["weights"].fillna(0.0).values
     both = features[..., data.first] & features[..., data.second]  # (chain, draw, feature, pair)
     shared = (weights[..., None] * both).sum(axis=2)

@@ -10,6 +10,7 @@ from thali._arguments import whole
 from thali._inference.seeds import streams
 from thali._inference.warn import without_warnings
 from thali._posterior.densities import refuse_large
+from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError, Setting
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ class PriorSample:
     predictive: "xarray.Dataset"
     data: Sequence[tuple[Any, ...] | None]  # of each draw what `fit` takes; None where the model cannot be fitted to it
     fixed: "dict[str, xarray.Dataset]" = field(default_factory=dict)  # groups that are the same in all draws
+    latent: "xarray.Dataset | None" = None  # what depends on the order of features
 
     def tree(self) -> "xarray.DataTree":
         """The draws in the ArviZ schema."""
         from thali._posterior.store import origin, tree_of
 
-        return tree_of({"prior": self.prior, "prior_predictive": self.predictive, **self.fixed}, origin())
+        latent = {} if self.latent is None else {f"prior_{LATENT}": self.latent}
+        return tree_of({"prior": self.prior, "prior_predictive": self.predictive, **self.fixed, **latent}, origin())
 
 
 def drawn_from(model: "RunByChains", draws: int, random_seed: Any, *design: Any) -> PriorSample:

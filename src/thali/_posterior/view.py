@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     import xarray
 
+LATENT = "latent_features"  # the group of what depends on the order of features or classes, or is padded
+_LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
+MEMBERS = "kind"  # its variable with the class of each respondent
 ONE, GROUPS, KINDS = "one", "groups", "kinds"  # populations: people alike, groups of them, kinds that are not known
 
 
@@ -32,6 +35,15 @@ class Posterior:
     def draws(self) -> "xarray.Dataset":
         """The group `posterior`."""
         return self._tree["posterior"].dataset
+
+    @cached_property
+    def latent(self) -> "xarray.Dataset":
+        """The group of what depends on the order of features or classes."""
+        return self._tree[LATENT].dataset
+
+    def whole(self) -> "xarray.Dataset":
+        """A dataset of all that was drawn, which `parted` parts again."""
+        return self._tree["posterior"].to_dataset().merge(self._tree[LATENT].to_dataset())
 
     @cached_property
     def fixed(self) -> "xarray.Dataset":
@@ -79,6 +91,26 @@ class Posterior:
     def features(self) -> "xarray.DataArray | None":
         """Owners (chain, draw, feature, option); None where they are stored as lists."""
         return self._drawn("features")
+
+    @property
+    def weights(self) -> "xarray.DataArray":
+        """Weights of the features (chain, draw, feature); padded with 0."""
+        return self.latent["weights"]
+
+    @property
+    def feature_sizes(self) -> "xarray.DataArray":
+        """How many own each feature (chain, draw, feature), where owners are stored as lists; padded with 0."""
+        return self.latent["feature_size"]
+
+    @property
+    def owners(self) -> "xarray.DataArray":
+        """Owners, feature after feature (chain, draw, owner), there; padded with -1."""
+        return self.latent["owners"]
+
+    @property
+    def class_order(self) -> "xarray.DataArray":
+        """The number, in each draw, of the first, second, ... of the common classes (chain, draw, class)."""
+        return self.latent["class_order"]
 
     @property
     def unique(self) -> "xarray.DataArray | None":
@@ -192,7 +224,15 @@ class Posterior:
         return tuple(filter(None, names.split(",")))
 
     def _drawn(self, name: str) -> "xarray.DataArray | None":
-        return self.draws[name] if name in self.draws else None
+        if name in self.draws:
+            return self.draws[name]
+        return self.latent[name] if name in self.latent else None
 
     def _flat(self, name: str) -> "np.ndarray | None":
         return self.draws[name].values.ravel() if name in self.draws else None
+
+
+def parted(drawn: "xarray.Dataset") -> "dict[str, xarray.Dataset]":
+    """The groups of all that was drawn: what has a meaning of its own, and what depends on the order of features."""
+    latent = [name for name, each in drawn.data_vars.items() if _LATENT_DIMENSIONS & set(each.dims) or name == MEMBERS]
+    return {"posterior": drawn.drop_vars(latent), LATENT: drawn[latent]}

@@ -15,6 +15,7 @@ from thali._inference.warn import without_warnings
 from thali._model.prior_sample import drawn_from
 from thali._model.run_by_chains import RunByChains
 from thali._posterior.summary import MIN_DRAWS, mean_ess
+from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def _simulated(
     names: list[str] = []
     for part in seed.spawn(_ROUNDS):
         sample = drawn_from(model, n, part, *design)
-        values = quantities_of(sample.prior)
+        values = quantities_of(sample.prior, *(() if sample.latent is None else (sample.latent,)))
         names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]  # fixed ones are left out
         usable += [
             (data, {name: float(values[name][0, k]) for name in names})
@@ -249,10 +250,10 @@ def run(task: Replicate) -> tuple[list[float], list[int]]:
     rng = np.random.default_rng(ties)
     model = type(task.model)(**task.model.get_params())
     with ignore_sigint(task.home), without_warnings():
-        posterior = model._refit(task.data, seed, task.settings)["posterior"].to_dataset()
+        tree = model._refit(task.data, seed, task.settings)
     if model.interrupted_:
         raise KeyboardInterrupt
-    drawn = quantities_of(posterior)
+    drawn = quantities_of(*(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children))
     ranked = [_rank(drawn[name], value, rng) for name, value in task.truth.items()]
     return [rank for rank, _ in ranked], [size for _, size in ranked]
 
@@ -288,10 +289,10 @@ def _calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Cali
     return Calibration(table, pd.DataFrame(ranks, columns=names))
 
 
-def quantities_of(group: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """The numbers of a group `posterior` or `prior` that do not depend on labels of features."""
+def quantities_of(*groups: "xarray.Dataset") -> dict[str, np.ndarray]:
+    """The numbers of groups of draws that do not depend on labels of features."""
     found: dict[str, np.ndarray] = {}
-    for name, variable in group.data_vars.items():
+    for name, variable in (item for group in groups for item in group.data_vars.items()):
         title = str(name)
         if "feature" in variable.dims:
             title, variable = f"sum of {title}", variable.sum("feature")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._posterior.store import tree_of
+from thali._posterior.view import LATENT, Posterior
 
 if TYPE_CHECKING:
     import xarray
@@ -19,13 +20,10 @@ if TYPE_CHECKING:
 FIRST = 500  # draws of each chain from which the common classes are found: more draws of a fit leave these as they were
 TRIED = 500  # draws among which the nearest to all others is looked for
 TURNS = 50  # at most
-GROUP, ORDER = "latent_features", "class_order"  # where a tree has it: (chain, draw, common class)
 
 
 def with_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     """Return the tree with the order of the classes of every draw."""
-    import xarray as xr
-
     of, number = members(tree), number_of_classes(tree)
     sizes = tree["posterior"].sizes
     chains, draws = sizes["chain"], sizes["draw"]
@@ -34,8 +32,8 @@ def with_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     sizes_of_common = (of[:, :, None] == order[:, None, :]).sum(axis=(0, 1))
     order = order[:, np.argsort(-sizes_of_common, kind="stable")]
     groups = {name: node.to_dataset() for name, node in tree.children.items()}
-    coordinates = {name: groups["posterior"][name] for name in ("chain", "draw")}
-    groups[GROUP] = xr.Dataset({ORDER: (("chain", "draw", "class"), order.reshape(chains, draws, -1))}, coordinates)
+    kept = ("chain", "draw", "class"), order.reshape(chains, draws, -1)
+    groups[LATENT] = groups[LATENT].assign(class_order=kept)
     return tree_of(groups, tree.attrs)
 
 
@@ -46,13 +44,14 @@ def number_of_classes(tree: "xarray.DataTree") -> int:
 
 def members(tree: "xarray.DataTree") -> np.ndarray:
     """Return of which class everybody is, by the numbers of each draw (draw, person)."""
-    of = tree["posterior"].dataset["kind"].values
-    return of.reshape(-1, of.shape[-1])
+    of = Posterior(tree).kinds
+    assert of is not None
+    return of.values.reshape(-1, of.shape[-1])
 
 
 def class_order(tree: "xarray.DataTree") -> np.ndarray:
     """Return the number, in each draw, of the class that is the first, second, ... of the common ones (draw, class)."""
-    order = tree[GROUP].dataset[ORDER].values
+    order = Posterior(tree).class_order.values
     return order.reshape(-1, order.shape[-1])
 
 

@@ -17,7 +17,7 @@ from thali._inference.threads import rectangle
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
 from thali._posterior.interval import INTERVAL, TAILS
 from thali._posterior.store import origin, tree_of
-from thali._posterior.view import Posterior
+from thali._posterior.view import Posterior, parted
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..draws.columns import Columns, columns_of, flat
@@ -126,7 +126,7 @@ def group_tree(
     posterior = xr.Dataset(variables, {**sampled, "option": labels, **coordinates})
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = (_DESCRIPTIONS | parts[0].descriptions | _OF_GROUPS)[str(name)]
-    found = {"posterior": posterior}
+    found = parted(posterior)
     if all(part.pointwise for part in parts):
         found["log_likelihood"] = _joined(parts, "pointwise", groups, 2, sampled)
     found["observed_data"] = _joined(parts, "observed", groups, 0, {})
@@ -293,11 +293,11 @@ def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     if not (groups := Posterior(tree).groups):
         return tree
     g = groups.index(name)
-    posterior = tree["posterior"].to_dataset().drop_vars(OF_POPULATION, errors="ignore")
+    posterior = Posterior(tree).whole().drop_vars(OF_POPULATION, errors="ignore")
     averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
     names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}
     posterior = _rows_of(posterior.drop_vars(averaged), g).rename(names)
-    found = {"posterior": posterior}
+    found = parted(posterior)
     for part in ("log_likelihood", "observed_data", "constant_data"):
         if part in tree.children:
             found[part] = _rows_of(tree[part].to_dataset(), g)
@@ -313,8 +313,8 @@ def tree_of_common(tree: "xarray.DataTree") -> "xarray.DataTree":
         raise ArgumentError("The file holds no common weights, about which everybody's vary; fit again.")
     one = tree_of_group(tree, seen.groups[0])
     common = {"weights": seen.common_weights, "unique_weights": seen.common_unique_weights}
-    posterior = one["posterior"].to_dataset().assign({name: each for name, each in common.items() if each is not None})
-    return tree_of({"posterior": posterior, "constant_data": one["constant_data"].to_dataset()}, tree.attrs)
+    drawn = Posterior(one).whole().assign({name: each for name, each in common.items() if each is not None})
+    return tree_of(parted(drawn) | {"constant_data": one["constant_data"].to_dataset()}, tree.attrs)
 
 
 def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":

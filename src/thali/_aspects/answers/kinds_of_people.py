@@ -10,7 +10,7 @@ from thali._inference.seeds import streams
 from thali._posterior.interval import TAILS
 from thali._posterior.store import tree_of
 from thali._posterior.summary import mean_errors
-from thali._posterior.view import Posterior
+from thali._posterior.view import Posterior, parted
 
 from ..draws.columns import columns_of
 from ..draws.counts import outcomes
@@ -68,7 +68,7 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
     if Posterior(tree).kinds is None:
         return tree
     number, order = number_of_classes(tree), class_order(tree)
-    posterior = tree["posterior"].to_dataset()
+    posterior = Posterior(tree).whole()
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
     names = [str(g + 1) for g in range(number)]
     kept, data = _data_of_members(tree, memberships(tree).argmax(axis=1), names)
@@ -83,13 +83,13 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
             continue
         new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
         posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
-    posterior = posterior.drop_vars(["kind", "n_classes", "respondent"]).assign_coords(group=names)
+    posterior = posterior.drop_vars(["kind", "n_classes", "respondent", "class_order"]).assign_coords(group=names)
     if "set_probability" in posterior:
         rows = {name: data["observed_data"][name].values for name in ("offered", "alternative", "place_group")}
         labels = [f"{one} | {offered}" for one, offered in zip(rows["alternative"], rows["offered"], strict=True)]
         posterior = posterior.assign_coords(place_group=("place", rows["place_group"]))
         posterior = posterior.assign_coords(place=np.array(labels, dtype=str))
-    found = {"posterior": posterior, **data}
+    found = parted(posterior) | data
     return tree_of(found | {"sample_stats": tree["sample_stats"].to_dataset()}, tree.attrs)
 
 

@@ -15,6 +15,7 @@ from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS
 from thali._inference.threads import rectangle
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
+from thali._posterior.view import parted
 from thali.errors import DataError
 
 from ..draws.columns import Columns
@@ -117,7 +118,7 @@ def kinds_tree(
     posterior = xr.Dataset(variables, {**coordinates, **part.coordinates})
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions | _OF_KINDS)[str(name)]
-    found = {"posterior": posterior}
+    found = parted(posterior)
     with np.errstate(divide="ignore"):  # a probability of 0
         logs = []
         for g, columns in enumerate(by_kind):

@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.kinds import OF_GROUPS, PAIR_GROUPS
 from thali._inference.threads import rectangle
 from thali._posterior.store import tree_of
-from thali._posterior.view import Posterior
+from thali._posterior.view import Posterior, parted
 
 from ..draws.columns import Columns, columns_of, flat
 from ..draws.probabilities import advantages, lapsing
@@ -74,14 +74,14 @@ def with_kappas(tree: "xarray.DataTree", chains: Sequence["ChainDraws"]) -> "xar
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
     kept = [chains[number] for number in numbers]
     columns = columns_of_group(kept, draws, kept[0].weights.shape[1] - 1)
-    posterior = tree["posterior"].to_dataset()
+    posterior = Posterior(tree).whole()
     posterior["feature_kappas"] = ("chain", "draw", "feature"), _padded_weights([columns], (len(kept), draws))[:, :, 0]
     if Posterior(tree).unique is not None:
         posterior["option_kappas"] = ("chain", "draw", "option"), columns.unique_weights.reshape(len(kept), draws, -1)
     for name in {"feature_kappas", "option_kappas"} & set(map(str, posterior.data_vars)):
         posterior[name].attrs["description"] = "how alike people are in this weight: Gamma(kappa, kappa / v) about v"
     groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
-    return tree_of(groups | {"posterior": posterior}, tree.attrs)
+    return tree_of(groups | parted(posterior), tree.attrs)
 
 
 def kappas_in(tree: "xarray.DataTree") -> Columns | None:
@@ -105,7 +105,7 @@ def with_population(
     common = columns_of_group(kept, draws, people)
     if Posterior(tree).unique is None:  # what the chains hold for them counts nowhere
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
-    posterior = tree["posterior"].to_dataset()
+    posterior = Posterior(tree).whole()
     shape = len(kept), draws, -1
     shares = _as_shares(common)
     worth = shares_of(utility_draws(shares)).reshape(shape)
@@ -124,7 +124,7 @@ def with_population(
     for name in found:
         posterior[name].attrs["description"] = _DESCRIPTIONS[name]
     groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
-    return tree_of(groups | {"posterior": posterior}, tree.attrs)
+    return tree_of(groups | parted(posterior), tree.attrs)
 
 
 def mean_of_new(population: Population, lapse: float) -> np.ndarray:

@@ -11,7 +11,7 @@ from thali._labels import shorten, suggest
 from thali._people.columns import Covariates
 from thali._posterior.interval import INTERVAL
 from thali._posterior.store import tree_of
-from thali._posterior.view import Posterior
+from thali._posterior.view import Posterior, parted
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..draws.columns import Columns, columns_of, flat
@@ -58,7 +58,7 @@ def with_slopes(tree: "xarray.DataTree", chains: Sequence["ChainDraws"], known: 
     kept = [chains[number] for number in numbers]
     people, shape = len(known.matrix), (len(kept), draws)
     each = [columns_of_group(kept, draws, people + 1 + j) for j in range(len(known.names))]
-    posterior, fixed = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    posterior, fixed = Posterior(tree).whole(), tree["constant_data"].to_dataset()
     found: dict[str, Any] = {
         "slopes": (("chain", "draw", "known", "feature"), _padded_weights(each, shape)),
     }
@@ -79,7 +79,7 @@ def with_slopes(tree: "xarray.DataTree", chains: Sequence["ChainDraws"], known: 
         known_column=("known", list(known.columns)),
     )
     groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
-    return tree_of(groups | {"posterior": posterior, "constant_data": fixed}, tree.attrs)
+    return tree_of(groups | parted(posterior) | {"constant_data": fixed}, tree.attrs)
 
 
 def slopes_in(tree: "xarray.DataTree") -> Slopes | None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.view import Posterior
+from thali._posterior.view import LATENT, Posterior
 from thali.errors import DataError
 
 from ..draws.columns import columns_of
@@ -32,7 +32,7 @@ _ALWAYS = {
 _DENSE = {"features": (*_EACH, "feature", "option")}
 _LISTED = {"feature_size": (*_EACH, "feature"), "owners": (*_EACH, "owner")}
 _UNIQUE = {"unique_weights": (*_EACH, "option")}
-_GROUPS = ("posterior", "observed_data", "constant_data", "sample_stats")
+_GROUPS = ("posterior", LATENT, "observed_data", "constant_data", "sample_stats")
 
 
 def check_layout(tree: "xarray.DataTree", path: object) -> None:
@@ -46,7 +46,7 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             f"'{path}', written by thali {version}, is of data of the kind {kind!r}, which this version does not know; "
             "fit the model again"
         )
-    posterior = tree["posterior"].to_dataset()
+    posterior = Posterior(tree).whole()
     wanted = _ALWAYS | (_LISTED if Posterior(tree).features is None else _DENSE)
     wanted |= {} if Posterior(tree).unique is None else _UNIQUE
     for name, dimensions in wanted.items():

@@ -128,10 +128,9 @@ def columns_of_chains(chains: Sequence["ChainDraws"], draws: int) -> Columns:
 def columns_of(tree: "xarray.DataTree") -> Columns:
     """The columns that a posterior tree holds, chain after chain, be they stored dense or as owner lists."""
     seen = Posterior(tree)
-    posterior = seen.draws
-    weights = flat(posterior["weights"].values)
+    weights = flat(seen.weights.values)
     if seen.unique is None:
-        unique_weights = np.zeros((len(weights), posterior.sizes["option"]))
+        unique_weights = np.zeros((len(weights), seen.draws.sizes["option"]))
     else:
         unique_weights = flat(seen.unique.values)
     if seen.features is not None:
@@ -139,8 +138,8 @@ def columns_of(tree: "xarray.DataTree") -> Columns:
         sizes = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
-        sizes = flat(posterior["feature_size"].values)
-        owners = posterior["owners"].values
+        sizes = flat(seen.feature_sizes.values)
+        owners = seen.owners.values
         owners = owners[owners >= 0]
     present = sizes > 0
     return Columns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)

@@ -9,6 +9,7 @@ import numpy as np
 from thali._inference.threads import rectangle
 from thali._posterior.densities import add_log_prior
 from thali._posterior.store import origin, tree_of
+from thali._posterior.view import parted
 from thali.errors import DataError
 
 from .columns import Columns, columns_of_chains
@@ -100,7 +101,7 @@ def to_datatree(
     posterior = xr.Dataset(variables, {**sampled, "option": labels, **part.coordinates})
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions)[str(name)]
-    groups = {"posterior": posterior}
+    groups = parted(posterior)
     if part.pointwise:
         # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
         groups["log_likelihood"] = xr.Dataset(part.pointwise, {**sampled, **part.observed_coordinates})

@@ -50,8 +50,7 @@ def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker,
 
 def is_plain(model: "EliminationByAspects") -> bool:
     """Whether each option has its own aspect and no other."""
-    posterior = model.posterior_["posterior"]
-    return posterior.sizes["feature"] == 0 or bool((posterior["n_features"] == 0).all())
+    return bool((Posterior(model.posterior_).draws["n_features"] == 0).all())
 
 
 def _asked(model: "EliminationByAspects") -> Text:

@@ -292,7 +292,7 @@ def sample_groups(
     fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
     each_new = (dict(zip(groups.names, (each.data for each in parts), strict=True)) for parts in new)
     data = [(GroupedData(by_name, groups.people),) for by_name in each_new]
-    return PriorSample(prior, predictive, data, fixed)
+    return PriorSample(prior, predictive, data, fixed, Posterior(tree).latent)
 
 
 def _new_data(likelihood: Any, drawn: ChainDraws, g: int, data: Any, rng: np.random.Generator) -> Any:

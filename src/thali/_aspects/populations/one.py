@@ -10,6 +10,7 @@ import numpy as np
 from thali._inference.warn import is_quiet, warn
 from thali._model.prior_sample import PriorSample, predictive_group, stacked
 from thali._people.populations import refuse_one_group
+from thali._posterior.view import Posterior
 from thali.errors import DataError, DataWarning
 
 from ..draws.columns import columns_of_chains
@@ -210,7 +211,7 @@ def sample_features(task: "Task", likelihood: Any, data: Any, rngs: Sequence[np.
     simulated = {name: np.asarray([each.observed[name] for each in new])[None] for name in map(str, observed.data_vars)}
     predictive = predictive_group(observed, prior, simulated)
     fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
-    return PriorSample(prior, predictive, [(each.data,) for each in new], fixed)
+    return PriorSample(prior, predictive, [(each.data,) for each in new], fixed, Posterior(tree).latent)
 
 
 def _one_draw(task: "Task", likelihood: Any, data: Any, rng: np.random.Generator) -> ChainDraws:
