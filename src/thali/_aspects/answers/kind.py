@@ -79,7 +79,7 @@ class OfOwnData(OfData):
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         raise ArgumentError(
             f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "
-            "it from posterior_['posterior']['features'] and ['weights']."
+            "it from posterior_['latent_features']['features'] and ['weights']."
         )
 
     def sees_single(self, tree: "xarray.DataTree") -> bool:
