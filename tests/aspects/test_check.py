@@ -216,7 +216,7 @@ def test_of_too_many_draws_evenly_spaced_ones_are_used():
 
 def test_fractional_comparisons_cannot_be_replicated():
     data = th.PairedComparisons([[0, 2, 2.5], [1, 0, 0], [1.5, 0, 0]], labels=["tea", "coffee", "milk"], weights=True)
-    with refused(DataError, "'tea'", "'milk'", "2.5", "1.5"):
+    with refused(DataError, "'tea'", "'milk'", "2.5"):
         check_table(tree_of([chain(3)], data))
 
 

@@ -1,4 +1,4 @@
-"""The posterior predictive check of paired comparisons, and what all checks share: rows, cells, replicates."""
+"""What all posterior predictive checks share: the words for their rows, replicates, and the sentence about them."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -6,19 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.seeds import streams
 from thali._labels import plural
 from thali._model.common_findings import MISFIT
 from thali._posterior.interval import INTERVAL, TAILS
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError
 
-from ..draws.columns import Columns, columns_of
-from ..draws.covariates import Lift, beta_of, cells_of, names_in
-from ..draws.probabilities import BLOCK, probability_blocks, probability_draws
+from ..draws.probabilities import BLOCK
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 
 # What a row of a check is of: the words for it in sentences and pictures, one entry a kind of row ---------------------
@@ -107,86 +103,6 @@ def options_in(table: "pandas.DataFrame") -> list[str]:
     return list(dict.fromkeys(label for name in checked_in(table).options for label in table[name]))
 
 
-# The cells of comparisons, whose replicates and probabilities are put together for pairs ------------------------------
-
-
-class CellsToCheck(NamedTuple):
-    """Cells of the same pair follow each other; without covariates a pair is one cell."""
-
-    counts: np.ndarray  # (cells, outcomes) int64
-    start: np.ndarray  # (pairs + 1,): pair p has the cells start[p] to start[p + 1] - 1
-    first: np.ndarray  # (cells,) options
-    second: np.ndarray
-    columns: Columns  # of the draws that are replicated
-    lift: Lift | None
-    lapse: float
-
-    @property
-    def n(self) -> np.ndarray:
-        """Comparisons in each cell."""
-        return self.counts.sum(axis=1)
-
-    def blocks(self) -> Iterator[tuple[slice, slice]]:
-        """Slices over the pairs, and those of their cells, each of at most BLOCK replicates or of one pair."""
-        most, pair = max(1, BLOCK // (self.columns.n_draws * (1 if self.counts.shape[1] == 2 else 3))), 0
-        while pair < len(self.start) - 1:
-            end = max(pair + 1, int(np.searchsorted(self.start, self.start[pair] + most, side="right")) - 1)
-            yield slice(pair, end), slice(int(self.start[pair]), int(self.start[end]))
-            pair = end
-
-    def probabilities(self, cells: slice) -> np.ndarray:
-        """p̃, array (cells, draws): with the draws last, blocks of pairs read one random stream in one order."""
-        p = np.empty((cells.stop - cells.start, self.columns.n_draws))
-        lift = None if self.lift is None else Lift(self.lift.beta, self.lift.x[cells])
-        first, second = self.first[cells], self.second[cells]
-        for draws, each, _ in probability_blocks(self.columns, first, second, self.lapse, lift):
-            p[:, draws] = each.T
-        return p
-
-    def added(self, pairs: slice, values: np.ndarray) -> np.ndarray:
-        """Sums over the cells of each pair."""
-        start = self.start[pairs]
-        return values if self.lift is None else np.add.reduceat(values, start - start[0], axis=0)
-
-    def mean(self, pairs: slice, cells: slice, p: np.ndarray) -> np.ndarray:
-        """Probabilities of pairs, from those of their cells."""
-        if self.lift is None:
-            return p
-        n = self.n[cells].reshape(-1, *[1] * (p.ndim - 1))
-        return self.added(pairs, n * p) / self.added(pairs, n)
-
-
-def cells_to_check(tree: "xarray.DataTree", outcomes: int, columns: Columns, draws: np.ndarray) -> CellsToCheck:
-    """The cells of a posterior of comparisons with whole counts, some of whose draws are replicated."""
-    constant, cells = tree["constant_data"].to_dataset(), cells_of(tree)
-    pair, sides = cells["pair"], ("wins", "losses") if outcomes == 2 else ("wins", "ties", "losses")
-    return CellsToCheck(
-        counts=np.stack([cells[name] for name in sides], axis=1).astype(np.int64),
-        start=np.searchsorted(pair, np.arange(pair[-1] + 2)),
-        first=constant["first"].values[pair],
-        second=constant["second"].values[pair],
-        columns=columns,
-        lift=Lift(beta_of(tree)[draws], cells["x"]) if names_in(tree) else None,
-        lapse=float(constant["lapse"]),
-    )
-
-
-def compared_draws(tree: "xarray.DataTree", pairs: np.ndarray) -> np.ndarray:
-    """p̃ of some compared pairs in every draw (draws, pairs): the mean over the covariates of their comparisons."""
-    constant, columns = tree["constant_data"].to_dataset(), columns_of(tree)
-    first, second, lapse = constant["first"].values[pairs], constant["second"].values[pairs], float(constant["lapse"])
-    if not names_in(tree):
-        return probability_draws(columns, first, second, lapse)
-    cells, beta, found = cells_of(tree), beta_of(tree), np.empty((columns.n_draws, len(pairs)))
-    n = cells["wins"] + cells["ties"] + cells["losses"]
-    for k, pair in enumerate(pairs):
-        rows = np.flatnonzero(cells["pair"] == pair)
-        a, b = np.full(len(rows), first[k]), np.full(len(rows), second[k])
-        p = probability_draws(columns, a, b, lapse, Lift(beta, cells["x"][rows]))
-        found[:, k] = p @ n[rows] / n[rows].sum()
-    return found
-
-
 # Counts replicated in all; of a posterior with more draws x pairs than this some draws are left out, evenly spaced,
 MAX_REPLICATES = 20_000_000
 # but not so many that the tails of an interval hold only a few of them.
@@ -196,39 +112,6 @@ TIE = 1e-9
 # Mean of n below which nearly every interval holds all proportions that could be observed.
 MIN_MEAN_COUNT = 2.0
 MAX_NAMED = 5
-
-
-def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Each observed proportion against replicates by the fitted model, Binomial(n, p̃), one for each draw of p̃.
-
-    p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2)
-    """
-    # The model has seen these very data and leans towards them, so p-values gather around one half where it is true
-    # (Meng 1994), and a small one says more than its size. Of 200 data sets drawn from prior and model, the overall
-    # p-value lay below .05 in .5 to 1.5 %, of pairs and of sets, and those of single rows in .1 to .6 %
-    # (benchmarks/check_calibration.py).
-    import pandas as pd
-
-    constant = tree["constant_data"].to_dataset()
-    labels = constant["option"].values
-    first, second = constant["first"].values, constant["second"].values
-    wins, losses = whole_counts(tree, labels[first], labels[second])
-    number = len(cells_of(tree)["pair"])
-    columns = columns_of(tree)
-    draws = spaced_draws(columns.n_draws, number)
-    cells = cells_to_check(tree, 2, spaced(columns, number), draws)
-    n_of_cells, rng = cells.n, streams(random_seed, 1)[0]
-
-    rows, discrepancy = [], np.zeros((2, len(draws)))
-    for pairs, block in cells.blocks():
-        x, n, p = wins[pairs, None], (wins + losses)[pairs, None], cells.probabilities(block)
-        replicates = cells.added(pairs, rng.binomial(n_of_cells[block, None], p))
-        p = cells.mean(pairs, block, p)
-        rows.append(replicated_rows(x, n, p, replicates))
-        expected = np.concatenate([n * p, n * (1.0 - p)])
-        discrepancy += [discrepancy_of(np.concatenate([each, n - each]), expected) for each in (x, replicates)]
-    named = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()})
-    return finished_table(named, rows, discrepancy, PAIR)
 
 
 def finished_table(
@@ -307,36 +190,10 @@ def _p(p_value: float, resolution: float) -> str:
     return f"p > {largest:.2g}" if p_value > largest else f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
 
 
-def whole_counts(tree: "xarray.DataTree", a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Times that each option of a pair was chosen, as integers."""
-    observed = tree["observed_data"].to_dataset()
-    wins, losses = observed["wins"].values, tree["constant_data"].dataset["losses"].values
-    fractional = np.flatnonzero((wins != np.floor(wins)) | (losses != np.floor(losses)))
-    if len(fractional):
-        pair = fractional[0]
-        raise DataError(
-            f"The check needs whole numbers of comparisons, of which it draws replicates; {str(a[pair])!r} and"
-            f" {str(b[pair])!r} have weights {wins[pair]:g} and {losses[pair]:g}. Fit unweighted counts to use it."
-        )
-    return wins.astype(np.int64), losses.astype(np.int64)
-
-
 def spaced_draws(n_draws: int, n_counts: int) -> np.ndarray:
     """The numbers of the draws that are replicated."""
     wanted = min(max(MIN_DRAWS, MAX_REPLICATES // n_counts), n_draws)
     return np.arange(wanted) * n_draws // wanted
-
-
-def spaced(columns: Columns, n_counts: int) -> Columns:
-    """All draws, or evenly spaced ones if there would be too many replicates."""
-    draws = spaced_draws(columns.n_draws, n_counts)
-    if len(draws) == columns.n_draws:
-        return columns
-    kept = np.isin(columns.draw, draws)
-    owners = columns.owners[np.repeat(kept, columns.sizes)]
-    return Columns(
-        columns.n_features[draws], columns.weights[kept], columns.sizes[kept], owners, columns.unique_weights[draws]
-    )
 
 
 def blocks(count: int, n_draws: int) -> Iterator[slice]:

@@ -30,25 +30,11 @@ from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
 from ..draws.triplets import answered, pair_similarities, parts_of, shared_draws
 from . import quantities
-from .check import pair_check_table
-from .check_by_data import (
-    best_worst_check_table,
-    predicted_of_options,
-    predicted_of_pairs,
-    predicted_of_sets,
-    set_check_table,
-    similarity_check_table,
-    tied_check_table,
-    triplet_check_table,
-)
 from .features import add_convergence, features_table
 from .groups import group_check_table, group_features_table, tree_of_common, tree_of_group
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
-    kinds_best_worst_check_table,
-    kinds_check_table,
-    kinds_set_check_table,
     outcomes_table_of_new,
     predicted_of_new,
 )
@@ -57,6 +43,8 @@ from .matched_features import Matched, matched_features, matched_table, similar_
 from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import outcomes_table, predicted_left_out, predicted_pairs, predicted_with_errors
 from .quantities import Quantities
+from .questions import check_table, predicted_table
+from .similarity_check import similarity_check_table
 
 if TYPE_CHECKING:
     import pandas
@@ -106,12 +94,11 @@ class DataAnswers:
 
     def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
         """What was observed against replicates of the model."""
-        of_known_data(tree, "check")
-        raise NotImplementedError
+        return check_table(tree, random_seed)
 
     def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
         """The proportions that were observed, and what the model says of them."""
-        return predicted_of_sets(tree)
+        return predicted_table(tree)
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         """The probabilities of what is chosen out of sets, and their errors if asked for."""
@@ -155,32 +142,12 @@ class OfSets(DataAnswers):
     def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_shared_aspects(tree)
 
-    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-        return set_check_table(tree, random_seed)
-
 
 class OfPairs(OfSets):
     """Paired comparisons."""
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_pairs(tree)
-
-    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-        table = tied_check_table if tree["constant_data"].dataset["has_ties"] else pair_check_table
-        return table(tree, random_seed)
-
-    def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
-        return predicted_of_pairs(tree)
-
-
-class OfBestWorst(OfSets):
-    """The best and the worst of sets."""
-
-    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-        return best_worst_check_table(tree, random_seed)
-
-    def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
-        return predicted_of_options(tree)
 
 
 class OfObjects(DataAnswers):
@@ -247,9 +214,6 @@ class OfTriplets(OfObjects):
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_triplets(tree)
 
-    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-        return triplet_check_table(tree, random_seed)
-
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_pairs(tree, sets, return_se)
 
@@ -259,6 +223,10 @@ class OfTriplets(OfObjects):
 
 class OfOwnData(DataAnswers):
     """Data of a likelihood of the user's own."""
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        of_known_data(tree, "check")
+        raise NotImplementedError
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_own(tree)
@@ -331,13 +299,8 @@ class OfPeople(OfGroups):
 class OfKinds(DataAnswers):
     """Answers of people of kinds that nobody knows: what is of a new person, and checks of all people."""
 
-    def __init__(
-        self,
-        one: DataAnswers,
-        of_new: Callable[["xarray.DataTree"], Quantities],
-        check: Callable[..., "pandas.DataFrame"],
-    ) -> None:
-        self.one, self.of_new, self.of_all = one, of_new, check
+    def __init__(self, one: DataAnswers, of_new: Callable[["xarray.DataTree"], Quantities]) -> None:
+        self.one, self.of_new = one, of_new
 
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return self.one._advice(tree)
@@ -358,9 +321,6 @@ class OfKinds(DataAnswers):
 
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         return self.one.judges(tree, name)
-
-    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-        return self.of_all(tree, random_seed)
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_of_new(tree, sets, return_se, covariates)
@@ -384,13 +344,13 @@ class OfKinds(DataAnswers):
 _BY_KIND: dict[str, DataAnswers] = {
     PAIRS: OfPairs(),
     CHOICES: OfSets(),
-    BEST_WORST: OfBestWorst(),
+    BEST_WORST: OfSets(),
     SIMILARITIES: OfSimilarities(),
     TRIPLETS: OfTriplets(),
     OWN: OfOwnData(),
-    PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs, kinds_check_table),
-    CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered, kinds_set_check_table),
-    BEST_WORST_KINDS: OfKinds(OfBestWorst(), quantities.of_every_pair, kinds_best_worst_check_table),
+    PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs),
+    CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered),
+    BEST_WORST_KINDS: OfKinds(OfSets(), quantities.of_every_pair),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
 _OF_PEOPLE = {grouped: OfPeople(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import GROUPED, OF_KINDS, PAIRS
-from thali._inference.seeds import streams
 from thali._posterior.interval import TAILS
 from thali._posterior.store import tree_of
 from thali._posterior.summary import mean_errors
@@ -14,27 +13,9 @@ from thali._posterior.view import Posterior, parted
 
 from ..draws.columns import columns_of
 from ..draws.counts import outcomes
-from ..draws.covariates import DIMENSION, Lift, beta_of, cells_of, names_in
-from ..draws.probabilities import probability_blocks, probability_draws
+from ..draws.covariates import DIMENSION, Lift, cells_of, names_in
+from ..draws.probabilities import probability_blocks
 from ..likelihoods.best_worst import rule_of
-from ..likelihoods.set_draws import set_probability_draws
-from .check import (
-    MEMBER,
-    PAIR,
-    TIED,
-    blocks,
-    discrepancy_of,
-    finished_table,
-    replicated_rows,
-    spaced_draws,
-    whole_counts,
-)
-from .check_by_data import (
-    checked_options,
-    named_options,
-    whole_answers,
-    whole_choices,
-)
 from .class_order import agreement, class_order, members, number_of_classes, together
 from .groups import tree_of_group
 from .kinds_tree import shares_of_new
@@ -339,115 +320,3 @@ def aligned_shares(tree: "xarray.DataTree") -> np.ndarray:
     of, number = members(tree), number_of_classes(tree)
     sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
     return shares_of_new(np.take_along_axis(sizes, class_order(tree), axis=1))
-
-
-# The posterior predictive check of people whose kinds are not known ---------------------------------------------------
-
-
-def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """As `pair_check_table`; x_rep is the sum over kinds of Binomial(n_g, p_g), n_g answers by those of kind g.
-
-    With ties as `tied_check_table`, Multinomial of three outcomes; a pair has the covariates of its comparisons.
-    """
-    import pandas as pd
-
-    constant, cells = tree["constant_data"].to_dataset(), cells_of(tree)
-    labels, first, second = constant["option"].values, constant["first"].values, constant["second"].values
-    wins, losses = whole_counts(tree, labels[first], labels[second])
-    has_ties, given = bool(constant["has_ties"]), answers_to_pairs(tree)
-    ties = tree["observed_data"].dataset["ties"].values.astype(np.int64) if has_ties else np.zeros_like(wins)
-    observed = np.stack([wins, ties, losses])
-    of, groups = aligned_members(tree), as_groups(tree)
-    draws = spaced_draws(len(of), len(cells["pair"]))
-    of, rng = of[draws], streams(random_seed, 1)[0]
-    times = given.counts.sum(axis=1).astype(np.int64)
-    lift = Lift(beta_of(tree)[draws], cells["x"]) if names_in(tree) else None
-    kinds = [tree_of_group(groups, name) for name in Posterior(groups).groups]
-    each = [(columns_of(own).take(draws), Posterior(own).tie) for own in kinds]
-    rows, discrepancy, named = [], np.zeros((2, len(draws))), []
-    for pairs in blocks(len(first), len(draws) * len(each) * (3 if has_ties else 1)):
-        block = slice(*np.searchsorted(cells["pair"], [pairs.start, pairs.stop]))
-        pair = cells["pair"][block]
-        first_cell = np.searchsorted(pair, np.arange(pairs.start, pairs.stop))
-        here = np.flatnonzero((given.cell >= block.start) & (given.cell < block.stop))
-        replicates, expected = np.zeros((2, 3, pairs.stop - pairs.start, len(draws)))
-        part = None if lift is None else Lift(lift.beta, lift.x[block])
-        for g, (columns, tie) in enumerate(each):
-            by = np.zeros((len(pair), len(draws)), np.int64)
-            np.add.at(by, given.cell[here] - block.start, times[here, None] * (of[:, given.respondent[here]] == g).T)
-            p = probability_draws(columns, first[pair], second[pair], float(constant["lapse"]), part).T
-            if tie is None:
-                drawn, of_outcome = rng.binomial(by, p), np.stack([p, 0.0 * p, 1.0 - p])
-                drawn = np.stack([drawn, 0 * drawn, by - drawn])
-            else:
-                of_outcome = outcomes(p, 1.0 - p, tie[draws])
-                drawn = np.moveaxis(rng.multinomial(by, of_outcome), -1, 0)
-                of_outcome = np.moveaxis(of_outcome, -1, 0)
-            replicates += np.add.reduceat(drawn, first_cell, axis=1)
-            expected += np.add.reduceat(by * of_outcome, first_cell, axis=1)
-        n = observed[:, pairs].sum(axis=0)[:, None]
-        for outcome in (0, 1, 2) if has_ties else (0, 2):
-            x, drawn, mean = observed[outcome, pairs, None], replicates[outcome], expected[outcome]
-            discrepancy += [discrepancy_of(each, mean) for each in (x, drawn)]
-            if outcome < 2:
-                rows.append(replicated_rows(x, n, mean / n, drawn))
-                names: dict[str, Any] = {"a": labels[first[pairs]].tolist(), "b": labels[second[pairs]].tolist()}
-                named.append(pd.DataFrame(names | ({"tied": outcome == 1} if has_ties else {})))
-    return finished_table(pd.concat(named, ignore_index=True), rows, discrepancy, TIED if has_ties else PAIR)
-
-
-def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """As `set_check_table`; x_rep is the sum over kinds of Multinomial(n_g, p_g), n_g choices by those of kind g."""
-    import pandas as pd
-
-    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
-    sizes, members_of, labels = constant["set_size"].values, constant["member"].values, constant["option"].values
-    start = np.concatenate([[0], np.cumsum(sizes)])
-    set_of = np.repeat(np.arange(len(sizes)), sizes)
-    named = {"alternative": labels[members_of].tolist(), "offered": observed["set"].values[set_of].tolist()}
-    counts = whole_choices(observed["chosen"].values, named)
-    totals = np.add.reduceat(counts, start[:-1])
-    of, groups = aligned_members(tree), as_groups(tree)
-    draws = spaced_draws(len(of), len(counts))
-    of, rng = of[draws], streams(random_seed, 1)[0]
-    respondent, which = constant["answer_respondent"].values, set_of[constant["answer_place"].values]
-    times = observed["answers"].values.astype(np.int64)
-    each = [columns_of(tree_of_group(groups, name)).take(draws) for name in Posterior(groups).groups]
-    rows, discrepancy = [], np.zeros((2, len(draws)))
-    for sets in blocks(len(sizes), len(draws) * len(each) * int(sizes.max())):
-        places = slice(start[sets.start], start[sets.stop])
-        first = start[sets.start : sets.stop + 1] - places.start
-        here = np.flatnonzero((which >= sets.start) & (which < sets.stop))
-        replicates, expected = np.zeros((2, places.stop - places.start, len(draws)))
-        for g, columns in enumerate(each):
-            by = np.zeros((sets.stop - sets.start, len(draws)), np.int64)
-            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, respondent[here]] == g).T)
-            p = set_probability_draws(columns, first, members_of[places], float(constant["lapse"]))
-            for v in range(len(by)):
-                own = slice(first[v], first[v + 1])
-                replicates[own] += rng.multinomial(by[v], p[:, own]).T
-            n = by[set_of[places] - sets.start]
-            expected += n * p.T
-        x, n = counts[places, None], totals[set_of[places]][:, None]
-        rows.append(replicated_rows(x, n, expected / n, replicates))
-        discrepancy += [discrepancy_of(each, expected) for each in (x, replicates)]
-    return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
-
-
-# Best and worst: the check of all people -----------------------------------------------------------------------------
-
-
-def kinds_best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """As `best_worst_check_table`; answers to a set are a sum over kinds of Multinomial(n_g, p_g)."""
-    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
-    sizes = constant["set_size"].values
-    set_of = np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
-    of, groups = aligned_members(tree), as_groups(tree)
-    draws = spaced_draws(len(of), len(set_of))
-    times, respondent = whole_answers(observed["answers"].values), constant["answer_respondent"].values
-    who = []
-    for g, name in enumerate(Posterior(groups).groups):
-        by = np.zeros((len(sizes), len(draws)), np.int64)
-        np.add.at(by, set_of[constant["answer_place"].values], times[:, None] * (of[draws][:, respondent] == g).T)
-        who.append((columns_of(tree_of_group(groups, name)).take(draws), by))
-    return checked_options(named_options(tree, who, streams(random_seed, 1)[0]))

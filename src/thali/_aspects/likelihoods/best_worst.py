@@ -15,7 +15,7 @@ Under the rule "reversed" it is one choice, of the pair that differs most (maxim
     P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac{\varepsilon}{m (m - 1)}
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from thali._data.choices import Choices
 
 RANKING, REVERSED = "ranking", "reversed"
+NAMED = ("best", "worst")
 RULES = (RANKING, REVERSED)
 LARGEST = 6  # members of a set under the rule "ranking"
 BLOCK = 2**14  # draws times sets at once, of each of which there are all subsets
@@ -65,6 +66,15 @@ def possible_answers(start: np.ndarray) -> Answers:
         at = first[sets] + np.arange(m * (m - 1))
         best[at], worst[at] = (start[sets] + each for each in ordered_pairs(m))
     return Answers(first, best, worst)
+
+
+def by_option(answers: Answers, members: np.ndarray, n_options: int) -> Any:
+    """A sparse matrix (answers, options twice) that sums answers to those of each as the best, then as the worst."""
+    from scipy.sparse import csr_array
+
+    rows = np.tile(np.arange(len(answers.best)), 2)
+    columns = np.concatenate([members[answers.best], n_options + members[answers.worst]])
+    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(answers.best), 2 * n_options))
 
 
 def answer_counts(data: "Choices") -> np.ndarray:

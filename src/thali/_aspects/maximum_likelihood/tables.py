@@ -10,9 +10,8 @@ from thali._inference.numerics.ranks import descending
 from thali._inference.optimise import Concave, maximum
 from thali.errors import ArgumentError
 
-from ..answers.check_by_data import NAMED, by_option
 from ..draws.tree import MAX_PAIRS
-from ..likelihoods.best_worst import possible_answers
+from ..likelihoods.best_worst import NAMED, by_option, possible_answers
 from .estimates import Estimates
 from .set_problems import BestWorstProblem
 
