@@ -300,10 +300,11 @@ def digests_of(model: Any, row: Smallest) -> dict[str, Any]:
     """Of every variable of the posterior, of the means of the summary, and of what it predicts."""
     found: dict[str, Any] = {}
     if hasattr(model, "posterior_"):
-        for part in ("posterior", "log_likelihood"):
+        for part in ("posterior", "latent_features", "log_likelihood"):
             if part in model.posterior_.children:
-                variables = model.posterior_[part].dataset.data_vars
-                found |= {f"{part}.{name}": digest_of(values.values) for name, values in variables.items()}
+                variables = model.posterior_[part].dataset.drop_vars("class_order", errors="ignore").data_vars
+                whose = part.replace("latent_features", "posterior")  # one name, wherever a draw is stored
+                found |= {f"{whose}.{name}": digest_of(values.values) for name, values in variables.items()}
     summary = model.summary().sort_index(key=lambda index: index.map(str))  # weights that are alike stand in any order
     found["summary.rows"] = digest_of([str(name) for name in summary.index])
     found |= {f"summary.{name}": digest_of(summary[name].to_numpy(float)) for name in summary.columns[:2]}

@@ -154,12 +154,13 @@ def hash_of(tables):
 
 
 def draws_of(model):
-    """All draws of a fit, by name."""
+    """All draws of a fit, by name, in whichever group they are stored."""
     return {
-        f"{part}.{name}": values.values
+        f"posterior.{name}": values.values
         for part in ("posterior", "latent_features")
         if part in model.posterior_.children
         for name, values in model.posterior_[part].dataset.data_vars.items()
+        if name != "class_order"  # which follows from them
     }
 
 

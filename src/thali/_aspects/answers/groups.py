@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPED, OF_GROUPS
-from thali._inference.threads import rectangle
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
 from thali._posterior.interval import INTERVAL, TAILS
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import Posterior, parted
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import Columns, columns_of, flat
-from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats
+from ..draws.tree import MAX_PAIRS, DataPart, KeptDraws, kept_draws, stored_features
 from .check import EACH
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 from .kind import of_data, of_kind
@@ -65,44 +64,33 @@ def group_tree(
     Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of all together, and no
     log-likelihoods of each answer and draw where these are too many.
     """
-    import xarray as xr
 
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
-    if draws == 0:
-        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
-    kept = [chains[number] for number in numbers]
-    shape = (len(kept), draws)
-    by_group = columns_of_groups(kept, draws, range(len(groups)))
-    sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
+    kept = kept_draws(chains)
+    shape, by_group = kept.shape, columns_of_groups(kept, range(len(groups)))
+    sampled = kept.coordinates() | {"group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
     pairs = groups.n_options * (groups.n_options - 1) // 2
     dense, people = pairs <= MAX_PAIRS, len(groups) if persons else 1
-    of_pairs = dense and is_pointwise(pairs * people, shape[0] * draws)
-
-    def over_draws(values: Any) -> Any:
-        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+    of_pairs = dense and is_pointwise(pairs * people, math.prod(shape))
 
     parts, extra = [], {name: [] for name in likelihood.parameters}
     for g, data in enumerate(groups.data):
-        own = {name: over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for name in extra}
+        own = {name: kept.parameter(f"{name} {g}") for name in extra}
         for name, values in own.items():
             extra[name].append(values)
         flat = {name: values.ravel() for name, values in own.items()}
         parts.append(_kept_of(likelihood.posterior_part(by_group[g], flat, data, shape, of_pairs), people))
     by_group = comparable_weights(by_group, parts, extra)
     middle = mean_over(by_group)
-    constants = sum(part.log_constant for part in parts)
     variables = {
-        "n_features": over_draws([chain.n_features for chain in kept]),
-        "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + constants for chain in kept]),
-        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
+        **kept.variables(sum(part.log_constant for part in parts)),
+        **({"kappa": (("chain", "draw"), kept.parameter("kappa"))} if similar else {}),
         **{
             name: (("chain", "draw", "group"), np.stack(values, axis=2))
             for name, values in extra.items()
             if name in parts[0].descriptions  # others stand in the parts
         },
-        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
+        **stored_features(middle, shape, dense),
         "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
     }
     rows = set(parts[0].rows)
@@ -115,7 +103,7 @@ def group_tree(
         elif not rows & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
     if persons and of_kind(parts[0].kind).of_several:
-        common = _common_columns(columns_of_group(kept, draws, len(groups)), [part.scale for part in parts])
+        common = _common_columns(columns_of_group(kept, len(groups)), [part.scale for part in parts])
         variables["common_weights"] = ("chain", "draw", "feature"), _padded_weights([common], shape)[:, :, 0]
     stored = {dim for dims, _ in variables.values() for dim in dims}
     coordinates = _coordinates(parts, stored)
@@ -123,10 +111,8 @@ def group_tree(
         variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_group], axis=2)
         variables["group_unique_weights"] = (("chain", "draw", "group", "option"), unique)
-    posterior = xr.Dataset(variables, {**sampled, "option": labels, **coordinates})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = (_DESCRIPTIONS | parts[0].descriptions | _OF_GROUPS)[str(name)]
-    found = parted(posterior)
+    descriptions = parts[0].descriptions | _OF_GROUPS
+    found = kept.groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
     if all(part.pointwise for part in parts):
         found["log_likelihood"] = _joined(parts, "pointwise", groups, 2, sampled)
     found["observed_data"] = _joined(parts, "observed", groups, 0, {})
@@ -134,7 +120,6 @@ def group_tree(
     constant["kind"], constant["learned_alpha"] = GROUPED[parts[0].kind], bool(learned_alpha)
     constant["similar"] = bool(similar)
     found["constant_data"] = constant
-    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
     return tree_of(found, {**origin(), **attrs})
 
 
@@ -151,13 +136,14 @@ def _kept_of(part: DataPart, people: int) -> DataPart:
     return replace(part, variables=kept, pointwise=part.pointwise if pointwise else {})
 
 
-def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
+def columns_of_group(kept: KeptDraws, g: int) -> Columns:
     """The columns of one group, with its weights."""
-    return columns_of_groups(chains, draws, [g])[0]
+    return columns_of_groups(kept, [g])[0]
 
 
-def columns_of_groups(chains: "Sequence[ChainDraws]", draws: int, groups: Sequence[int]) -> list[Columns]:
+def columns_of_groups(kept: KeptDraws, groups: Sequence[int]) -> list[Columns]:
     """The columns of some groups, each with its weights; they have the rest in common."""
+    chains, draws = kept
     owned = []
     for chain in chains:
         columns = int(np.sum(chain.n_features[:draws]))

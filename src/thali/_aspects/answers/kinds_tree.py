@@ -12,19 +12,16 @@ import numpy as np
 
 from thali._data.answers import Answers, Given, first_answers, given_answers, log_coefficients_of_people
 from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS
-from thali._inference.threads import rectangle
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
-from thali._posterior.view import parted
-from thali.errors import DataError
 
 from ..draws.columns import Columns
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_draws
-from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats, pair_index
+from ..draws.tree import MAX_PAIRS, DataPart, kept_draws, pair_index, stored_features
 from ..likelihoods.best_worst import answer_probabilities
-from .groups import _padded_weights, columns_of_group, comparable_weights, mean_over
+from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over
 
 if TYPE_CHECKING:
     import xarray
@@ -61,39 +58,27 @@ def kinds_tree(
     """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
     import xarray as xr
 
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
-    if draws == 0:
-        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
-    kept = [chains[number] for number in numbers]
-    shape, given = (len(kept), draws), given_answers(data)
-    number = kept[0].unique_weights.shape[1]
-    of = np.concatenate([chain.kinds[:draws] for chain in kept])
+    kept, given = kept_draws(chains), given_answers(data)
+    shape, number = kept.shape, kept.chains[0].unique_weights.shape[1]
+    of = np.concatenate(kept.stacked(chain.kinds for chain in kept.chains))
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
     labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
     coefficients = log_coefficients_of_people(given)
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
 
-    def over_draws(values: Any) -> Any:
-        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
-
-    raw, parts = [columns_of_group(kept, draws, g) for g in range(number)], []
-    own = {
-        name: [over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for g in range(number)]
-        for name in likelihood.parameters
-    }
+    raw, parts = columns_of_groups(kept, range(number)), []
+    own = {name: [kept.parameter(f"{name} {g}") for g in range(number)] for name in likelihood.parameters}
     for g, columns in enumerate(raw):
         flat = {name: values[g].ravel() for name, values in own.items()}
         parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
     by_kind = comparable_weights(raw, parts, own)
     middle, part = mean_over(by_kind), parts[0]
     variables = {
-        "n_features": over_draws([chain.n_features for chain in kept]),
-        "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
-        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
+        **kept.variables(coefficients.sum()),
+        **({"kappa": (("chain", "draw"), kept.parameter("kappa"))} if similar else {}),
         "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "respondent"), of.reshape(*shape, -1)),
-        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
+        **stored_features(middle, shape, dense),
         "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
     }
     if likelihood.unique:
@@ -114,11 +99,9 @@ def kinds_tree(
             each = np.stack([other.variables[name][1] for other in parts], axis=2)
             variables[name] = dims, mixed(shares, each, ties if name == "choice_probability" else None)
             variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
-    coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "respondent": people}
-    posterior = xr.Dataset(variables, {**coordinates, **part.coordinates})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions | _OF_KINDS)[str(name)]
-    found = parted(posterior)
+    coordinates = {"option": labels, "respondent": people}
+    descriptions = part.descriptions | _OF_KINDS
+    found = kept.groups(variables, coordinates | part.coordinates, descriptions)
     with np.errstate(divide="ignore"):  # a probability of 0
         logs = []
         for g, columns in enumerate(by_kind):
@@ -127,7 +110,7 @@ def kinds_tree(
     if logs[0] is not None and is_pointwise(len(people), len(of)):
         terms = _log_of_people(np.stack(logs, axis=2), of) + coefficients
         variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
-        found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "respondent": people})
+        found["log_likelihood"] = xr.Dataset({"answers": variable}, kept.coordinates() | {"respondent": people})
     constants, observed = _stored(part.kind, data, given)
     found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
     found["constant_data"] = xr.Dataset(
@@ -135,7 +118,6 @@ def kinds_tree(
     )
     found["constant_data"]["kind"], found["constant_data"]["learned_alpha"] = BY_KINDS[part.kind], bool(learned_alpha)
     found["constant_data"]["similar"], found["constant_data"]["kinds"] = bool(similar), number
-    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": coordinates["chain"]})
     return tree_of(found, {**origin(), **attrs})
 
 

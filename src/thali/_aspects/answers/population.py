@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import OF_GROUPS, PAIR_GROUPS
-from thali._inference.threads import rectangle
 from thali._posterior.store import tree_of
 from thali._posterior.view import Posterior, parted
 
 from ..draws.columns import Columns, columns_of, flat
 from ..draws.probabilities import advantages, lapsing
-from ..draws.tree import pair_index, pair_names
+from ..draws.tree import kept_draws, pair_index, pair_names
 from .features import distinct_owners
 from .groups import _as_shares, _padded_weights, columns_of_group
 from .kind import of_kind
@@ -71,13 +70,12 @@ class Population(NamedTuple):
 
 def with_kappas(tree: "xarray.DataTree", chains: Sequence["ChainDraws"]) -> "xarray.DataTree":
     """The tree with the kappa that each weight has for itself."""
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
-    kept = [chains[number] for number in numbers]
-    columns = columns_of_group(kept, draws, kept[0].weights.shape[1] - 1)
+    kept = kept_draws(chains)
+    columns = columns_of_group(kept, kept.chains[0].weights.shape[1] - 1)
     posterior = Posterior(tree).whole()
-    posterior["feature_kappas"] = ("chain", "draw", "feature"), _padded_weights([columns], (len(kept), draws))[:, :, 0]
+    posterior["feature_kappas"] = ("chain", "draw", "feature"), _padded_weights([columns], kept.shape)[:, :, 0]
     if Posterior(tree).unique is not None:
-        posterior["option_kappas"] = ("chain", "draw", "option"), columns.unique_weights.reshape(len(kept), draws, -1)
+        posterior["option_kappas"] = ("chain", "draw", "option"), columns.unique_weights.reshape(*kept.shape, -1)
     for name in {"feature_kappas", "option_kappas"} & set(map(str, posterior.data_vars)):
         posterior[name].attrs["description"] = "how alike people are in this weight: Gamma(kappa, kappa / v) about v"
     groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
@@ -100,23 +98,22 @@ def with_population(
     tree: "xarray.DataTree", chains: Sequence["ChainDraws"], people: int, lapse: float
 ) -> "xarray.DataTree":
     """The tree with the common weights and worths, and of pairs the choice probabilities of new people."""
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
-    kept = [chains[number] for number in numbers]
-    common = columns_of_group(kept, draws, people)
+    kept = kept_draws(chains)
+    common = columns_of_group(kept, people)
     if Posterior(tree).unique is None:  # what the chains hold for them counts nowhere
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
     posterior = Posterior(tree).whole()
-    shape = len(kept), draws, -1
+    shape = *kept.shape, -1
     shares = _as_shares(common)
     worth = shares_of(utility_draws(shares)).reshape(shape)
     found: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
-        "common_weights": (("chain", "draw", "feature"), _padded_weights([shares], (len(kept), draws))[:, :, 0]),
+        "common_weights": (("chain", "draw", "feature"), _padded_weights([shares], kept.shape)[:, :, 0]),
         "common_unique_weights": (("chain", "draw", "option"), shares.unique_weights.reshape(shape)),
     }
     coordinates: dict[Any, Any] = {}
     if Posterior(tree).data_kind == PAIR_GROUPS and Posterior(tree).features is not None:
-        kappa = np.concatenate([chain.extra["kappa"][:draws] for chain in kept])
+        kappa = np.concatenate(kept.parameter("kappa"))
         mean = mean_of_new(Population(common, kappa, slopes_in(tree), kappas_in(tree)), lapse)
         found["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
         coordinates = {} if "pair" in posterior.coords else pair_names(posterior["option"].values)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import OF_GROUPS
-from thali._inference.threads import rectangle
 from thali._labels import shorten, suggest
 from thali._people.columns import Covariates
 from thali._posterior.interval import INTERVAL
@@ -15,8 +14,9 @@ from thali._posterior.view import Posterior, parted
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..draws.columns import Columns, columns_of, flat
+from ..draws.tree import kept_draws
 from .features import distinct_owners
-from .groups import _padded_weights, columns_of_group, tree_of_common
+from .groups import _padded_weights, columns_of_groups, tree_of_common
 from .kind import of_kind
 from .options import utility_draws
 
@@ -54,10 +54,9 @@ class Slopes(NamedTuple):
 
 def with_slopes(tree: "xarray.DataTree", chains: Sequence["ChainDraws"], known: Covariates) -> "xarray.DataTree":
     """The tree with the slopes, and what is known of people."""
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
-    kept = [chains[number] for number in numbers]
-    people, shape = len(known.matrix), (len(kept), draws)
-    each = [columns_of_group(kept, draws, people + 1 + j) for j in range(len(known.names))]
+    kept = kept_draws(chains)
+    people, shape = len(known.matrix), kept.shape
+    each = columns_of_groups(kept, range(people + 1, people + 1 + len(known.names)))
     posterior, fixed = Posterior(tree).whole(), tree["constant_data"].to_dataset()
     found: dict[str, Any] = {
         "slopes": (("chain", "draw", "known", "feature"), _padded_weights(each, shape)),

@@ -1,8 +1,8 @@
 """Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior densities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,59 @@ class DataPart:
     common: tuple[str, ...] = ()  # variables of parameters that groups of people have in common
 
 
+class KeptDraws(NamedTuple):
+    """The chains that a posterior is made of, each cut to the same number of draws."""
+
+    chains: "list[ChainDraws]"
+    draws: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Chains and draws."""
+        return len(self.chains), self.draws
+
+    def stacked(self, values: Iterable[Any]) -> np.ndarray:
+        """One array of numbers a chain as one array (chain, draw, ...)."""
+        return np.stack([np.asarray(value)[: self.draws] for value in values])
+
+    def parameter(self, name: str) -> np.ndarray:
+        """A parameter besides features and weights (chain, draw)."""
+        return self.stacked(chain.extra[name] for chain in self.chains)
+
+    def variables(self, log_constant: float) -> dict[Any, Any]:
+        """What every posterior has; the constant is what the samplers leave out of the log-likelihood."""
+        of_chains = {
+            "n_features": [chain.n_features for chain in self.chains],
+            "alpha": [chain.alpha for chain in self.chains],
+            "log_likelihood": [chain.log_likelihood + log_constant for chain in self.chains],
+        }
+        return {name: (("chain", "draw"), self.stacked(values)) for name, values in of_chains.items()}
+
+    def coordinates(self) -> dict[str, Any]:
+        """The numbers of chains and draws."""
+        return {"chain": np.arange(len(self.chains)), "draw": np.arange(self.draws)}
+
+    def groups(
+        self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: Mapping[str, str]
+    ) -> "dict[str, xarray.Dataset]":
+        """The groups of what was drawn, every variable with its description, and of the statistics of chains."""
+        import xarray as xr
+
+        drawn = xr.Dataset(variables, {**self.coordinates(), **coordinates})
+        for name, variable in drawn.data_vars.items():
+            variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(name)]
+        stats = _stats([chain.stats for chain in self.chains])
+        return parted(drawn) | {"sample_stats": xr.Dataset(stats, {"chain": drawn["chain"]})}
+
+
+def kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
+    """Return the chains with the most draws together; interrupted ones differ in length."""
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    return KeptDraws([chains[number] for number in numbers], draws)
+
+
 def to_datatree(
     chains: Sequence["ChainDraws"],
     data: "PairedComparisons | Choices | Similarities",
@@ -74,43 +127,29 @@ def to_datatree(
     """The draws of all chains as one tree in the ArviZ schema, with log prior densities if the task is given."""
     import xarray as xr
 
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
-    if draws == 0:
-        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
-    kept = [chains[number] for number in numbers]
-    columns = columns_of_chains(kept, draws)
-    shape = (len(kept), draws)
+    kept = kept_draws(chains)
+    columns, shape = columns_of_chains(*kept), kept.shape
     labels = np.asarray(data.labels, dtype=str)
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
-    sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws)}
-
-    def over_draws(values: Any) -> Any:
-        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
-
-    extra = {name: over_draws([chain.extra[name] for chain in kept]) for name in kept[0].extra}
-    flat = {name: values.ravel() for name, (_, values) in extra.items()}
+    own = {name: kept.parameter(name) for name in kept.chains[0].extra}
+    flat = {name: values.ravel() for name, values in own.items()}
     part = likelihood.posterior_part(columns, flat, data, shape, dense)
     variables = {
-        "n_features": over_draws([chain.n_features for chain in kept]),
-        "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + part.log_constant for chain in kept]),
-        **{name: draws for name, draws in extra.items() if name in part.descriptions},  # others stand in the part
-        **(_dense_features(columns, shape) if dense else _listed_features(columns, shape)),
+        **kept.variables(part.log_constant),
+        # other parameters stand in the part
+        **{name: (("chain", "draw"), values) for name, values in own.items() if name in part.descriptions},
+        **stored_features(columns, shape, dense),
         **part.variables,
     }
-    posterior = xr.Dataset(variables, {**sampled, "option": labels, **part.coordinates})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions)[str(name)]
-    groups = parted(posterior)
+    groups = kept.groups(variables, {"option": labels, **part.coordinates}, part.descriptions)
     if part.pointwise:
         # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
-        groups["log_likelihood"] = xr.Dataset(part.pointwise, {**sampled, **part.observed_coordinates})
+        groups["log_likelihood"] = xr.Dataset(part.pointwise, {**kept.coordinates(), **part.observed_coordinates})
     groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
     groups["constant_data"] = xr.Dataset(
         {"kind": part.kind, **part.constants, "learned_alpha": bool(learned_alpha)},
         {**part.observed_coordinates, "option": labels},
     )
-    groups["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
     if task is not None:
         found = log_prior_of(task, likelihood, data, columns, variables["alpha"][1].ravel(), flat)
         add_log_prior(groups, {name: values.reshape(shape) for name, values in found.items()}, NOTES)
@@ -131,6 +170,11 @@ def _stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
                 row[: value.size] = value
             variables[name] = (("chain", "level"), padded)
     return variables
+
+
+def stored_features(columns: Columns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
+    """The features of all draws with their weights: owners as a matrix, or as lists where there are many options."""
+    return _dense_features(columns, shape) if dense else _listed_features(columns, shape)
 
 
 def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict[Any, Any]:

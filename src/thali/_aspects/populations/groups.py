@@ -24,6 +24,7 @@ from ..answers.groups import columns_of_group, group_tree, tree_of_group
 from ..answers.kind import of_kind
 from ..answers.population import with_kappas, with_population
 from ..answers.slopes import with_slopes
+from ..draws.tree import KeptDraws
 from ..group_state import (
     KAPPA,
     KAPPA_RATE,
@@ -298,7 +299,7 @@ def sample_groups(
 def _new_data(likelihood: Any, drawn: ChainDraws, g: int, data: Any, rng: np.random.Generator) -> Any:
     """New data of one group."""
     own = {name: drawn.extra[f"{name} {g}"][0] for name in likelihood.parameters}
-    return likelihood.new_data(columns_of_group([drawn], 1, g), own, data, rng)
+    return likelihood.new_data(columns_of_group(KeptDraws([drawn], 1), g), own, data, rng)
 
 
 def _one_draw(task: GroupTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator) -> ChainDraws:
@@ -381,7 +382,7 @@ def constant_of_groups(likelihood: Any, told: Sequence[Any]) -> Callable[[GroupP
         drawn, total = ladder.draws_before(1), 0.0
         for g, data in enumerate(told):
             own = {name: drawn.extra[f"{name} {g}"] for name in likelihood.parameters}
-            columns = columns_of_group([drawn], 1, g)
+            columns = columns_of_group(KeptDraws([drawn], 1), g)
             total += likelihood.posterior_part(columns, own, data, (1, 1), False).log_constant
         return float(total)
 

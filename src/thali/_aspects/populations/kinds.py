@@ -13,6 +13,7 @@ from thali._people.populations import LatentClasses, unknown_respondents
 from thali.errors import ArgumentError, Setting
 
 from ..answers.groups import columns_of_group
+from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
 from ..group_state import KindModel, Kinds, People, drawn_kinds, group_at, kinds_at
 from ..moves.kinds import recount
@@ -204,7 +205,9 @@ def evidence_of_kinds(data: Any, people: LatentClasses, parts: Parts, how: "Evid
     def constant(ladder: KindPriorLadder) -> float:
         drawn, likelihood = ladder.draws_before(1), parts["likelihood"]
         own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
-        return float(likelihood.posterior_part(columns_of_group([drawn], 1, 0), own, data, (1, 1), False).log_constant)
+        return float(
+            likelihood.posterior_part(columns_of_group(KeptDraws([drawn], 1), 0), own, data, (1, 1), False).log_constant
+        )
 
     return run_ladders(task, constant, how, KindPriorLadder)[0]
 
