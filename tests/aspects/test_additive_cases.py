@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from helpers.additive_cases import CASES, case_named, expected_by_name, far_off, found_by_name
+from helpers.all_drawn import in_groups
 from helpers.naive.latent_features import additive_log_likelihood, additive_similarity
 
 from thali._inference.numerics.truncated import tilted_weight
@@ -27,19 +28,14 @@ def tree_of(states, n):
             constant[c, d] = w0
             similarity[c, d] = additive_similarity(features[c, d].T, weights[c, d], w0)[np.triu_indices(n, 1)]
     over = ("chain", "draw")
-    return xr.DataTree.from_dict(
-        {
-            "posterior": xr.Dataset(
-                {
-                    "features": ((*over, "feature", "option"), features),
-                    "weights": ((*over, "feature"), weights),
-                    "constant": (over, constant),
-                    "similarity": ((*over, "pair"), similarity),
-                    "n_shared_features": (over, (features.sum(-1) >= 2).sum(-1)),
-                }
-            )
-        }
-    )
+    drawn = {
+        "features": ((*over, "feature", "option"), features),
+        "weights": ((*over, "feature"), weights),
+        "constant": (over, constant),
+        "similarity": ((*over, "pair"), similarity),
+        "n_shared_features": (over, (features.sum(-1) >= 2).sum(-1)),
+    }
+    return xr.DataTree.from_dict(in_groups(xr.Dataset(drawn)))
 
 
 SMALL = [

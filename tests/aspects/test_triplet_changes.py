@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-import xarray as xr
+from helpers.all_drawn import change_drawn
 from helpers.likelihood_rows import TEN
 from helpers.naive import latent_features as naive
 from helpers.triplet_problems import LAPSE, LINKS, MIXED, start_of
@@ -40,10 +40,7 @@ def test_answers_to_one_set_have_the_coefficient_of_their_counts():
 def test_probabilities_of_draws_without_a_value_are_equal(uncompiled):
     data = th.Triplets([(0, 1, 2)])
     model = th.AdditiveClustering(link="ratio").fit(data, draws=2, tune=0, chains=1, random_seed=1, progressbar=False)
-    posterior = model.posterior_["posterior"].to_dataset()
-    nothing = {name: np.zeros_like(posterior[name]) for name in ("features", "weights", "constant")}
-    empty = {name: posterior[name].copy(data=values) for name, values in nothing.items()}
-    model.posterior_["posterior"] = xr.DataTree(posterior.assign(empty))
+    change_drawn(model.posterior_, lambda group: group.assign({name: 0 * each for name, each in group.items()}))
     assert model.predict_proba(data)[0] == pytest.approx([1 / 3] * 3)
 
 

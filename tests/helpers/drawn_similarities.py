@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from helpers.all_drawn import in_groups
 from helpers.drawn_pictures import MULTIMODAL
 from helpers.similarity_columns import columns_of_sets, similarities
 from thali import AdditiveClustering
@@ -53,7 +54,7 @@ def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0,
     observed = xr.Dataset(
         {"similarity": ("measured_pair", data.values)}, coords=ends("measured_pair", data.first, data.second)
     )
-    groups = {"posterior": xr.Dataset(posterior, coordinates), "observed_data": observed}
+    groups = in_groups(xr.Dataset(posterior, coordinates)) | {"observed_data": observed}
     tree = xr.DataTree.from_dict(groups | {"constant_data": xr.Dataset({"kind": "similarities"})})
     settings = {"constant": constant, "sigma": 0.05 * scale, "alpha": 0.5, "data": data, "prior": IndianBuffet()}
     model = AdditiveClustering()

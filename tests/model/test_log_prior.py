@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.experiment_data import simulated
 from helpers.naive import latent_features as naive
 from helpers.posterior_cases import chain
@@ -21,7 +22,7 @@ TREE = th.Tree.from_groups({"x": ["d", "b"], "y": ["a", "c"]})
 
 def groups_of(tree):
     """The groups posterior and log_prior, and lp, with chains one after the other."""
-    parts = [tree[name].to_dataset() for name in ("posterior", "log_prior", "sample_stats")]
+    parts = [all_drawn(tree), *(tree[name].to_dataset() for name in ("log_prior", "sample_stats"))]
     flat = [part.stack(sample=("chain", "draw")).transpose("sample", ...) for part in parts]
     return flat[0], flat[1], flat[2]["lp"].values
 

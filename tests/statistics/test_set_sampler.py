@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.all_drawn import all_drawn
 from helpers.elimination_cases import copies, mean_and_error
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused
@@ -44,7 +45,7 @@ def test_the_exact_posterior_of_a_triple(draws, precision):
     }
     features = model.posterior_["latent_features"]["features"].values
     found[0.4465426] = ~((features.sum(-1) == 2).any(-1))
-    found[0.3205528] = copies(model.posterior_["posterior"], [0, 1])
+    found[0.3205528] = copies(all_drawn(model.posterior_), [0, 1])
     for expected, draws in found.items():
         mean, error = mean_and_error(draws)
         assert error < precision * expected
@@ -104,7 +105,7 @@ def test_choices_between_pairs_are_fitted_as_pairs():
     pairs = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
     one = fit(th.EliminationByAspects(), pairs, draws=50)
     other = fit(th.EliminationByAspects(), Choices.from_comparisons(pairs), draws=50)
-    assert one.posterior_["posterior"].dataset.equals(other.posterior_["posterior"].dataset)
+    assert all_drawn(one.posterior_).equals(all_drawn(other.posterior_))
     assert other.check()["n"].sum() == 30
 
 
