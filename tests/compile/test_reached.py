@@ -8,9 +8,9 @@ import sys
 import pytest
 from helpers.patience import PATIENCE
 
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects.priors.given import GivenColumns
 from thali._aspects.priors.ibp import Buffet
-from thali._aspects.samplers import recommended
 from thali._compile.jit import scalar
 from thali._compile.reached import reached_from
 

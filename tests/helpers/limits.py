@@ -1,7 +1,7 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
+import thali._data.choices.rankings as rankings
 from thali import _source
-from thali._data.choices import rankings
 from thali._field import pictures
 from thali._reading import cells, counting, json_rows, table
 

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
-from helpers.sentences import said, warned
+from helpers.sentences import said, warned, without_warnings
 
 import thali as th
 from thali._choice.logit import contradicted_sentence, direction_scores
-from thali._inference.warn import without_warnings
 from thali.errors import DataWarning
 
 RIGHT = {"price": "decreasing", "zoom": "increasing"}

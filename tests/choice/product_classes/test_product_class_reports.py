@@ -8,7 +8,6 @@ from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_resul
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.answers.chooser import thinned
 from thali._choice.product_classes.particles import joined
 from thali._data.experiments.design import Design, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
@@ -383,10 +382,3 @@ def test_importance_of_the_prior_is_that_of_slow_predictions():
     np.testing.assert_allclose(found["price"], wanted[found.index], atol=4 * 0.5 / np.sqrt(840))
     table = model.attribute_importance().set_index("attribute")
     assert table.loc["price", "importance"] == pytest.approx(found["price"].mean())
-
-
-def test_draws_are_thinned_evenly_within_groups():
-    group = np.repeat(np.arange(3), 10)
-    np.testing.assert_array_equal(thinned(group, 100), np.arange(30))
-    kept = thinned(group, 9)
-    assert np.bincount(group[kept]).tolist() == [3, 3, 3] and {0, 9, 10, 29} <= set(kept)

@@ -4,10 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.sentences import warned
+from helpers.sentences import warned, without_warnings
 
 import thali as th
-from thali._inference.warn import without_warnings
 from thali.errors import DataWarning
 
 LARGEST = np.finfo(float).max

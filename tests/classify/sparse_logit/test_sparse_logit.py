@@ -8,14 +8,13 @@ import pytest
 from helpers import limits
 from helpers.plackett_luce_data import frame
 from helpers.real_data import needs_data
-from helpers.sentences import refused, warned
+from helpers.sentences import refused, warned, without_warnings
 from helpers.sparse_logit_runs import three_classes
 
 import thali as th
 import thali._inference.threads as _threads
 from thali._classify.sparse_logit.draws import quantities_of
 from thali._inference.progress import Progress
-from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
 
 X, Y = three_classes(60)
