@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.kind_problems import answered
-from helpers.people_fits import OPTIONS, compared, named, of_people
+from helpers.people_fits import OPTIONS, compared, named, of_people, tree_of
 from helpers.sentences import refused, said
 from scipy.special import logsumexp
 from xarray import DataTree
 
 import thali as th
 from thali._aspects.answers.check import check_sentence
-from thali._aspects.answers.groups import group_tree
+from thali._aspects.populations.groups import EveryPerson
 from thali._aspects.samplers.record import ChainDraws
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, EstimateWarning
@@ -388,7 +388,7 @@ def weighed(draws=5):
         owners=np.array([k for draw in owners for each in draw for k in each], np.int32),
         extra=extra | {"kappa": np.full(draws, 2.0)},
     )
-    tree = group_tree([drawn], groups, Additive(0.1), learned_alpha=False, similar=True, attrs={})
+    tree = tree_of(EveryPerson(), [drawn], groups, Additive(0.1))
     posterior = tree["posterior"].to_dataset()
     tree["posterior"] = DataTree(posterior.assign(common_weights=posterior["weights"]))
     model = th.AdditiveClustering()
