@@ -21,13 +21,13 @@ from thali._aspects.bradley_terry import NormalWorths, density_of, local, spread
 from thali._aspects.dependence import (
     _problem_of,
     _scores_of,
+    clusters_of,
     dependence_of_chains,
     effect_of,
     effect_of_data,
+    mode_of,
     worths_of,
 )
-from thali._aspects.maximum_likelihood.clusters import clusters_of
-from thali._aspects.maximum_likelihood.maximum import mode_of
 from thali._aspects.maximum_likelihood.respondent_scores import (
     RespondentScores,
     ScoreVariance,

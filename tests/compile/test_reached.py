@@ -10,9 +10,9 @@ from helpers.patience import PATIENCE
 
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects.priors.given import GivenColumns
-from thali._aspects.priors.ibp import Buffet
 from thali._compile.jit import scalar
 from thali._compile.reached import reached_from
+from thali.priors import IndianBuffet
 
 LIBRARY = """
 '''A module.'''
@@ -140,7 +140,9 @@ def test_it_is_the_same_in_another_process():
 
 
 def test_a_kernel_counts_the_answers_of_the_classes_of_its_model_alone():
-    buffet, given = (reached_from(recommended.infinite.python, [cls]) for cls in (Buffet, GivenColumns))
+    buffet, given = (
+        reached_from(recommended.infinite.python, [cls]) for cls in (type(IndianBuffet().compiled(3)), GivenColumns)
+    )
     assert buffet.digest and given.digest and buffet.digest != given.digest
     homes = [{f.__module__.rpartition(".")[2] for f in each.functions} for each in (buffet, given)]
     assert "ibp" in homes[0] - homes[1] and "given" in homes[1] - homes[0]

@@ -15,8 +15,7 @@ from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic
 
 import thali as th
-from thali._aspects.populations.evidence import run_ladders
-from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base
+from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base, run_ladders
 from thali._posterior.summary import convergence
 from thali.errors import ArgumentError
 

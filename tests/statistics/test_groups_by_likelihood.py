@@ -37,8 +37,7 @@ from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.operations import cache_at, log_likelihood, rebuild
-from thali._aspects.populations.evidence import run_ladders
-from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups
+from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
 from thali._aspects.populations.groups_chain import GroupChain
 from thali._aspects.state import replica
 from thali._testing.exact import invariance_error
