@@ -16,7 +16,6 @@ from thali._aspects.likelihoods.second_order import SHIFT, second_order
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.state import COLUMNS
 from thali._aspects.weight_priors import GammaWeights
-from thali._comparison.by_evidence import log_evidence_of_guessing
 from thali.likelihoods import MostSimilarPair
 
 
@@ -28,12 +27,6 @@ def test_weights_whose_exponential_overflows():
     change = operations.delta_weight(model.likelihood, cache, state, 0, 2, 2.0)
     after = naive.triplet_log_likelihood(MIXED, features, [802.0, 801.0], "exp", 0.0, LAPSE)
     assert change == pytest.approx(after - wanted, abs=1e-9)
-
-
-def test_answers_to_one_set_have_the_coefficient_of_their_counts():
-    """9! / (6! 2! 1!); guessing has it, too."""
-    data = th.Triplets([("a", "b", "c")] * 6 + [("a", "c", "b")] * 2 + [("b", "c", "a")])
-    assert log_evidence_of_guessing(data) == pytest.approx(math.log(252) - 9 * math.log(3))
 
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
