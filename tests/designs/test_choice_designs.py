@@ -452,6 +452,7 @@ def test_what_a_design_could_tell_is_searched(monkeypatch):
             designs.choice(attributes, 20, 2, **{"directions": WAYS, "interactions": [("price", "zoom")]} | how)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "sizes, tasks, alternatives, how", [((3, 3), 4, 2, {}), ((2, 2, 2), 4, 2, {}), ((3, 2), 5, 3, {"none": True})]
 )
