@@ -1,25 +1,17 @@
 """Designs for utilities that are uncertain: given with standard deviations, or those of a pilot."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.limits import lower_in
 from helpers.sentences import refused
 
 import thali as th
 from thali.errors import ArgumentError
 
+pytestmark = pytest.mark.usefixtures("few_starts")
 ATTRIBUTES = {"brand": ["A", "B", "C"], "price": [5, 10, 15], "lamp": ["no", "yes"]}
 PRIOR = {"brand": [0.0, 0.5, 1.5], "price": -0.3, "lamp": [0.0, 1.0]}
 SD = {"brand": 1.0, "price": 0.1, "lamp": [0.0, 0.5]}
-
-
-@pytest.fixture(autouse=True)
-def few_starts(monkeypatch):
-    """A search begins at two places."""
-    lower_in(import_module("thali._designs.choice"), monkeypatch, _MIN_STARTS=2, _EXCHANGES=1)
 
 
 def coded(design):

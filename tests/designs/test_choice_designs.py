@@ -19,10 +19,7 @@ THREE = {"brand": ["A", "B", "C"], "price": [9, 12, 15], "zoom": ["no", "yes"]}
 PRIOR = {"brand": {"B": 0.5}, "price": -0.15, "zoom": [0.0, 0.8]}
 
 
-@pytest.fixture(autouse=True)
-def few_starts(monkeypatch):
-    """A search begins at two places: what a design promises it keeps from anywhere, if at some cost."""
-    lower_in(choosing, monkeypatch, _MIN_STARTS=2, _EXCHANGES=1)
+pytestmark = pytest.mark.usefixtures("few_starts")
 
 
 @cache
