@@ -323,7 +323,7 @@ def test_new_people_vary_by_the_kappa_of_each_weight():
 
 def test_a_person_left_out_varies_by_the_kappa_of_each_weight():
     """Of one choice the integral is what is predicted."""
-    model, *_ = with_own_kappas(times=1_500)
+    model, *_ = with_own_kappas(times=500)
     data = th.PairedComparisons.from_trials(
         pd.DataFrame([("new", "tea", "milk", "tea")], columns=["respondent", "first", "second", "chosen"]),
         respondent="respondent",

@@ -11,8 +11,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 import thali._choice.answers.market as market
 from thali._choice.answers.logits import LogitChooser
-from thali._choice.answers.rules import How
-from thali._choice.answers.shares import market_shares
+from thali._choice.answers.shares import How, market_shares
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.coding import coding_of
 from thali.errors import ArgumentError, DataError, DataWarning
