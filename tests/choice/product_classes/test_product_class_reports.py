@@ -382,3 +382,10 @@ def test_importance_of_the_prior_is_that_of_slow_predictions():
     np.testing.assert_allclose(found["price"], wanted[found.index], atol=4 * 0.5 / np.sqrt(840))
     table = model.attribute_importance().set_index("attribute")
     assert table.loc["price", "importance"] == pytest.approx(found["price"].mean())
+
+
+@pytest.mark.usefixtures("pictures")
+def test_a_report_tells_the_error_of_the_draws_from_that_of_an_estimate(tmp_path):
+    fitted(experiment(), draws=3, alpha=2.0).report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert ">MC error<" in page and ">std. error<" not in page
