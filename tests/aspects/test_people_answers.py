@@ -11,8 +11,7 @@ from xarray import DataTree
 
 import thali as th
 from thali._aspects.answers.check import check_sentence
-from thali._aspects.populations.groups import EveryPerson
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.likelihoods import Additive

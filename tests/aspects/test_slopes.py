@@ -15,8 +15,7 @@ import thali as th
 import thali._aspects.moves.group_similar as group_similar
 import thali._aspects.moves.group_slopes as group_slopes
 from thali._aspects.group_state import base_at
-from thali._aspects.populations.groups import EveryPerson
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
 from thali._people.columns import covariates_of

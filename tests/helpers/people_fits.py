@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._aspects.populations.groups import EveryPerson
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali.likelihoods import Elimination
 
 OPTIONS = ("tea", "milk", "beer", "wine")
