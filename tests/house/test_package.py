@@ -113,6 +113,7 @@ def modules_with_examples():
             yield ".".join(part for part in parts if part != "__init__")
 
 
+@pytest.mark.usefixtures("few_draws", "few_replicates")
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")  # examples are short runs
 @pytest.mark.parametrize("name", list(modules_with_examples()))
 def test_examples_in_docstrings(name, tmp_path, monkeypatch, pictures):
