@@ -46,14 +46,6 @@ def compare(named=None, data=TRIO, **changed):
     return th.compare(models() if named is None else named, data, by="evidence", progressbar=False, **changed)
 
 
-def test_guessing_has_the_coefficient_of_the_counts_of_each_set(found):
-    """9! / (6! 2! 1!) of three options, as models have it."""
-    rows = [(k, option, option == chosen) for k, chosen in enumerate("aaaaaabbc") for option in "abc"]
-    data = th.Choices(pd.DataFrame(rows, columns=["set", "option", "chosen"]), "set", "option", "chosen")
-    table = compare(data=data)
-    assert table.loc["BASE", "log_evidence"] == pytest.approx(math.log(252) - 9 * math.log(3))
-
-
 def test_table(found):
     table = compare()
     assert table["log_evidence"].tolist()[1:] == [-8.0, -5.0, -4.0]

@@ -11,7 +11,7 @@ import thali
 import thali._choice.product_classes.engines.smc as smc
 import thali._choice.product_classes.model as model
 import thali._model.bound as bound
-from thali._choice.product_classes.model import expected_steps, next_look, seconds_of_draw, seconds_of_sweep
+from thali._choice.product_classes.arguments import expected_steps, next_look, seconds_of_draw, seconds_of_sweep
 from thali._choice.product_classes.particles import MAX_KEPT, spacing
 from thali._choice.product_classes.state import problem_of
 from thali._inference.chains import Run, checked_run
