@@ -80,6 +80,16 @@ def fixed_posterior(draws, people, sd):
     return chooser, softmax(tastes @ coding.rows(chooser.cells(MARKET)).T)
 
 
+def test_draws_are_thinned_evenly_within_chains():
+    chooser, _ = fixed_posterior(30, 4, 1.0)
+    chooser.chain = np.repeat(np.arange(3), 10)
+    assert chooser.thinned(100) is chooser
+    fewer = chooser.thinned(9)
+    assert np.bincount(fewer.chain).tolist() == [3, 3, 3]
+    for draw in (0, 9, 10, 29):
+        assert (fewer.tastes == chooser.tastes[draw]).all(axis=(1, 2)).any()
+
+
 def each_draw(chooser, people=None, weights=None, seed=0, change=None):
     return market_shares(chooser, MARKET, change, people, weights, 0.89, True, How(), 1, seed)
 
