@@ -22,7 +22,9 @@ from xdist.scheduler import LoadFileScheduling
 from thali._aspects.maximum_likelihood import goodness
 from thali._compile import jit
 from thali._compile.store import KernelCache
+from thali._designs import choice
 from thali._model.spec import ModelSpec
+from thali._paired import plain_worths, worths
 from thali._surfaces.cli import app
 
 KINDS = ("unit", "fit", "exact")
@@ -231,6 +233,22 @@ def few_replicates(monkeypatch):
     """Tests of fit by bootstrap are short: their shares are tested beside `goodness`."""
     monkeypatch.setattr(goodness, "SAMPLES", 39)
     monkeypatch.setattr(goodness, "FEW_SAMPLES", 39)
+
+
+@pytest.fixture
+def few_starts(monkeypatch):
+    """A design of choices is looked for from two places, not from five to forty."""
+    monkeypatch.setattr(choice, "_MIN_STARTS", 2)
+    monkeypatch.setattr(choice, "_EXCHANGES", 1)
+
+
+@pytest.fixture
+def few_draws(request, monkeypatch):
+    """Boards by Laplace's approximation have a quarter of their usual draws, but in tests that are `exact`."""
+    if request.node.get_closest_marker("exact"):
+        return
+    monkeypatch.setattr(plain_worths, "DRAWS", 1000)
+    monkeypatch.setattr(worths, "_MOST_DRAWS", 1000)
 
 
 @pytest.fixture

@@ -51,9 +51,17 @@ def names_in(tree: ast.AST) -> Iterator[tuple[str, int, bool]]:
             yield node.arg, line, False
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements in a node, those in others included."""
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, block, ()):
+            yield child
+            yield from statements(child)
+
+
 def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     """Functions, classes and methods, and the constants of a module."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, Definition) and not _is_registered(node):
             yield node.name, node
     for node in tree.body:

@@ -60,15 +60,20 @@ class House:
                 name = name.removesuffix(".__init__")
                 self.packages.add(name)
             self.trees[name] = ast.parse(path.read_text(encoding="utf-8"))
-        self.nodes = {name: sum(1 for _ in counted(tree)) for name, tree in self.trees.items()}
+        self.nodes: dict[str, int] = {}
+        self.strings: dict[str, set[str]] = {}
+        for name, tree in self.trees.items():
+            nodes = list(counted(tree))
+            texts = (node.value for node in nodes if isinstance(node, ast.Constant))
+            self.nodes[name] = len(nodes)
+            self.strings[name] = {text.partition(":")[0] for text in texts if isinstance(text, str)}
 
     @cache  # noqa: B019  # there is one house, and a module is reached from many
     def reached(self, name: str) -> set[str]:
         """The modules that a module imports, and those that it names in strings."""
         found = set(self._imported(name, self.trees[name]))
         if name.rpartition(".")[2] not in REGISTRIES:
-            texts = [node.value for node in ast.walk(self.trees[name]) if isinstance(node, ast.Constant)]
-            found |= {text.partition(":")[0] for text in texts if isinstance(text, str)} & self.trees.keys() - {"thali"}
+            found |= self.strings[name] & self.trees.keys() - {"thali"}
         return found - {name}
 
     def _imported(self, name: str, node: ast.AST) -> Iterator[str]:

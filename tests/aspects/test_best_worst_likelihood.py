@@ -21,7 +21,6 @@ from thali._aspects.likelihoods.best_worst import (
     ordered_pairs,
 )
 from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
-from thali._aspects.likelihoods.elimination import as_pairs
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
@@ -57,8 +56,8 @@ def test_probabilities_are_sums_over_all_rankings(size, rule, lapse):
 @pytest.mark.parametrize("lapse", [0.0, 0.05])
 def test_best_and_worst_of_three_are_rankings(uncompiled, lapse):
     data = random_answers(4, (2, 3), 6, 2, most=3)
-    ranked = as_pairs(data)
-    assert ranked.worst is None and ranked == data.as_rankings() and as_pairs(data, REVERSED) is data
+    ranked = data.as_rankings()
+    assert ranked.worst is None
     weights = np.array([0.2, 1.0, 0.7, 3.0])
     by_ranking = naive.log_likelihood(ranked, np.zeros((4, 0)), [], weights, lapse)
     assert known(data, weights, lapse, RANKING) == pytest.approx(by_ranking, rel=1e-12)
@@ -67,7 +66,6 @@ def test_best_and_worst_of_three_are_rankings(uncompiled, lapse):
     state.s[:4] = weights
     rebuild(sets, cache, state)
     assert log_likelihood(sets, cache, state) == pytest.approx(by_ranking, rel=1e-12)
-    assert as_pairs(random_answers(4, (2,), 9, 2)).n_comparisons == 9
 
 
 def quadrature(data, lapse, rule):

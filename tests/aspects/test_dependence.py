@@ -10,25 +10,24 @@ from helpers.dependence_attributes import dependence_of
 from helpers.log_evidences import log_evidence
 from helpers.naive import latent_features as naive
 from helpers.naive import respondent_scores as naive_scores
+from helpers.people_fits import compared, of_people
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused, said
 from scipy import stats
 from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.answers.population import Population, mean_of_new
 from thali._aspects.bradley_terry import NormalWorths, density_of, local, spreading
 from thali._aspects.dependence import (
     _problem_of,
     _scores_of,
+    clusters_of,
     dependence_of_chains,
     effect_of,
     effect_of_data,
+    mode_of,
     worths_of,
 )
-from thali._aspects.draws.columns import Columns
-from thali._aspects.maximum_likelihood.clusters import clusters_of
-from thali._aspects.maximum_likelihood.maximum import mode_of
 from thali._aspects.maximum_likelihood.respondent_scores import (
     RespondentScores,
     ScoreVariance,
@@ -624,21 +623,21 @@ def test_what_weights_vary_about_is_recorded(uncompiled):
 
 
 def test_choice_probabilities_of_new_people_are_means_over_them():
-    """Of two draws with a shared aspect, against people that are simulated one by one."""
-    own = np.array([[1.0, 0.5, 2.0], [0.3, 0.3, 1.0]])
-    columns = Columns(np.array([1, 2]), np.array([1.5, 0.7, 0.4]), np.array([2, 2, 1]), np.array([0, 1, 1, 2, 0]), own)
-    features = [np.array([[1], [1], [0]]), np.array([[0, 1], [1, 0], [1, 0]])]
-    shared, kappa = [np.array([1.5]), np.array([0.7, 0.4])], np.array([1.5, 6.0])
-    found = mean_of_new(Population(columns, kappa), 0.02)
-    rng = np.random.default_rng(1)
+    """Of two draws with shared aspects, against people that are simulated one by one."""
+    own = np.array([[1.0, 0.5, 2.0, 0.7], [0.3, 0.3, 1.0, 0.6]])
+    shared, kappa = np.array([[1.5, 0.4], [0.7, 0.9]]), np.array([1.5, 6.0])  # draws, aspects
+    weights = np.concatenate([np.ones((2, 3, 2)), shared[:, None]], axis=1)
+    owners = {(0, 1): weights[:, :, 0], (1, 2): weights[:, :, 1]}
+    model = of_people(compared(3), np.ones((2, 3, 4)), own, owners, kappa, lapse=0.02)
+    found = model.posterior_["posterior"]["population_probability"].values[0]
+    features, rng = np.isin(np.arange(4)[:, None], (0, 1)), np.random.default_rng(1)
+    features = np.column_stack([features, np.isin(np.arange(4), (1, 2))]).astype(int)
     for draw in range(2):
-        people = rng.gamma(kappa[draw], 1 / kappa[draw], (3000, 3 + len(shared[draw])))
-        own_of, shared_of = people[:, :3] * own[draw], people[:, 3:] * shared[draw]
-        for pair, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
-            each = [
-                naive.pair_probability(i, j, features[draw], w, u, 0.02) for w, u in zip(shared_of, own_of, strict=True)
-            ]
-            error = np.std(each) * (1 / np.sqrt(3000) + 0.1 / np.sqrt(64))  # a hypercube has little of its own
+        people = rng.gamma(kappa[draw], 1 / kappa[draw], (2000, 4 + 2))
+        own_of, shared_of = people[:, :4] * own[draw], people[:, 4:] * shared[draw]
+        for pair, (i, j) in enumerate(combinations(range(4), 2)):
+            each = [naive.pair_probability(i, j, features, w, u, 0.02) for w, u in zip(shared_of, own_of, strict=True)]
+            error = np.std(each) * (1 / np.sqrt(2000) + 0.1 / np.sqrt(64))  # a hypercube has little of its own
             assert abs(found[draw, pair] - np.mean(each)) < 5 * error
 
 

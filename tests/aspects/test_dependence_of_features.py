@@ -11,9 +11,7 @@ from helpers.sentences import refused
 from scipy import sparse
 
 import thali as th
-from thali._aspects.dependence import _scores_of_features, effect_of
-from thali._aspects.maximum_likelihood.clusters import clusters_of
-from thali._aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
+from thali._aspects.dependence import _scores_of_features, clusters_of, effect_of, feature_problem, weights_at_mode
 from thali._aspects.models.point import probable_features
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive, MostSimilarPair

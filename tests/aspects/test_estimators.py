@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said, warned
-from helpers.similarity_columns import columns_of_sets, similarities
+from helpers.similarity_columns import columns_of_sets, similarities, similarities_of
 from scipy import stats
 
 import thali._aspects.answers.set_search as set_search
 from thali._aspects.answers.estimate import KINDS, estimate
 from thali._aspects.answers.set_search import feature_sets, log_feature_gain
-from thali._aspects.draws.similarities import similarity_draws
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
 from thali.priors import FiniteFeatures, Given, IndianBuffet
 
@@ -134,7 +133,7 @@ def test_the_most_frequent_features(exact):
 def test_expectation_of_an_exact_posterior(exact):
     columns, given, effective = exact
     found = estimate("expectation", columns, **given)
-    sd = similarity_draws(columns, given["constant"], FIRST, SECOND).std(axis=0)
+    sd = similarities_of(columns, given["constant"], FIRST, SECOND).std(axis=0)
     error = sd / math.sqrt(effective) + sd / math.sqrt(columns.n_draws)
     fitted = found.similarity.to_numpy()[FIRST, SECOND]
     assert (np.abs(fitted - [0.780056, 0.374416, 0.389989]) < 4.5 * error).all()
@@ -441,7 +440,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
         constant,
         with_constant=True,
     )
-    fitted = similarity_draws(columns, constant, data.first, data.second)
+    fitted = similarities_of(columns, constant, data.first, data.second)
     best = {}
     for draw, features in enumerate(sets):
         shared = [(owners, weight) for owners, weight in features if len(owners) > 1]

@@ -66,7 +66,9 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     assert set(simulated.data_vars) == set(observed.data_vars)
     for each in observed.data_vars:
         assert simulated[each].shape == (1, 3, *observed[each].shape)
-    found = th.testing.calibrate(model, data, 2, draws=2, tune=0, chains=1, cores=1, random_seed=1, progressbar=False)
+    found = th.testing.calibrate(
+        model, data, 2, draws=2, tune=0, thin=1, chains=1, cores=1, random_seed=1, progressbar=False
+    )
     assert len(found.ranks) == 2 and any("[b]" in name for name in found.table.index)
 
 

@@ -1,13 +1,16 @@
 """What an answer is expected to teach, against sums over all draws and answers, and what is asked next."""
 
+import dataclasses
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
+from helpers.plain_python import run_as_python
+from helpers.posterior_cases import chain, comparisons, model_of, tree_of
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.next_question import Outcomes, Target, choose, gains
 from thali.errors import ArgumentError
 
 RUN = {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
@@ -19,11 +22,20 @@ def entropy(p):
     return float(-(p[p > 0] * np.log(p[p > 0])).sum())
 
 
-def made(draws=6, sizes=(2, 3, 2, 2), seed=3):
-    """Questions of several sizes, the probabilities of whose outcomes sum to 1 in each draw."""
-    rng = np.random.default_rng(seed)
-    parts = [rng.dirichlet(np.ones(size), draws) for size in sizes]
-    return Outcomes(np.hstack(parts), np.concatenate([[0], np.cumsum(sizes)])), parts
+WORTHS = np.random.default_rng(3).gamma(1.0, size=(6, 4))  # of four options in six draws
+
+
+def model_with(worths, copies=1, common=()):
+    """A model whose draws are these, each so many times; options have an aspect of `common` at random."""
+    drawn = chain(worths.shape[1], draws=copies * len(worths), mean_features=0.0, common=common)
+    drawn = dataclasses.replace(drawn, unique_weights=np.tile(worths, (copies, 1)))
+    return model_of(tree_of([drawn], comparisons(worths.shape[1]), lapse=0.0))
+
+
+def probabilities(worths, question):
+    """Of the answers to a question about some options, (draws, options)."""
+    some = worths[:, [int(option) for option in question]]
+    return some / some.sum(axis=1, keepdims=True)
 
 
 def naive_information(parts, questions, label):
@@ -41,87 +53,69 @@ def naive_information(parts, questions, label):
     return entropy(list(by_label.values())) + entropy(list(by_answer.values())) - entropy(list(joint.values()))
 
 
-def uncorrected(compute, outcomes, target):
-    """What is computed without the correction for finitely many draws, of which twice the draws have half."""
-    twice = outcomes._replace(probabilities=np.tile(outcomes.probabilities, (2, 1)))
-    both = target if target.values is None else target._replace(values=np.tile(target.values, 2))
-    return 2.0 * compute(twice, both) - compute(outcomes, target)
+@cache
+def of_three():
+    """A fit to the three options of `PAIRS`, whose kernel runs as Python."""
+    with run_as_python():
+        return th.EliminationByAspects("unique").fit(PAIRS, **RUN)
 
 
-def gains_of_first(outcomes, target):
-    """Of each question, before any answer."""
-    draws = len(outcomes.probabilities)
-    return gains(outcomes, target, np.full((1, draws), 1 / draws), np.ones(1))
+def asked(goal, size, copies):
+    """The questions in the order in which they are asked, what each teaches then, and what it would teach alone."""
+    model = model_with(WORTHS, copies)
+    table = model.next_pairs(3, goal=goal) if size == 2 else model.next_sets(size, 3, goal=goal)
+    questions = list(zip(table["a"], table["b"], strict=True)) if size == 2 else list(table["members"])
+    return questions, table["information"].to_numpy(), table["alone"].to_numpy()
 
 
-def targets(draws):
-    """What can be learned, and the label of each draw that it is about: of several variables several."""
-    best, order = np.array([0, 1, 1, 0, 2, 2])[:draws], np.array([[0, 1, 1, 1, 0, 0], [1, 1, 0, 0, 0, 1]])[:, :draws]
-    yield Target(), [np.arange(draws)]
-    yield Target(best == np.unique(best)[:, None]), [best]
-    yield Target(np.concatenate([order == 1, order == 0]), 2, 6), list(order)
+PAIRS_OF = np.array(list(itertools.combinations(range(4), 2)))
+GOALS = {  # the labels of each draw that are to be learned
+    "everything": [np.arange(6)],
+    "best": [WORTHS.argmax(axis=1)],
+    "ranks": list((WORTHS[:, PAIRS_OF[:, 0]] > WORTHS[:, PAIRS_OF[:, 1]]).T),
+}
 
 
-def test_gains_are_those_of_the_joint_distribution():
-    outcomes, parts = made()
-    for target, labels in targets(6):
-        found = uncorrected(gains_of_first, outcomes, target)
-        for q in range(4):
-            exact = sum(naive_information(parts, [q], label) for label in labels) * target.of / target.variables
-            assert found[q] == pytest.approx(exact, abs=1e-12)
-
-
-def test_no_question_is_named_twice_even_where_it_would_teach_more():
-    outcomes = Outcomes(np.array([[0.8, 0.2, 0.51, 0.49], [0.2, 0.8, 0.49, 0.51]]), np.array([0, 2, 4]))
-    many = outcomes._replace(probabilities=np.tile(outcomes.probabilities, (100_000, 1)))
-    chosen = choose(many, Target(), 5, np.random.default_rng(0))
-    assert chosen.questions.tolist() == [0, 1]
-    parts = [outcomes.probabilities[:, :2]]
-    once, again = (naive_information(parts, [0] * times, np.arange(2)) for times in (1, 2))
-    assert again - once > 50 * chosen.gains[1]
-
-
-def test_several_answers_teach_what_they_teach_together():
-    outcomes, parts = made()
-    few = outcomes._replace(probabilities=np.tile(outcomes.probabilities, (50, 1)))
-    for target, labels in targets(6):
-        some = target if target.values is None else target._replace(values=np.tile(target.values, 50))
-        chosen = choose(few, some, 3, np.random.default_rng(0))
-        found = uncorrected(lambda *given: choose(*given, 3, np.random.default_rng(0)).gains, few, some)
-        for count in (1, 2, 3):
-            questions = chosen.questions[:count]
-            exact = sum(naive_information(parts, questions, label) for label in labels) * target.of / target.variables
-            assert found[:count].sum() == pytest.approx(exact, abs=1e-9)
-        alone = gains_of_first(few, some)
-        assert chosen.alone == pytest.approx(alone[chosen.questions])
-        assert chosen.questions[0] == alone.argmax()
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("goal", GOALS)
+def test_gains_are_those_of_the_joint_distribution(goal, size):
+    """Without the correction for finitely many draws, of which twice the draws have half."""
+    (questions, once, alone), (again, twice, alone_twice) = (asked(goal, size, copies) for copies in (100, 200))
+    assert questions == again
+    once, alone = 2.0 * twice - once, 2.0 * alone_twice - alone
+    parts = [probabilities(WORTHS, question) for question in questions]
+    for count in (1, 2, 3):
+        exact = sum(naive_information(parts, range(count), label) for label in GOALS[goal])
+        assert once[:count].sum() == pytest.approx(exact, abs=1e-9)
+        exact = sum(naive_information(parts, [count - 1], label) for label in GOALS[goal])
+        assert alone[count - 1] == pytest.approx(exact, abs=1e-9)
+    assert alone[0] == alone.max() == once[0]
 
 
 def test_answers_that_are_drawn_are_nearly_all_of_them():
     """Two to the eleventh combinations of them are too many to go through."""
-    outcomes, parts = made(200, (2,) * 12)
-    many = outcomes._replace(probabilities=np.tile(outcomes.probabilities, (20, 1)))
-    chosen, joint, before = choose(many, Target(), 12, np.random.default_rng(0)), np.ones((200, 1)), 0.0
-    for number, question in enumerate(chosen.questions):
-        joint = (joint[:, :, None] * parts[question][:, None, :]).reshape(200, -1)
+    worths = np.random.default_rng(4).gamma(1.0, size=(200, 6))
+    table, joint, before = model_with(worths, 20).next_pairs(12), np.ones((200, 1)), 0.0
+    for pair, gain in zip(zip(table["a"], table["b"], strict=True), table["information"], strict=True):
+        joint = (joint[:, :, None] * probabilities(worths, pair)[:, None, :]).reshape(200, -1)
         known = entropy(joint.mean(axis=0)) - np.mean([entropy(each) for each in joint])
-        assert chosen.gains[number] == pytest.approx(known - before, rel=0.1)
+        assert gain == pytest.approx(known - before, rel=0.1, abs=0.01)
         before = known
 
 
 @pytest.mark.fit  # for its time
 def test_the_bias_of_few_draws_is_subtracted():
-    """The best of five options has nothing to do with the answers: nothing is learned of it on average."""
+    """Whether others share an aspect has nothing to do with the answers: hardly anything is learned of it."""
     found, plain = [], []
-    for seed in range(25):
-        rng = np.random.default_rng(seed)
-        outcomes, parts = made(300, (2,) * 10, seed)
-        label = rng.integers(5, size=300)
-        target = Target(label == np.arange(5)[:, None])
-        found.append(gains(outcomes, target, np.full((1, 300), 1 / 300), np.ones(1)).mean())
-        plain.append(np.mean([naive_information(parts, [q], label) for q in range(10)]))
-    error = np.std(found) / np.sqrt(len(found))
-    assert abs(np.mean(found)) < 4 * error < 0.2 * np.mean(plain)
+    for seed in range(8):
+        worths = np.random.default_rng(seed).gamma(1.0, size=(300, 7))
+        model = model_with(worths, common=[(0, 1)])
+        table = model.next_pairs(10, among=list("23456"), goal={"aspect": ["0", "1"]})
+        has_aspect = (model.posterior_["posterior"]["n_features"].values[0] > 0).astype(int)
+        found.append(table["alone"].mean())
+        pairs = zip(table["a"], table["b"], strict=True)
+        plain.append(np.mean([naive_information([probabilities(worths, pair)], [0], has_aspect) for pair in pairs]))
+    assert np.mean(found) < 0.6 * np.mean(plain)  # the gain of a question is no less than 0
 
 
 @pytest.mark.fit
@@ -183,8 +177,8 @@ def test_triplets_that_are_asked_next(link, uncompiled):
         ({"n": 0}, ("n must", "whole number")),
     ],
 )
-def test_what_cannot_be_asked_is_refused(asked, facts, uncompiled):
-    model = th.EliminationByAspects("unique").fit(PAIRS, **RUN)
+def test_what_cannot_be_asked_is_refused(asked, facts):
+    model = of_three()
     with refused(ArgumentError, *facts):
         model.next_pairs(**asked)
     with refused(ArgumentError, "4 different"):

@@ -5,15 +5,14 @@ import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn, change_drawn
 from helpers.kind_problems import answered
-from helpers.people_fits import OPTIONS, compared, named, of_people
+from helpers.people_fits import OPTIONS, compared, named, of_people, tree_of
 from helpers.sentences import refused, said
 from scipy.special import logsumexp
 from xarray import DataTree
 
 import thali as th
 from thali._aspects.answers.check import check_sentence
-from thali._aspects.answers.groups import group_tree
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.likelihoods import Additive
@@ -389,7 +388,7 @@ def weighed(draws=5):
         owners=np.array([k for draw in owners for each in draw for k in each], np.int32),
         extra=extra | {"kappa": np.full(draws, 2.0)},
     )
-    tree = group_tree([drawn], groups, Additive(0.1), learned_alpha=False, similar=True, attrs={})
+    tree = tree_of(EveryPerson(), [drawn], groups, Additive(0.1))
     latent = tree["latent_features"].to_dataset()
     tree["latent_features"] = DataTree(latent.assign(common_weights=latent["weights"]))
     model = th.AdditiveClustering()

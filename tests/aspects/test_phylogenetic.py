@@ -14,7 +14,7 @@ from scipy.special import digamma
 import thali as th
 import thali._aspects.priors.phylogenetic as phylogenetic
 from thali._aspects import operations
-from thali._aspects.priors.phylogenetic_rates import Kinship
+from thali._aspects.priors.phylogenetic import Kinship
 from thali._aspects.state import empty_state, grid_size
 from thali._inference.numerics.exponential import fast_exp
 from thali.errors import DataError

@@ -12,8 +12,7 @@ from helpers.sentences import refused
 import thali as th
 from thali._aspects.answers.set_search import log_feature_gain
 from thali._aspects.likelihoods.residuals import lay_out
-from thali._aspects.models.point import Landscape, best_state, climbed, runs_of_triplets
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.models.point import ChainDraws, Landscape, best_state, climbed, runs_of_triplets
 from thali.errors import ArgumentError
 
 S4 = th.Similarities([[1, 0.9, 0.55, 0.15], [0.9, 1, 0.7, 0.1], [0.55, 0.7, 1, 0.4], [0.15, 0.1, 0.4, 1]])

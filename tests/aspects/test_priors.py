@@ -9,7 +9,6 @@ from helpers.sentences import refused
 from scipy import stats
 
 from thali._aspects import operations
-from thali._aspects.priors.ibp import Buffet
 from thali._aspects.state import empty_state
 from thali._inference.numerics.decisions import bessel_count, poisson
 from thali.errors import ArgumentError
@@ -125,5 +124,5 @@ def test_poisson_counts():
 
 def test_large_tables_stay_finite():
     prior = IndianBuffet().compiled(10_000)
-    assert isinstance(prior, Buffet) and np.isfinite(prior.log_rate[1:]).all()
+    assert np.isfinite(prior.log_rate[1:]).all()
     assert prior.log_rate[1] == pytest.approx(-math.log(10_000))

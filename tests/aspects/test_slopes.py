@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from helpers.all_drawn import change_drawn
 from helpers.naive import latent_features as naive
-from helpers.people_fits import OPTIONS, compared
+from helpers.people_fits import OPTIONS, compared, tree_of
 from helpers.sentences import refused, said, warned
 from scipy import stats
 from scipy.special import polygamma
@@ -15,12 +15,8 @@ from scipy.special import polygamma
 import thali as th
 import thali._aspects.moves.group_similar as group_similar
 import thali._aspects.moves.group_slopes as group_slopes
-from thali._aspects.answers.groups import group_tree
-from thali._aspects.answers.population import with_kappas, with_population
-from thali._aspects.answers.slopes import columns_of_people, effect_draws, known_in, with_slopes
 from thali._aspects.group_state import base_at
-from thali._aspects.populations.groups import EveryPerson
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
 from thali._people.columns import covariates_of
@@ -63,9 +59,8 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
     )
     population = EveryPerson(th.people.Individuals(columns))
     groups = population.data(compared_by_known(), lambda given: given)
-    tree = group_tree([chain], groups, Elimination(lapse), learned_alpha=False, similar=True, attrs={}, persons=True)
     model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
-    model.posterior_ = with_population(with_slopes(tree, [chain], known), [chain], 3, lapse)
+    model.posterior_ = tree_of(population, [chain], groups, Elimination(lapse))
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model, (v, own, slope, own_slope), known
 
@@ -80,20 +75,19 @@ def utilities(drawn, draw, x):
 
 def test_effects_are_derivatives_of_log_shares():
     model, drawn, known = with_draws()
-    options, features = effect_draws(model.posterior_)
-    assert list(features) == ["tea, beer"]
-    for draw in range(4):
-        for j in range(2):
-            x = 1e-6 * (np.arange(2) == j)
-            expected = np.log(utilities(drawn, draw, x) / utilities(drawn, draw, -x)) / 2e-6 / known.sd[j]
-            found = [options[label][draw, j] for label in OPTIONS] + [features["tea, beer"][draw, j]]
-            np.testing.assert_allclose(found, expected, rtol=1e-6)
-    table = model.respondent_effects(ci=0.5)
+    rows, table = model.quantities(), model.respondent_effects(ci=0.5)
+    for j, column in enumerate(["age", "sex[m]"]):
+        x = 1e-6 * (np.arange(2) == j)
+        expected = np.array(
+            [np.log(utilities(drawn, draw, x) / utilities(drawn, draw, -x)) / 2e-6 / known.sd[j] for draw in range(4)]
+        )
+        found = np.array([rows[f"respondent_effect[{column}, {label}]"].ravel() for label in OPTIONS])
+        np.testing.assert_allclose(found, expected[:, :N].T, rtol=1e-6)
+        of = table["mean"][column]
+        assert set(of.index) == {*OPTIONS, "tea, beer"}
+        np.testing.assert_allclose(of[[*OPTIONS, "tea, beer"]], expected.mean(axis=0), rtol=1e-6)
     assert list(table.index.unique("column")) == ["age", "sex[m]"] and table.attrs["interval"] == 0.5
-    assert table["mean"]["age", "milk"] == pytest.approx(options["milk"][:, 0].mean())
     assert ((table["low"] <= table["mean"]) | (table["mean"] <= table["high"])).all()
-    rows = model.quantities()
-    np.testing.assert_allclose(rows["respondent_effect[sex[m], wine]"].ravel(), options["wine"][:, 1])
 
 
 def chosen(drawn, draw, x):
@@ -132,7 +126,7 @@ def test_a_person_left_out_is_scored_by_what_is_known_of_them():
             each.append(naive.pair_probability(0, 1, *given) * naive.pair_probability(2, 3, *given))
         assert found[name] == pytest.approx(np.log(np.mean(each)), abs=1e-3)
     with refused(DataError, "'age'"):
-        known_in(model.posterior_, PEOPLE[["sex"]])
+        model.log_predictive(th.Choices.from_comparisons(compared_by_known(PEOPLE[["sex"]])))
 
 
 def test_a_label_that_nobody_had_counts_as_of_unknown_columns():
@@ -231,7 +225,6 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
     )
     found = plain.predict_proba([("tea", "milk")], respondent={"age": 30, "sex [self]": "m [other]"})
     assert found == with_draws()[0].predict_proba([("tea", "milk")], respondent={"age": 30, "sex": "m"})
-    assert columns_of_people(plain.posterior_) == ["age", "sex [self]"]
 
 
 @pytest.mark.parametrize(
@@ -302,10 +295,10 @@ def with_own_kappas(draws=2, times=1):
         owners=np.tile(np.array(OWNERS, np.int32), draws),
         extra={"kappa": np.full(draws, 20.0)},
     )
-    groups = EveryPerson(th.people.Individuals(spread="each")).data(compared_by_known(), lambda given: given)
-    tree = group_tree([chain], groups, Elimination(0.0), learned_alpha=False, similar=True, attrs={}, persons=True)
+    population = EveryPerson(th.people.Individuals(spread="each"))
+    groups = population.data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(people=th.people.Individuals(spread="each"))
-    model.posterior_ = with_population(with_kappas(tree, [chain]), [chain], 3, 0.0)
+    model.posterior_ = tree_of(population, [chain], groups, Elimination(0.0))
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model, kappas, of_aspect, (unique[:, 3], weights[:, 3])
 
@@ -330,7 +323,7 @@ def test_new_people_vary_by_the_kappa_of_each_weight():
 
 def test_a_person_left_out_varies_by_the_kappa_of_each_weight():
     """Of one choice the integral is what is predicted."""
-    model, *_ = with_own_kappas(times=1_500)
+    model, *_ = with_own_kappas(times=500)
     data = th.PairedComparisons.from_trials(
         pd.DataFrame([("new", "tea", "milk", "tea")], columns=["respondent", "first", "second", "chosen"]),
         respondent="respondent",

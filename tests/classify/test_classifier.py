@@ -234,10 +234,10 @@ def test_scikit_learn_is_not_needed():
         "sys.modules['sklearn'] = None\n"
         "import thali\n"
         "model = thali.SparseMultinomialLogit(draws=5, tune=5, chains=1, thin=1)\n"
-        "from thali._inference.warn import without_warnings\n"
+        "import warnings; warnings.simplefilter('ignore')\n"
         "try: model.predict([[1.0]])\n"
         "except thali.errors.NotFittedError: pass\n"
-        "with without_warnings(): model.fit([[0.0], [1.0], [2.0], [3.0]], ['a', 'b', 'a', 'b'])\n"
+        "model.fit([[0.0], [1.0], [2.0], [3.0]], ['a', 'b', 'a', 'b'])\n"
         "assert model.predict([[1.0]])[0] in 'ab'\n"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

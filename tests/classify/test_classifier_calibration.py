@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.sentences import refused
+from helpers.sentences import refused, without_warnings
 
 import thali as th
-from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, DataError, NotFittedError
 
 pytestmark = pytest.mark.fit

@@ -4,10 +4,9 @@ import gc
 
 import numpy as np
 import pytest
-from helpers.sentences import refused, warned
+from helpers.sentences import refused, warned, without_warnings
 
 import thali as th
-from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError, DataError, DataWarning
 
 da = pytest.importorskip("dask.array")

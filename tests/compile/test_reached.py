@@ -2,17 +2,20 @@
 
 import cmath
 import math
+import re
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from helpers.patience import PATIENCE
+from helpers.places import PROJECT
 
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects.priors.given import GivenColumns
-from thali._aspects.priors.ibp import Buffet
-from thali._aspects.samplers import recommended
 from thali._compile.jit import scalar
 from thali._compile.reached import reached_from
+from thali.priors import IndianBuffet
 
 LIBRARY = """
 '''A module.'''
@@ -140,7 +143,24 @@ def test_it_is_the_same_in_another_process():
 
 
 def test_a_kernel_counts_the_answers_of_the_classes_of_its_model_alone():
-    buffet, given = (reached_from(recommended.infinite.python, [cls]) for cls in (Buffet, GivenColumns))
+    buffet, given = (
+        reached_from(recommended.infinite.python, [cls]) for cls in (type(IndianBuffet().compiled(3)), GivenColumns)
+    )
     assert buffet.digest and given.digest and buffet.digest != given.digest
     homes = [{f.__module__.rpartition(".")[2] for f in each.functions} for each in (buffet, given)]
     assert "ibp" in homes[0] - homes[1] and "given" in homes[1] - homes[0]
+
+
+def entry_points():
+    """Every function of the library that is compiled for no model: its module and its name."""
+    for file in sorted((PROJECT / "src").rglob("*.py")):
+        module = ".".join(file.relative_to(PROJECT / "src").with_suffix("").parts)
+        for name in re.findall(r"^@(?:compiled|allocating)\ndef (\w+)", file.read_text("utf-8"), re.MULTILINE):
+            yield module, name
+
+
+def test_every_entry_point_is_kept():
+    """No name in one means something else in its module, of which no text can tell one value from another."""
+    points = {point: getattr(import_module(point[0]), point[1]).python for point in entry_points()}
+    assert len(points) > 20
+    assert {point: reached_from(function).untold for point, function in points.items()} == dict.fromkeys(points, ())

@@ -8,6 +8,7 @@ from helpers.sentences import refused
 import thali as th
 from thali.errors import ArgumentError
 
+pytestmark = pytest.mark.usefixtures("few_starts")
 ATTRIBUTES = {"brand": ["A", "B", "C"], "price": [5, 10, 15], "lamp": ["no", "yes"]}
 PRIOR = {"brand": [0.0, 0.5, 1.5], "price": -0.3, "lamp": [0.0, 1.0]}
 SD = {"brand": 1.0, "price": 0.1, "lamp": [0.0, 0.5]}

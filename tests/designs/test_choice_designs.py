@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.limits import lower_in
 from helpers.sentences import refused
 
 import thali as th
@@ -16,6 +17,9 @@ from thali.errors import ArgumentError, DataError
 choosing = import_module("thali._designs.choice")
 THREE = {"brand": ["A", "B", "C"], "price": [9, 12, 15], "zoom": ["no", "yes"]}
 PRIOR = {"brand": {"B": 0.5}, "price": -0.15, "zoom": [0.0, 0.8]}
+
+
+pytestmark = pytest.mark.usefixtures("few_starts")
 
 
 @cache
@@ -46,8 +50,9 @@ def naive_information(tasks, names, beta):
 
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_pairs_of_two_levels_have_the_known_optimum(k):
+def test_pairs_of_two_levels_have_the_known_optimum(k, monkeypatch):
     """Each task a product and its opposite, orthogonally: 2^(k - 1) tasks, information of one S / 4 times identity."""
+    lower_in(choosing, monkeypatch, _EXCHANGES=2_500)  # as many starts as usual
     attributes = {f"x{i}": ["no", "yes"] for i in range(k)}
     tasks = 2 ** (k - 1)
     found = designs.choice(attributes, tasks, 2, random_seed=0)
@@ -452,6 +457,7 @@ def test_what_a_design_could_tell_is_searched(monkeypatch):
             designs.choice(attributes, 20, 2, **{"directions": WAYS, "interactions": [("price", "zoom")]} | how)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "sizes, tasks, alternatives, how", [((3, 3), 4, 2, {}), ((2, 2, 2), 4, 2, {}), ((3, 2), 5, 3, {"none": True})]
 )

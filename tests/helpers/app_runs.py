@@ -1,7 +1,8 @@
 """Children and limits of the app, which a test replaces; `patch` is its `monkeypatch`, or one of its contexts."""
 
+import thali._surfaces.cli.commands.compare as compare
+import thali._surfaces.cli.commands.fit as fit
 from thali._surfaces.app import child, comparisons, guard, runs
-from thali._surfaces.cli.commands import compare, fit
 
 PLACES = {  # what the functions below replace
     "what begins a child": (runs.Runs, "_begin"),

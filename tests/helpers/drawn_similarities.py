@@ -5,10 +5,9 @@ import xarray as xr
 
 from helpers.all_drawn import in_groups
 from helpers.drawn_pictures import MULTIMODAL
-from helpers.similarity_columns import columns_of_sets, similarities
+from helpers.similarity_columns import columns_of_sets, similarities, similarities_of
 from thali import AdditiveClustering
 from thali._aspects.answers.estimate import estimate
-from thali._aspects.draws.similarities import similarity_draws
 from thali.priors import IndianBuffet
 
 COUNTRIES = "China Cuba Germany Indonesia Iraq Italy Jamaica Japan Libya Nigeria Philippines Russia Spain USA Vietnam"
@@ -26,7 +25,7 @@ def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0,
     columns = columns_of_sets(sets, n)
     constant = scale * rng.gamma(9.0, 0.01, chains * draws)
     first, second = np.triu_indices(n, 1)
-    everything = similarity_draws(columns, constant, first, second)
+    everything = similarities_of(columns, constant, first, second)
     matrix = np.full((n, n), np.nan)
     matrix[first, second] = everything.mean(0) + scale * rng.normal(0, 0.05, len(first))
     lost = rng.random(len(first)) > measured

@@ -9,8 +9,8 @@ import thali as th
 from helpers.experiment_data import simulated
 from helpers.kind_problems import random_answers
 from helpers.problems import random_comparisons
+from helpers.sentences import without_warnings
 from thali._data.groups import GroupedData
-from thali._inference.warn import without_warnings
 
 RUN = {"tune": 40, "chains": 3, "random_seed": 1}
 

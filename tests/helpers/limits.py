@@ -1,8 +1,6 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
 from thali import _source
-from thali._data.choices import rankings
-from thali._field import pictures
 from thali._reading import cells, counting, json_rows, table
 
 LIMITS = {
@@ -14,8 +12,6 @@ LIMITS = {
     "bytes of Parquet": (table, "MAX_BYTES"),
     "cells of a text": (cells, "MAX_CELLS"),
     "cells of JSON": (json_rows, "MAX_CELLS"),
-    "options of rankings": (rankings, "MAX_SHOWN"),
-    "pixels of a picture": (pictures, "MAX_PIXELS"),
     "bytes read at once": (counting, "LARGE"),
     "rows of a batch": (counting, "BATCH"),
     "bytes of a batch": (counting, "BLOCK"),

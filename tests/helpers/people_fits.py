@@ -1,15 +1,13 @@
 """A model in which everybody has weights of their own, with draws that a test writes down."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._aspects.answers.groups import group_tree
-from thali._aspects.answers.population import with_population
-from thali._aspects.populations.groups import EveryPerson
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali.likelihoods import Elimination
 
 OPTIONS = ("tea", "milk", "beer", "wine")
@@ -35,6 +33,12 @@ def named(people=3, sets=2, options=OPTIONS):
         for t in range(sets)
     ]
     return th.Choices.from_best_worst(pd.DataFrame(rows), respondent="respondent")
+
+
+def tree_of(population, drawn, groups, likelihood, attrs=None):
+    """The posterior of a population with these draws, whose alpha was known."""
+    task = SimpleNamespace(model=SimpleNamespace(learn_alpha=False, similar=True, persons=True))
+    return population.tree(drawn, groups, {"likelihood": likelihood}, task, attrs or {})
 
 
 def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_worst="ranking", lapse=0.01):
@@ -68,17 +72,12 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_
     ]
     answers = {"number": len(groups), "answers": 1.0, "most": 2.0, "effect": 8.0 * len(groups)}
     attributes = {"model": "individuals", "by": ""} | answers | {"df": math.inf, "share": 0.0, "grouped": 0.0}
-    tree = group_tree(
-        drawn,
-        groups,
-        likelihood,
-        learned_alpha=False,
-        similar=True,
-        attrs={f"people_{name}": value for name, value in attributes.items()},
+    tree = tree_of(
+        EveryPerson(), drawn, groups, likelihood, {f"people_{name}": value for name, value in attributes.items()}
     )
     model = th.EliminationByAspects(
         "unique" if shared is None else "ibp", people=th.people.Individuals(), best_worst=best_worst
     )
-    model.posterior_ = with_population(tree, drawn, len(groups), lapse)
+    model.posterior_ = tree
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model

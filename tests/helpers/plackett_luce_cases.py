@@ -6,7 +6,7 @@ import numpy as np
 from arviz_stats.base.array import array_stats
 from scipy import integrate, special
 
-from thali._classify.plackett_luce.gibbs import hamiltonian, motion_from
+from thali._classify.plackett_luce.gibbs import hamiltonian, motion_from, recommended
 from thali._classify.plackett_luce.state import (
     LOG_A,
     LOG_MASS,
@@ -18,7 +18,6 @@ from thali._classify.plackett_luce.state import (
     empty_draws,
     state_from,
 )
-from thali._classify.plackett_luce.sweep import recommended
 
 COUNTS = np.array([[7, 2, 0, 5], [1, 9, 3, 5], [2, 2, 6, 4]])  # class × feature, check A1
 

@@ -9,7 +9,7 @@ import thali as th
 from thali import PairedComparisons
 from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.samplers.record import ChainDraws
+from thali._aspects.samplers.chains import ChainDraws
 from thali._posterior.verdict import verdict_of
 from thali.likelihoods import Elimination
 

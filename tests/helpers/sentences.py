@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from helpers.places import TESTS
-from thali.errors import Fact, Message
+from thali.errors import DefectWarning, Fact, Message, ThaliWarning
 
 FOLDER = TESTS / "golden"
 # Folders of tests, whose names have numbers: those above a file, and one by itself.
@@ -45,6 +45,15 @@ def warned(kind, *facts):
     for each in caught:
         if each.message not in wanted:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+@contextmanager
+def without_warnings():
+    """Ignore what is warned of in the block, but for defects."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        warnings.simplefilter("error", DefectWarning)
+        yield
 
 
 def said(message, *facts):

@@ -19,6 +19,13 @@ def columns_of_sets(draws, n):
     )
 
 
+def similarities_of(columns, constant, first, second):
+    """The similarity of each pair in each draw, (draws, pairs)."""
+    dense, weights = columns.dense(0, columns.n_draws)
+    shared = dense[:, :, first] & dense[:, :, second]
+    return np.asarray(constant)[:, None] + np.einsum("dk,dkp->dp", weights, shared)
+
+
 def similarities(matrix, labels=None):
     first, second = np.triu_indices(len(matrix), 1)
     measured = np.isfinite(matrix[first, second])

@@ -8,7 +8,6 @@ import time
 import pytest
 
 import thali as th
-from thali._aspects.models.base import LatentFeatures
 from thali._comparison import compare, engine
 from thali._inference import jobs, threads
 from thali._inference.threads import Sliced
@@ -27,7 +26,7 @@ PLACES = {  # what the functions below replace
     "fits of a comparison": (engine, "run_all"),
     "a fit of a comparison": (engine, "run"),
     "the table of a comparison": (engine, "comparison_table"),
-    "the evidence of a model": (LatentFeatures, "_evidence_of"),
+    "the evidence of a model": (th.EliminationByAspects, "_evidence_of"),
     "the usual run for evidence": (compare, "USUAL"),
 }
 

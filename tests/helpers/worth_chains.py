@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+import thali._aspects.worths.chains as chains
 from helpers.limits import lower_in
-from thali._aspects.worths import chains
 
 
 def differing(monkeypatch):

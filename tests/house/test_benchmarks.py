@@ -95,14 +95,11 @@ def test_the_check_is_never_anti_conservative(benchmark):
 @pytest.mark.long  # compiles two samplers from outside the library
 def test_plain_arithmetic_gives_the_same_draws(benchmark):
     effective_draws = benchmark("effective_draws")
-    from thali._aspects.likelihoods.elimination import Elimination
-    from thali._aspects.priors.ibp import IndianBuffet
-
     data = th.datasets.paris_rome(expected=True)
     found = []
-    for likelihood in (Elimination(), effective_draws.PlainElimination()):
+    for likelihood in (th.likelihoods.Elimination(), effective_draws.PlainElimination()):
         with effective_draws.compiled_alike():
-            posterior, _ = effective_draws.run(IndianBuffet(), likelihood, data, "paper", 150, 10, 1, 1, 1)
+            posterior, _ = effective_draws.run(th.priors.IndianBuffet(), likelihood, data, "paper", 150, 10, 1, 1, 1)
         found.append(posterior)
     fast, plain = found
     assert np.array_equal(fast["n_features"], plain["n_features"])

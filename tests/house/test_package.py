@@ -15,7 +15,6 @@ from helpers.patience import PATIENCE
 from helpers.places import PROJECT
 
 import thali
-from thali._aspects.models.base import LatentFeatures
 from thali.errors import ThaliWarning
 
 PACKAGE = Path(thali.__file__).parent
@@ -114,6 +113,7 @@ def modules_with_examples():
             yield ".".join(part for part in parts if part != "__init__")
 
 
+@pytest.mark.usefixtures("few_draws", "few_replicates")
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")  # examples are short runs
 @pytest.mark.parametrize("name", list(modules_with_examples()))
 def test_examples_in_docstrings(name, tmp_path, monkeypatch, pictures):
@@ -138,12 +138,15 @@ def test_the_readme_installs_and_runs_in_two_lines():
     assert "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n" in readme()
 
 
+WITH_FEATURES = thali.EliminationByAspects, thali.AdditiveClustering, thali.LatentFeatureModel
+
+
 def test_the_readme_runs(monkeypatch, tmp_path, in_plain_python):
     """All of it, but for the length of the fits."""
     run, short = thali.compare, {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "cores": 1}
     for owner, name, quick in (
         (thali, "compare", lambda *models, **settings: run(*models, **(settings | short))),
-        (LatentFeatures, "fit", partialmethod(LatentFeatures.fit, draws=300, tune=200)),
+        *((model, "fit", partialmethod(model.fit, draws=300, tune=200)) for model in WITH_FEATURES),
         (thali.ProductClasses, "fit", partialmethod(thali.ProductClasses.fit, draws=20, tune=10)),
     ):
         monkeypatch.setattr(owner, name, quick)

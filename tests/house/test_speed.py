@@ -11,9 +11,9 @@ from helpers.problems import build, make_state, random_comparisons
 from numba import config, njit
 
 import thali as th
+import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, LOSSES, MIN_WEIGHT, OTHER, OWN, WIDTH, WINS
-from thali._aspects.samplers import recommended
 from thali._aspects.samplers.chains import Chain
 from thali._aspects.samplers.task import build_task
 from thali._compile.jit import kernel, vectorised

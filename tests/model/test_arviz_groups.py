@@ -8,11 +8,10 @@ import pytest
 import xarray as xr
 from helpers.all_drawn import all_drawn
 from helpers.interrupted_fits import Ratings, of_ratings
-from helpers.sentences import refused
+from helpers.sentences import refused, without_warnings
 from helpers.tiny_models import TINY
 
 import thali as th
-from thali._inference.warn import without_warnings
 from thali._posterior import densities
 from thali._posterior.store import to_inference_data
 from thali.errors import ArgumentError, DataError, NotFittedError

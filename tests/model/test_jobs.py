@@ -444,6 +444,7 @@ def test_time_is_up(tmp_path):
 def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
     """Each look at the clock takes a tenth of a second, however busy the machine is."""
     monkeypatch.setattr(chains, "time", SimpleNamespace(monotonic=itertools.count(0.0, 0.1).__next__))
+    watched_runs.cut_slices(monkeypatch, 0.01)
     data, job = random_comparisons(5, 5), tmp_path / "job"
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}  # of several, one may be kept alone
     with pytest.warns(EstimateWarning, match=r"max_time=3\.0 .* 30,000,000") as sentence:

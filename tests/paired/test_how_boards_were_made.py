@@ -15,7 +15,7 @@ import thali as th
 from thali.errors import PYTHON, DataError
 from thali.report import report
 
-pytestmark = pytest.mark.fit
+pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]
 
 
 def battles(rows=240):

@@ -15,7 +15,7 @@ import thali as th
 from thali._paired.more_votes import information, more_votes
 from thali.errors import ArgumentError, DataError, DataWarning
 
-pytestmark = pytest.mark.usefixtures("few_replicates")
+pytestmark = pytest.mark.usefixtures("few_replicates", "few_draws")
 ROWS = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "tie (bothbad)")]
 ROWS += [("C", "B", "model_a"), ("B", "A", "model_a"), ("C", "D", "model_b"), ("D", "A", "model_b")]
 BATTLES = pd.DataFrame(5 * ROWS, columns=["model_a", "model_b", "winner"])
@@ -168,6 +168,7 @@ def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
     assert any({"Y", "Z"} <= set(members) for members in board.groups)
 
 
+@pytest.mark.exact
 @pytest.mark.fit  # for its time
 def test_the_seed_decides(board):
     assert board_of().table.equals(board.table)
@@ -502,6 +503,7 @@ def test_people_divide_data():
     assert board.boards["de"].data.n_comparisons == (battles["language"] == "de").sum()
 
 
+@pytest.mark.exact
 @pytest.mark.fit
 def test_an_anchor_has_its_rating(board):
     anchored = board_of(anchor_model={"C": 1114})
@@ -701,6 +703,7 @@ def test_votes_of_pairs_and_orders(board):
 # Tomorrow's comparisons -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exact
 @pytest.mark.fit
 @pytest.mark.parametrize(
     "how",

@@ -15,7 +15,7 @@ import thali._aspects.worths.laplace as laplace
 from thali._aspects.worths.laplace import highest
 from thali.errors import ArgumentError, DataError
 
-pytestmark = pytest.mark.fit
+pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]
 
 
 def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
@@ -79,6 +79,7 @@ def exact_frame(counts, column):
     return pd.DataFrame(rows, columns=["left", "right", "chosen", column])
 
 
+@pytest.mark.exact
 def test_the_exact_values_of_judges():
     """Two options; judge 0 chose 9 : 1, judge 1 chose 5 : 5; log d .192807, -.313099; E tau .45663."""
     frame = exact_frame([(9, 1), (5, 5)], "judge")
@@ -94,6 +95,7 @@ def test_the_exact_values_of_judges():
 KNOWN, LEARNED = (0.5, [0.6292314, 0.4657290, 0.2790649]), (None, [0.646522, 0.468932, 0.254763])
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize(
     ("method", "drift", "expected"),
     [
@@ -131,6 +133,7 @@ def score_by(board, answers):
     return np.log([of_each[won][row] / total[row] for row, won in enumerate(answers["winner"])]).mean()
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("judges", [5, 55], ids=["fitted again", "a step"])
 def test_the_others_predict_a_judge_as_without_the_judge(judges):
     """Above 50 judges by one step of Newton's method, which is near."""
@@ -160,6 +163,7 @@ def test_worths_in_time():
     assert table.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
 
 
+@pytest.mark.exact
 def test_of_many_only_those_are_named_who_are_sure_together():
     """The probabilities that somebody is wrongly named sum to .05 at most, and one more would be too many."""
     rng, options, change = np.random.default_rng(1), 16, np.linspace(-1.0, 1.0, 16)
@@ -262,6 +266,7 @@ def biased(count=3000, seed=5):
     return frame.assign(winner=np.where(rng.random(count) < p, "model_a", "model_b")), liking
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 def test_judges_have_biases_of_their_own(method):
     frame, liking = biased()

@@ -10,7 +10,7 @@ from helpers.sentences import refused
 import thali as th
 from thali.errors import ArgumentError, DataError
 
-pytestmark = pytest.mark.fit
+pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]
 QUIET = {"progressbar": False}
 
 
@@ -62,6 +62,7 @@ def test_all_sources_give_the_same(tmp_path):
     assert together.to_numpy().sum() == len(ROWS) * (4 * 3 + 3 * 2 + 2)
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("frame", [wide(), best_worst()], ids=["rankings", "best and worst"])
 def test_it_is_the_posterior_of_luces_model(frame):
     """Laplace's approximation is near the chains of `EliminationByAspects`, and the estimates are its estimates."""
@@ -77,6 +78,7 @@ def test_it_is_the_posterior_of_luces_model(frame):
     np.testing.assert_allclose(estimates.table["worth"], weights[estimates.table.index], rtol=1e-5)
 
 
+@pytest.mark.exact
 def test_best_and_worst_of_three_are_rankings():
     rows = ranked(size=3)
     one, other = (th.leaderboard(frame, **QUIET) for frame in (wide(rows), best_worst(rows)))
@@ -112,6 +114,7 @@ def probability(worth, order):
     return np.prod([worth[option] / total for option, total in zip(order, rest, strict=True)])
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("answer", [wide, best_worst])
 def test_the_others_predict_a_judge_as_without_the_judge(answer):
     """The best and the worst of a set are those of all rankings that begin and end with them."""
@@ -193,6 +196,7 @@ def test_choices_that_do_not_say_who_judged():
 TIED = pd.DataFrame([("o0", "o5", "model_a")] * 9 + [("o0", "o5", "tie")] * 5, columns=["model_a", "model_b", "winner"])
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize(("ties", "answers"), [("half", 14), ("drop", 9)])
 @pytest.mark.parametrize("pairs_first", [True, False])
 def test_ties_of_pairs_count_as_asked_beside_rankings(ties, answers, pairs_first):

@@ -10,7 +10,6 @@ from thali._choice.answers.logits import Columns, Kinds, logit_tastes
 from thali._choice.answers.simulator import MarketDraws, hash_exponentials, held
 from thali._choice.product_classes.reports.market import BestOfClasses
 from thali._people.columns import MISSING, people_of
-from thali._posterior.interval import TAILS
 
 
 def table(**columns):
@@ -84,7 +83,7 @@ def test_weighted_people_and_draws_that_hold_none_of_them():
     assert np.isnan(found[:2]).all()
     np.testing.assert_allclose(found[2:], wanted, rtol=0, atol=1e-4)
     draws = MarketDraws((), rule, 0.0, None, (), "")
-    np.testing.assert_allclose(draws.described(found, TAILS)[0], wanted.mean(axis=0), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(draws.described(found, (0.055, 0.945))[0], wanted.mean(axis=0), rtol=0, atol=1e-4)
 
 
 def test_kinds_have_the_weights_of_who_is_of_them():

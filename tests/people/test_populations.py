@@ -10,7 +10,7 @@ from helpers.sentences import refused, said
 import thali as th
 from thali.errors import ArgumentError, DataError
 
-FEW = {"draws": 5, "tune": 5, "chains": 1, "random_seed": 1, "progressbar": False}
+FEW = {"draws": 5, "tune": 5, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
 INDIVIDUALS, CLASSES, GROUPS = th.people.Individuals(), th.people.LatentClasses(2), th.people.Groups()
 
 

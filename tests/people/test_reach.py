@@ -9,7 +9,6 @@ from helpers.sentences import refused
 
 import thali._people.reach as module
 from thali._people.reach import draws_held, exchanged, greedy, packed, reach_table, searched
-from thali._posterior.interval import TAILS
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.unit
@@ -59,7 +58,7 @@ def test_intervals_are_of_the_population():
     row = reach_table(reaches, "ab", 1, 1, 0).iloc[0]
     draws = np.random.default_rng(0).beta(14.5, 6.5, 400_000)
     assert row["reach"] == pytest.approx(0.7)
-    np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(draws, TAILS), atol=0.02)
+    np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(draws, (0.055, 0.945)), atol=0.02)
 
 
 def test_that_all_of_few_people_are_reached_leaves_a_doubt():

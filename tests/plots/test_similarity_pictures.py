@@ -6,7 +6,6 @@ from helpers.drawn_pictures import assert_readable
 from helpers.drawn_similarities import CASES, fitted
 
 from thali import plots
-from thali._posterior.interval import TAILS
 
 
 @pytest.mark.filterwarnings("error")
@@ -26,7 +25,7 @@ def test_similarities_are_means_with_intervals():
     np.testing.assert_allclose(points[:, 0], draws.mean(0))
     np.testing.assert_allclose(points[:, 1], data.values)
     bars = np.array([bar[:, 0] for bar in ax.collections[0].get_segments()])
-    np.testing.assert_allclose(bars, np.quantile(draws, TAILS, axis=0).T)
+    np.testing.assert_allclose(bars, np.quantile(draws, (0.055, 0.945), axis=0).T)
     share = model.estimate("expectation").variance_accounted_for()
     assert ax.get_title(loc="left") == f"variance accounted for: {100 * share:.1f} %"
     worst = np.argsort(-np.abs(data.values - draws.mean(0)))[:5]

@@ -8,12 +8,12 @@ import numpy as np
 import prior as prior_skeleton
 import pytest
 from helpers.compiled_code import run_as_python
+from helpers.sentences import without_warnings
 
 import thali as th
 from thali._aspects import operations
 from thali._aspects.likelihoods.delta_checks import compare_changes, state_of, states_of
 from thali._aspects.weight_priors import EXPONENTIAL
-from thali._inference.warn import without_warnings
 from thali._testing.exact import transition_errors
 from thali.errors import DataError
 

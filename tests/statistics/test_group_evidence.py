@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,7 @@ from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic
 
 import thali as th
-from thali._aspects.populations.evidence import run_ladders
-from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base
-from thali._model.evidence import USUAL, checked_evidence_run
+from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base, run_ladders
 from thali._posterior.summary import convergence
 from thali.errors import ArgumentError
 
@@ -64,7 +63,7 @@ def test_evidence_of_similar_groups_of_known_likeness():
     data = [(8, 2), (2, 8)]
     groups = {str(g): pair(*each) for g, each in enumerate(data)}
     model = th.EliminationByAspects(alpha=1.0, people=th.people.Groups("similar"), tempering=False)
-    how = checked_evidence_run(**USUAL | RUN | {"sensitivity": False})
+    how = SimpleNamespace(draws=1000, tune=200, chains=12, thin=5, **RUN, sensitivity=False)
     task = model.prepare(groups, how.draws, how.tune, how.thin).task
     task = replace(task, model=task.model._replace(kappa=2.0))
     constant = constant_of_groups(th.likelihoods.Elimination(), list(groups.values()))

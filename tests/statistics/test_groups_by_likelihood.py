@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,11 +37,9 @@ from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.operations import cache_at, log_likelihood, rebuild
-from thali._aspects.populations.evidence import run_ladders
-from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups
+from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
 from thali._aspects.populations.groups_chain import GroupChain
 from thali._aspects.state import replica
-from thali._model.evidence import USUAL, checked_evidence_run
 from thali._testing.exact import invariance_error
 from thali.likelihoods import Elimination, MostSimilarPair
 
@@ -307,9 +306,8 @@ def near(draws, known):
 
 def evidence_of(groups, likelihood, weights, kappa=math.nan):
     """Their log evidence without coefficients, by chains to the prior."""
-    how = checked_evidence_run(
-        **USUAL | {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False, "draws": 2000}
-    )
+    run = {"draws": 2000, "tune": 200, "chains": 12, "thin": 5}
+    how = SimpleNamespace(**run, cores=1, random_seed=1, progressbar=False, sensitivity=False)
     of_task = task(groups, likelihood, alpha=1.0, weights=weights, kappa=kappa, draws=how.draws, tune=how.tune, thin=5)
     constant = constant_of_groups(likelihood, groups)
     found, ladders = run_ladders(of_task, constant, how, GroupPriorLadder)

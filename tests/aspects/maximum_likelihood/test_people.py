@@ -234,6 +234,7 @@ def test_a_hypothesis_about_several_options_over_people():
 
 
 @pytest.mark.fit  # for its time
+@pytest.mark.usefixtures("few_replicates")
 def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=8))
     said(model.estimates_.error_source, "8 respondents", "9 of them", "5 more")

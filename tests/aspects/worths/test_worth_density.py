@@ -8,8 +8,7 @@ import pytest
 from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
-from thali._aspects.outcomes import shares, slopes
-from thali._aspects.worths.density import Spreads, added, log_half_normal
+from thali._aspects.worths.density import Spreads, added, log_half_normal, shares, slopes
 from thali._paired.more_votes import Vote
 
 SETTINGS = list(

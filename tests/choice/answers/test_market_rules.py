@@ -11,8 +11,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 import thali._choice.answers.market as market
 from thali._choice.answers.logits import LogitChooser
-from thali._choice.answers.rules import How
-from thali._choice.answers.shares import market_shares
+from thali._choice.answers.shares import How, market_shares
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.coding import coding_of
 from thali.errors import ArgumentError, DataError, DataWarning
@@ -79,6 +78,16 @@ def fixed_posterior(draws, people, sd):
     tastes = size * (sd * rng.normal(size=(1, people, len(size))) + 0.3 * rng.normal(size=(draws, people, len(size))))
     chooser = LogitChooser(coding, data, tastes, np.repeat([0, 1], draws // 2))
     return chooser, softmax(tastes @ coding.rows(chooser.cells(MARKET)).T)
+
+
+def test_draws_are_thinned_evenly_within_chains():
+    chooser, _ = fixed_posterior(30, 4, 1.0)
+    chooser.chain = np.repeat(np.arange(3), 10)
+    assert chooser.thinned(100) is chooser
+    fewer = chooser.thinned(9)
+    assert np.bincount(fewer.chain).tolist() == [3, 3, 3]
+    for draw in (0, 9, 10, 29):
+        assert (fewer.tastes == chooser.tastes[draw]).all(axis=(1, 2)).any()
 
 
 def each_draw(chooser, people=None, weights=None, seed=0, change=None):

@@ -191,17 +191,20 @@ def choices(slope, zoom=2.0, people=40):
 
 
 def rejected(model, z=1.959963985):
-    """The amounts that a Wald test of indifference does not reject, by trying every one."""
+    """The least and the largest amount that a Wald test of indifference does not reject, by trying."""
     names = list(model.coef_.index)
-    tried, kept = np.linspace(-20, 20, 40_001), []
     prices = [0.0, *model.coef_.filter(like="price")]
-    for amount in tried:
+
+    def is_kept(amount):
         at = [np.interp(15 + s * amount / 2, [5, 15, 25], unit) for s in (1, -1) for unit in np.eye(3)]
         x = np.array([at[1] - at[4], at[2] - at[5], 1.0])[: len(names)]
         if len(prices) == 2:
             x = np.array([amount, 1.0])
-        kept.append((x @ model.coef_) ** 2 <= z**2 * (x @ model.covariance_.to_numpy() @ x))
-    return tried[kept]
+        return (x @ model.coef_) ** 2 <= z**2 * (x @ model.covariance_.to_numpy() @ x)
+
+    kept = [amount for amount in np.linspace(-20, 20, 801) if is_kept(amount)]
+    near = np.linspace(-0.05, 0.05, 101)
+    return [end(filter(is_kept, of_all + near)) for end, of_all in ((min, kept[0]), (max, kept[-1]))]
 
 
 @pytest.mark.parametrize("linear", [pytest.param((), marks=pytest.mark.long), "price"])

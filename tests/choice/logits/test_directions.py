@@ -8,7 +8,6 @@ from helpers.sentences import said, warned
 
 import thali as th
 from thali._choice.logit import contradicted_sentence, direction_scores
-from thali._inference.warn import without_warnings
 from thali.errors import DataWarning
 
 RIGHT = {"price": "decreasing", "zoom": "increasing"}
@@ -64,8 +63,7 @@ def test_false_alarms_are_rare():
     assert 0.8 < np.std(z) < 1.1 and np.abs(z).max() < 4
 
 
-@pytest.mark.parametrize("silent", [False, True])
-def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
+def test_a_fit_says_it_before_it_begins(data, monkeypatch):
     import thali._model.sampling as sampling
 
     class Begun(Exception):
@@ -76,10 +74,6 @@ def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
 
     monkeypatch.setattr(sampling, "sampled", run)
     model = th.ProductClasses(WRONG)
-    if silent:
-        with without_warnings(), pytest.raises(Begun):
-            model.fit(data)
-        return
     with warned(DataWarning, "speak against increasing 'price'") as messages, pytest.raises(Begun):
         model.fit(data)
     assert messages[0].filename == __file__

@@ -15,7 +15,6 @@ import thali._choice.answers.market as asked_of
 from thali._choice.answers.logits import Columns, LogitChooser, logit_tastes
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.coding import coding_of
-from thali._posterior.interval import TAILS
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 
@@ -87,7 +86,7 @@ def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
             rows = [(p[0], *(levels[n][c] for n, c in zip(names[1:], p[1:], strict=True))) for p in products]
             table = model.market_shares(pd.DataFrame(rows, columns=names))
             # tastes are rounded to a 32,767th of the largest
-            np.testing.assert_allclose(draws.described(found, TAILS)[0], table["share"], rtol=0, atol=2e-3)
+            np.testing.assert_allclose(draws.described(found, (0.055, 0.945))[0], table["share"], rtol=0, atol=2e-3)
 
 
 def weigh_as_the_page(monkeypatch):
@@ -125,7 +124,7 @@ def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_we
             asked = np.ones(12) if people_asked is None else people.eval(people_asked).to_numpy(float)
             weights = asked if weights_asked is None else asked * people[weights_asked].to_numpy()
             table = model.market_shares(products, people=people_asked, respondent_weights=weights_asked)
-            found = draws.described(draws.shares(ASKED[:1], weights)[0], TAILS)
+            found = draws.described(draws.shares(ASKED[:1], weights)[0], (0.055, 0.945))
             for values, name in zip(found, ("share", "share_low", "share_high"), strict=True):
                 np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)  # tastes are rounded
 

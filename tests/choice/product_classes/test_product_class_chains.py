@@ -5,8 +5,7 @@ import pytest
 from helpers.product_class_answers import Plan, Silent, binary, run_plan
 from helpers.product_class_cases import TP1
 
-from thali._choice.product_classes.engines.mcmc import chains_of, fit_of, kept_numbers
-from thali._choice.product_classes.engines.path import lapse_messages
+from thali._choice.product_classes.engines.mcmc import chains_of, fit_of, kept_numbers, lapse_messages
 from thali._choice.product_classes.particles import MAX_KEPT, spacing
 from thali._choice.product_classes.state import problem_of
 from thali._inference.threads import run_in_threads

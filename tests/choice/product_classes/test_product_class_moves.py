@@ -11,7 +11,6 @@ from scipy.special import gammainc
 import thali._choice.product_classes.moves.class_moves as class_moves
 from thali._choice.product_classes.likelihood import compare, deactivate, set_bit
 from thali._choice.product_classes.moves.class_moves import move_class
-from thali._choice.product_classes.moves.flip import flip_classes
 from thali._choice.product_classes.state import (
     FEW_PROPOSALS,
     MANY_PEOPLE,
@@ -29,6 +28,7 @@ from thali._choice.product_classes.state import (
     take,
     workspace,
 )
+from thali._choice.product_classes.sweep import flip_classes
 from thali._testing.exact import transition_matrix
 
 LEVELS = [3, 2, 2]

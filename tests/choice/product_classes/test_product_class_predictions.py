@@ -41,7 +41,7 @@ def random_tasks(seed, levels=LEVELS):
 # against the naive copy -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))])
 @pytest.mark.parametrize("shape", [None, 0.01])  # values of the second are far below the range of floats
 def test_probabilities_are_those_of_the_naive_copy(seed, shape):
     rng = np.random.default_rng(seed)

@@ -8,7 +8,6 @@ from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_resul
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali._choice.answers.chooser import thinned
 from thali._choice.product_classes.particles import joined
 from thali._data.experiments.design import Design, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
@@ -385,8 +384,8 @@ def test_importance_of_the_prior_is_that_of_slow_predictions():
     assert table.loc["price", "importance"] == pytest.approx(found["price"].mean())
 
 
-def test_draws_are_thinned_evenly_within_groups():
-    group = np.repeat(np.arange(3), 10)
-    np.testing.assert_array_equal(thinned(group, 100), np.arange(30))
-    kept = thinned(group, 9)
-    assert np.bincount(group[kept]).tolist() == [3, 3, 3] and {0, 9, 10, 29} <= set(kept)
+@pytest.mark.usefixtures("pictures")
+def test_a_report_tells_the_error_of_the_draws_from_that_of_an_estimate(tmp_path):
+    fitted(experiment(), draws=3, alpha=2.0).report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert ">MC error<" in page and ">std. error<" not in page

@@ -9,15 +9,8 @@ from helpers.product_class_answers import Plan, binary, run_plan
 from helpers.product_class_cases import TP1
 
 import thali._choice.product_classes.engines.smc as smc
-from thali._choice.product_classes.engines.path import (
-    LapsePath,
-    end_of,
-    evidence_messages,
-    log_mean,
-    next_point,
-    relative_size,
-)
 from thali._choice.product_classes.engines.population import systematic
+from thali._choice.product_classes.engines.smc import LapsePath, end_of, evidence_messages, log_mean, next_point
 from thali._choice.product_classes.state import problem_of, target_of
 
 # parts ----------------------------------------------------------------------------------------------------
@@ -40,7 +33,8 @@ def test_the_next_point_leaves_half_of_the_weights():
     while u < end:
         now = path.log_likelihood(u)
         point = next_point(lambda x, now=now: path.log_likelihood(x) - now, u, end, 4)
-        share = relative_size(path.log_likelihood(point) - now)
+        weights = np.exp(path.log_likelihood(point) - now)
+        share = weights.sum() ** 2 / (400 * weights @ weights)
         assert point > u and share == pytest.approx(0.5, abs=1e-4) if point < end else share >= 0.5
         u = point
     target = target_of(problem_of(TP1), 1.0)

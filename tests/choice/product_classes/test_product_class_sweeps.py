@@ -10,7 +10,6 @@ from helpers.product_class_joint import average
 from scipy.special import digamma, polygamma
 
 from thali._choice.product_classes.likelihood import log_likelihood, write_hits
-from thali._choice.product_classes.moves.scale import rescale
 from thali._choice.product_classes.state import (
     ACTIVE,
     CLASS,
@@ -41,7 +40,7 @@ from thali._choice.product_classes.state import (
     target_of,
     workspace,
 )
-from thali._choice.product_classes.sweep import clear_state, draw_state, extend_to, is_ready, sweep, visit
+from thali._choice.product_classes.sweep import clear_state, draw_state, extend_to, is_ready, rescale, sweep, visit
 
 DATA = random_experiment(31, [4, 3, 3, 2], [5] * 8, missing=[0.05, 0.0, 0.0, 0.05])
 MIXED = {"x0": "increasing", "x2": "decreasing"}

@@ -14,7 +14,6 @@ from helpers.sentences import warned
 
 import thali as th
 from thali._classify.plackett_luce.design import Design
-from thali._classify.plackett_luce.draws import chosen_rows, draws_group, logits_of, mean_probabilities
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
@@ -22,11 +21,8 @@ SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5
 
 def predicted(draws, W):
     """Mean class probabilities of rows of W."""
-    weights = draws.weights.reshape(-1, *draws.weights.shape[2:])
-    with np.errstate(divide="ignore"):
-        return mean_probabilities(
-            weights, len(W), lambda part: W[part], lambda part: np.log(W[part]), np.ones(weights.shape[1])
-        )
+    scores = np.einsum("cdkp,np->cdnk", draws.weights, W)
+    return (scores / scores.sum(axis=3, keepdims=True)).mean(axis=(0, 1))
 
 
 def ess_per_1000(values):
@@ -163,11 +159,11 @@ def test_dead_columns_and_large_scales():
 def judged(draws, name):
     """ln a, log-likelihood and the logits of 40 rows, (quantity, chain, draw)."""
     W, codes, K = problem(name)
-    columns = [str(j) for j in range(W.shape[1])]
-    chosen = chosen_rows(len(W))
-    logits = chosen, logits_of(draws.weights, W[chosen], codes[chosen])
-    group = draws_group(draws.a, draws.log_likelihood, draws.weights, logits, np.arange(K), columns)
-    return np.stack([np.log(draws.a), draws.log_likelihood, *np.moveaxis(group["logit"].values, 2, 0)])
+    rows = np.unique(np.linspace(0, len(W) - 1, 40).astype(int))
+    scores = np.einsum("cdkp,np->ncdk", draws.weights, W[rows])
+    chosen = scores[np.arange(len(rows)), ..., codes[rows]]
+    logits = np.log(chosen) - np.log(scores.sum(axis=3) - chosen)
+    return np.stack([np.log(draws.a), draws.log_likelihood, *logits])
 
 
 @pytest.mark.long

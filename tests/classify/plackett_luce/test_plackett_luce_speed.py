@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from helpers.cpu_time import time_ratio
 from helpers.plackett_luce_data import problem
+from helpers.sentences import without_warnings
 
 import thali as th
 from thali._classify.plackett_luce.gibbs import Chain, settings_of
 from thali._classify.plackett_luce.state import class_rows
-from thali._inference.warn import without_warnings
 
 
 def simulated(n, d=13):

@@ -5,23 +5,17 @@ import warnings
 import numpy as np
 import pytest
 from helpers import limits
-from helpers.sentences import refused, warned
+from helpers.sentences import refused, warned, without_warnings
 from scipy import sparse
 
 import thali as th
 import thali._classify.sparse_logit.approximation as approximation
-from thali._classify.input import standard_of
-from thali._classify.sparse_logit.approximation import expansion_at
 from thali._classify.sparse_logit.arguments import (
     MAX_DENSE,
-    Prior,
     method_for,
     refuse_large,
     seconds_of_climb,
-    sparse_columns,
 )
-from thali._classify.sparse_logit.chain import problem_of
-from thali._inference.warn import without_warnings
 from thali.errors import DataError, DataWarning, LongRunWarning
 
 
@@ -35,35 +29,6 @@ def texts(n=90, words=6, seed=0, unseen=1):
 
 
 X, Y = texts()
-
-
-@pytest.fixture(params=[True, False], ids=["standardised", "in units"])
-def blocks(request, monkeypatch):
-    """Whether the columns are standardised; several blocks of rows."""
-    limits.lower_in(approximation, monkeypatch, _CELLS=7 * 20)
-    return request.param
-
-
-@pytest.mark.unit
-def test_the_expansion_of_sparse_rows_is_that_of_dense_ones(blocks):
-    standard = standard_of(X)
-    if not blocks:
-        standard = standard._replace(unit=np.ones(6), mean=np.zeros(6), sd=np.where(standard.varies, 1.0, np.inf))
-    prior, rng = Prior(1.0, 1, 1, True), np.random.default_rng(1)
-    counts, m = rng.integers(1, 4, len(Y)).astype(float), int(standard.varies.sum()) + 1
-    root = rng.normal(size=(2 * m, 2 * m))
-    at = rng.normal(size=(2, m)), root @ root.T / m
-    how = Y, 3, 0, prior, False, counts
-    dense = problem_of(standard.varying(X), *how)
-    columns = sparse_columns(sparse.csr_array(X), standard, True).by_rows()
-    found = problem_of(columns, *how)
-    assert columns.shape == dense.covariates.shape and found.penalised == dense.penalised
-    for covariance in (None, at[1]):
-        one, other = expansion_at(dense, at[0], covariance), expansion_at(found, at[0], covariance)
-        assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
-        for name in ("gradient", "curvature"):
-            expected = getattr(one, name)
-            assert np.abs(getattr(other, name) - expected).max() < 1e-11 * np.abs(expected).max()
 
 
 def fitted(X, **arguments):
@@ -87,7 +52,9 @@ def same(one, other, X_dense=X):
 @pytest.mark.fit
 @pytest.mark.parametrize("method", ["laplace", "variational"])
 @pytest.mark.parametrize("more", [{}, {"standardize": False, "fit_intercept": False, "class_weight": "balanced"}])
-def test_sparse_covariates_give_the_fit_of_dense_ones(method, more):
+def test_sparse_covariates_give_the_fit_of_dense_ones(method, more, monkeypatch):
+    """In several blocks of rows."""
+    limits.lower_in(approximation, monkeypatch, _CELLS=7 * 20)
     one, other = (fitted(kind(X), method=method, **more) for kind in (sparse.csr_matrix, np.asarray))
     same(one, other)
     assert one.method_ == method

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import limits
-from helpers.sentences import refused, warned
+from helpers.sentences import refused, warned, without_warnings
 from helpers.sparse_logit_runs import three_classes
 from scipy import special, stats
 
@@ -13,7 +13,6 @@ import thali._classify.sparse_logit.approximation as expansion
 import thali._classify.sparse_logit.approximation as normal
 from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior
 from thali._classify.sparse_logit.chain import Prior, problem_of
-from thali._inference.warn import without_warnings
 from thali.errors import DataError, DataWarning
 
 X, Y = three_classes(400)

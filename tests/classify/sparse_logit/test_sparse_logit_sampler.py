@@ -13,7 +13,6 @@ from scipy.integrate import quad
 
 import thali as th
 from thali._classify.sparse_logit.arguments import usual_thin
-from thali._classify.sparse_logit.horseshoe import SLAB_SQUARE, TAU_SQUARE
 from thali._classify.sparse_logit.sweep import ETA, run
 from thali._classify.sparse_logit.trajectory import see_curvature
 
@@ -165,8 +164,8 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     draws = np.empty((rounds, 4))
     for t in range(rounds):
         problem.codes[:] = (chain.state.linear + rng.gumbel(size=(3, n))).argmax(axis=0)
-        run(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 10**9)
-        tau, slab = chain.state.real[TAU_SQUARE], chain.state.real[SLAB_SQUARE]
+        run(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 1)
+        tau, slab = chain.record.scales[0] ** 2
         draws[t] = tau, slab, chain.state.spread[0, 0], abs(chain.state.coef[2, 1])
     tau, slab, spread, size = draws.T
     inside = [over_spreads(lambda x, c, b=b: special.erf(b * np.sqrt(0.5 * (x**-2 + c**-2)))) for b in (0.2, 2.0)]

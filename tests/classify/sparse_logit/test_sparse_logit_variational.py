@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import limits
-from helpers.sentences import refused
+from helpers.sentences import refused, without_warnings
 from helpers.sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 from scipy.special import gammaln, logsumexp
 
@@ -12,7 +12,6 @@ import thali._classify.sparse_logit.approximation as variational
 import thali._classify.sparse_logit.arguments as methods
 from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
 from thali._classify.sparse_logit.arguments import method_for
-from thali._inference.warn import without_warnings
 from thali.errors import ArgumentError
 
 QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}

@@ -304,10 +304,11 @@ def _natural(lam: Lambda, n_levels: Any, monotone: Any) -> list[bool]:
 # Choices that draws of product classes predict, written as slowly and obviously as possible ---------------------------
 #
 # Every random number is drawn in the order of the compiled code, so that the two agree to rounding. Utilities are sums
-# of a thousand digits with exponents of any size, so that nothing underflows.
+# of up to a thousand digits with exponents of any size, so that nothing underflows: forty beyond what the values span.
 
 
-_EXACT = Context(prec=1000, Emin=MIN_EMIN)
+def _digits_for(values: list[Any]) -> Context:
+    return Context(prec=min(1000, 40 + int(np.ptp(values) / math.log(10))) if values else 40, Emin=MIN_EMIN)
 
 
 def _log_gamma(rng: np.random.Generator, shape: float) -> float:
@@ -327,13 +328,14 @@ def _holds(draws: Any, active: Any, member: Any, product: Any) -> bool:
 def winners(owned: list[Any], values: list[Any], products: np.ndarray, draws: Any) -> np.ndarray:
     """The share 1/#winners of every product in the set, 0 of the others."""
     signatures = [tuple(_holds(draws, active, member, x) for active, member, _ in owned) for x in products]
-    exact = [_EXACT.exp(Decimal(value)) for value in values]
+    arithmetic = _digits_for(values)
+    exact = [arithmetic.exp(Decimal(value)) for value in values]
     utilities = []
     for signature in signatures:
         utility = Decimal(0)
         for holds, value, (_, _, sign) in zip(signature, exact, owned, strict=True):
             if holds:
-                utility = _EXACT.add(utility, -value if sign else value)
+                utility = arithmetic.add(utility, -value if sign else value)
         utilities.append(utility)
     best = max(range(len(products)), key=lambda j: (utilities[j], -j))
     tied = np.array([signature == signatures[best] for signature in signatures])

@@ -33,11 +33,11 @@ def text_of(rows):
 
 def test_long_rankings_do_not_fill_the_memory(monkeypatch):
     """Neither a table of all rankings by all options, nor the choices of which they consist."""
-    limits.lower(monkeypatch, options_of_rankings=1000, cells_of_a_sheet=1000)
-    rows = [("0", f"o{k}", k + 1) for k in range(60)] + [(str(k), "o1", 1) for k in range(1, 60)]
+    limits.lower(monkeypatch, cells_of_a_sheet=1000)
+    rows = [("0", f"o{k}", k + 1) for k in range(12_000)] + [(str(k), "o1", 1) for k in range(1, 60)]
     frame = pd.DataFrame(rows, columns=["ranker", "item", "rank"])
     for how in ({}, {"unranked": "worse"}):
-        with refused(DataError, "60 options"):
+        with refused(DataError, "12,000 options"):
             th.Choices.from_rankings(frame, "long", "item", "rank", "ranker", **how)
     names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(40))
     with refused(DataError, "30 orders", "40 alternatives"):

@@ -11,7 +11,7 @@ from helpers.remembering import remembering
 from helpers.sentences import said, says
 
 import thali
-from thali._aspects.answers import matched_features
+import thali._aspects.answers.matched_features as matched_features
 from thali._data import kinds
 from thali._model.registry import SPECS
 from thali._reading.recognise import read

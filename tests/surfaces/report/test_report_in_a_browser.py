@@ -17,20 +17,18 @@ from helpers.sentences import said, says
 from helpers.tiny_models import TINY
 
 import thali as th
-from thali._choice.answers import simulator
-from thali._choice.answers.chooser import FIRST_CHOICE
+import thali._choice.answers.simulator as simulator
 from thali._choice.answers.logits import Columns, Kinds, logit_tastes
-from thali._choice.answers.rules import How
-from thali._choice.answers.simulator import MarketAttribute, MarketDraws, Offered
+from thali._choice.answers.simulator import FIRST_CHOICE, How, MarketAttribute, MarketDraws, Offered
 from thali._model.finding import Finding
 from thali._people.columns import people_of
-from thali._posterior.interval import TAILS
 from thali._surfaces.html import Chapter, Document, rendered, section_of
 from thali.errors import PYTHON
 from thali.report import report
 
 pytestmark = [pytest.mark.long, pytest.mark.rendered, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
+TAILS = 0.055, 0.945
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "东京, ελιά\nand more")
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive, refuse_endless, whole
+from thali._arguments import positive, refuse_endless
+from thali._arguments import whole as integer  # which no kernel takes for `state.whole`
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.chains import RowChain
 from thali._inference.numerics.decisions import index
@@ -324,8 +325,8 @@ def settings_of(size: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, 
     sampler = "hamiltonian" if a is not None and a >= _UNIMODAL else "exchange"
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or size > _LARGE else _THIN
-    draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
-    thin = whole("thin", thin, 1)
+    draws, tune, chains = integer("draws", draws, 1), integer("tune", tune, 0), integer("chains", chains, 1)
+    thin = integer("thin", thin, 1)
     refuse_endless(draws, tune, chains, thin)
     return Settings(prior, sampler, draws, tune, chains, thin)
 
