@@ -163,7 +163,7 @@ def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) 
             return model_for(each.kind)
     if set(of_experiments) & set(values):
         return model_for(EXPERIMENTS)
-    return kind_of_data(found, leave_out=True, wanted=given_of_table(values))
+    return model_for(kind_of_data(found, leave_out=True, wanted=given_of_table(values)))
 
 
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
