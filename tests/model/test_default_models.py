@@ -28,13 +28,19 @@ def sets(size, people=1, times=1):
         for k, members in enumerate([*combinations("abcdef", size)] * times)
         for x in members
     ]
-    return th.Choices(pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen"]), respondent="respondent")
+    return th.Choices(
+        pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen"]), respondent="respondent"
+    )
 
 
 def best_worst(size, **columns):
     rows = [(*members, members[0], members[-1]) for members in combinations("abcdefghi", size)]
     names = [*(f"item{k}" for k in range(size)), "best", "worst"]
     return th.read(pd.DataFrame(rows, columns=names).assign(**columns))
+
+
+def maxdiff():
+    return best_worst(4, respondent=["v", "w"] * 63)
 
 
 def pairs(options):
@@ -58,11 +64,11 @@ TABLE = {
     "one respondent answered many tasks": (lambda: experiment(1, 12), "multinomial-logit", {}),
     "MaxDiff of sets of four": (lambda: best_worst(4), "BTL", {}),
     "MaxDiff of sets of three": (lambda: best_worst(3), "BTL", {}),
-    "MaxDiff of known respondents": (lambda: best_worst(4, respondent=["v", "w"] * 63), "BTL", INDIVIDUALS),
+    "MaxDiff of known respondents": (maxdiff, "BTL", INDIVIDUALS),
     "MaxDiff of sets of seven": (lambda: best_worst(7), "BTL", {"best_worst": "reversed"}),
-    "rankings": (rankings, "BTL", INDIVIDUALS),
+    "rankings": (rankings, "BTL", {}),
     "choices out of sets of four": (lambda: sets(4), "BTL", {}),
-    "choices out of sets of four by known respondents": (lambda: sets(4, people=2), "BTL", INDIVIDUALS),
+    "choices out of sets of four by known respondents": (lambda: sets(4, people=2), "BTL", {}),
     "choices out of sets of three": (lambda: sets(3, people=2), "elimination-by-aspects", {}),
     "pairs of 40 options": (lambda: pairs(40), "elimination-by-aspects", {}),
     "pairs of 41 options": (lambda: pairs(41), "BTL", {}),
@@ -85,11 +91,7 @@ def test_data_have_the_model_of_their_trade(name):
 
 @pytest.mark.unit
 def test_a_respondent_who_answered_once_has_no_individual_worths():
-    choices = th.Choices(
-        pd.DataFrame({"respondent": [1] * 4 + [2] * 4, "alternative": list("abcd") * 2, "chosen": [1, 0, 0, 0] * 2}),
-        respondent="respondent",
-    )
-    assert default_model(choices).settings == {}
+    assert default_model(best_worst(4, respondent=range(126))).settings == {}
 
 
 @pytest.mark.unit
@@ -100,9 +102,9 @@ def test_a_respondent_who_answered_once_has_no_individual_worths():
         (lambda: experiment(3, 2), ["draws", "signs"], "hierarchical-logit", {}),
         (lambda: pairs(41), ["aspects"], "elimination-by-aspects", {}),
         (lambda: pairs(41), ["draws"], "BTL", {}),
-        (lambda: sets(4, people=2), ["people"], "BTL", {}),
-        (lambda: sets(4, people=2), ["method"], "BTL", {}),
-        (lambda: sets(4, people=2), ["by", "seed"], "BTL", INDIVIDUALS),
+        (maxdiff, ["people"], "BTL", {}),
+        (maxdiff, ["method"], "BTL", {}),
+        (maxdiff, ["by", "seed"], "BTL", INDIVIDUALS),
         (lambda: best_worst(7), ["best-worst"], "BTL", {}),
     ],
 )
@@ -124,14 +126,16 @@ def test_other_models_are_those_that_the_data_can_have():
     assert default_model(experiment(3, 2)).others == ["hierarchical-logit", "latent-class-logit", "product-classes"]
 
 
+@pytest.mark.fit
 def test_fit_fits_the_default_model():
-    model = th.fit(rankings(), draws=20, tune=20, chains=2, random_seed=1, progressbar=False)
-    assert model.people == th.people.Individuals()
+    model = th.fit(maxdiff(), draws=20, tune=20, chains=2, random_seed=1, progressbar=False)
+    assert model.people == th.people.Individuals() and model.aspects == "unique"
     assert model.posterior_["posterior"].sizes["draw"] == 20
 
 
+@pytest.mark.fit
 def test_fit_takes_covariates_and_classes():
-    model = th.fit(rows(), progressbar=False)
+    model = th.fit(rows())
     assert list(model.classes_) == ["a", "b"]
 
 

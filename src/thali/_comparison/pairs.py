@@ -17,7 +17,7 @@ from thali._inference.warn import warn
 from thali._labels import shorten
 from thali._model.registry import spec_of
 from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
-from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer
 from .splitter import Evenly, Splitter, lost_group
@@ -157,7 +157,7 @@ _MAX_NAMED = 5
 
 
 class Pairs(Splitter):
-    """Leaves out all comparisons of one pair at a time; a part is the number of the pair."""
+    """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is numbers of pairs."""
 
     leave_out = what = "pair"
     part = "pair"
@@ -183,62 +183,66 @@ class Pairs(Splitter):
         cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         if hold_out is not None or folds is not None:
-            raise ArgumentError(
-                Argument("hold_out"),
-                " and ",
-                Argument("folds"),
-                " are not for paired comparisons, of which every pair is left out in turn.",
-            )
+            return super().drawn(count, seed, hold_out, folds)
         return list(np.arange(count)[:, None])
 
     @property
     def number_of_unit(self) -> np.ndarray:
         return np.arange(self.data.n_pairs)
 
-    def part_of(self, numbers: np.ndarray) -> int:
-        return int(numbers[0])
+    def part_of(self, numbers: np.ndarray) -> np.ndarray:
+        return numbers
 
     def observed(self) -> dict[str, np.ndarray]:
         return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
-    def options(self, part: int) -> tuple[str, str]:
+    def options(self, pair: int) -> tuple[str, str]:
         """Labels of a pair."""
-        return self.data.labels[self.data.first[part]], self.data.labels[self.data.second[part]]
+        return self.data.labels[self.data.first[pair]], self.data.labels[self.data.second[pair]]
 
-    def train(self, part: int) -> tuple[PairedComparisons]:
-        return (self.data.without_pair(*self.options(part)),)
+    def train(self, part: np.ndarray) -> tuple[PairedComparisons]:
+        rest = self.data
+        for pair in part:
+            rest = rest.without_pair(*self.options(pair))
+        return (rest,)
 
-    def test(self, part: int) -> LeftPair:
+    def test(self, part: np.ndarray) -> list[LeftPair]:
+        return list(map(self._left_pair, part))
+
+    def _left_pair(self, pair: int) -> LeftPair:
+        """Return the comparisons of a pair, as models predict them."""
         own = self.data.covariates
         if own is None or own.is_of_options.all():
-            return LeftPair(self.options(part), self._counts(self.data, np.array([part])))
-        rows = np.flatnonzero(own.pair == part)
+            return LeftPair(self.options(pair), self._counts(self.data, np.array([pair])))
+        rows = np.flatnonzero(own.pair == pair)
         values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
-        return LeftPair(self.options(part), self._counts(own, rows), values)
+        return LeftPair(self.options(pair), self._counts(own, rows), values)
 
     def _counts(self, data: Any, rows: np.ndarray) -> np.ndarray:
         """How often each outcome was observed (rows, outcomes)."""
         sides = ("wins", "tied", "losses") if self.has_ties else ("wins", "losses")
         return np.column_stack([getattr(data, side)[rows] for side in sides])
 
-    def units(self, part: int) -> np.ndarray:
-        return np.array([part])
+    def units(self, part: np.ndarray) -> np.ndarray:
+        return part
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
         return pair_index(self.data, units)
 
     def place(self, number: int) -> dict[str, Any]:
+        if self.part == Splitter.part:
+            return super().place(number)
         return dict(zip("ab", self.options(number), strict=True))
 
     def name(self, place: Mapping[Any, Any]) -> str:
-        return f"{place['a']}-{place['b']}"
+        return super().name(place) if self.part == Splitter.part else f"{place['a']}-{place['b']}"
 
     def warn(self) -> None:
         """Warn of options that no comparison connects to the others once a pair is left out."""
         lonely, cut, alone = [], [], set(self.data.never_compared)
         groups = len(self.data.components())
         for part in range(self.data.n_pairs):
-            (rest,), name = self.train(part), self.name(self.place(part))
+            (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
             if lost := [label for label in rest.never_compared if label not in alone]:
                 lonely.append(f"{' and '.join(lost)} (compared with nothing but the other of {name})")
             elif len(rest.components()) > groups:
@@ -368,7 +372,7 @@ class BinomialScorer(Scorer):
     """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean of the score; with
     ties -ln Multinomial(x | n, p) of the three outcomes."""
 
-    fields: ClassVar[dict[str, type[Any]]] = {field.name: float for field in fields(Score)}
+    fields: ClassVar[dict[str, type[Any]]] = {field.name: list for field in fields(Score)}
     main: ClassVar[str] = "nll"
     higher = False
     units: ClassVar[str] = "pairs"
@@ -393,14 +397,19 @@ class BinomialScorer(Scorer):
         " minus that of the best model, with its standard error over pairs."
     )
 
-    def score_one(self, model: Any, test: LeftPair) -> dict[str, Any]:
+    def score_one(self, model: Any, test: list[LeftPair]) -> dict[str, Any]:
+        scores = [asdict(self._score_pair(model, pair)) for pair in test]
+        return {name: [each[name] for each in scores] for name in self.fields}
+
+    def _score_pair(self, model: Any, test: LeftPair) -> Score:
+        """Return the scores of one pair."""
         p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
         if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
             p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
         if test.covariates is not None:
-            return asdict(cell_score(test.counts, p))
+            return cell_score(test.counts, p)
         ((wins, *tied, losses),) = test.counts
-        return asdict(tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0]))
+        return tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0])
 
     def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))

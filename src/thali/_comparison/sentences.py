@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ESTABLISHED = 0.975  # probability below which chance must leave a difference
 _MAX_ORDERS = 10
+Difference = Callable[[str, str], tuple[float, float] | None]  # of the scores of two models, with its standard error
 
 
 def sentences(table: "pandas.DataFrame") -> list[str]:
@@ -32,7 +33,7 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
     >>> data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY", "BB"])
     >>> table = th.compare(models, data, draws=100, tune=100, thin=1, cores=1, random_seed=1, progressbar=False)
-    >>> print(sentences(table)[1])
+    >>> print(sentences(table)[2])
     Established by 10 pairs: BTL predicts better than even (by 11.26, standard error 2.45).
     """
     if not {"scorer", "best", "part", "unit"} <= set(table.attrs):
@@ -57,13 +58,27 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
 
     n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
     headline = scorer.headline(table, best)
-    near = [name for name in ranked[1:] if not is_established(difference(ranked[0], name), n)]
     if without:
         headline = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
-    elif near:
-        headline = f"{headline[:-1]}; that it predicts better than {' and '.join(near)} is not established."
-    sentences = [headline, *orders(ranked, difference, n, attrs["unit"])]
+    sentences = [headline]
+    if len(ranked) > 1 and not without:
+        sentences.insert(0, who_predicts_best(*ranked[:2], difference(*ranked[:2]), n, scorer.called))
+    sentences += orders(ranked, difference, n, attrs["unit"])
     return sentences + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
+
+
+def who_predicts_best(best: str, second: str, found: tuple[float, float] | None, n: int, called: str) -> str:
+    """Return whether the best model predicts better than the next one, and by how much."""
+    by = "" if found is None else " (difference {}, SE {})".format(*with_digits_of_error(*found))
+    if is_established(found, n):
+        return f"Held-out {called} are predicted better by {best} than by {second}{by}."
+    return f"Held-out {called} do not establish which predicts better, {best} or {second}{by}."
+
+
+def with_digits_of_error(mean: float, error: float) -> tuple[str, str]:
+    """Return a number and its standard error, with two digits of the error."""
+    digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))
+    return f"{mean:.{digits}f}", f"{error:.{digits}f}"
 
 
 def unlike_lapses(found: dict[str, float]) -> list[str]:
@@ -74,9 +89,7 @@ def unlike_lapses(found: dict[str, float]) -> list[str]:
     return [f"The models have different lapses: {named}; part of a difference may be theirs."]
 
 
-def orders(
-    ranked: list[str], difference: Callable[[str, str], tuple[float, float] | None], n: int, unit: str
-) -> list[str]:
+def orders(ranked: list[str], difference: Difference, n: int, unit: str) -> list[str]:
     """The orders of two models that n units establish, and those that they do not."""
     couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
     if len(couples) > _MAX_ORDERS:  # neighbours, and the best against the others
@@ -91,9 +104,7 @@ def orders(
         if found is None:
             open_.append(f"{a} and {b} (an infinite score: what was observed had probability 0)")
             continue
-        mean, error = found
-        digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))  # two of the error
-        by = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
+        by = "(by {}, standard error {})".format(*with_digits_of_error(*found))
         if is_established(found, n):
             established.append(f"{a} predicts better than {b} {by}")
         else:

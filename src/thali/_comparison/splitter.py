@@ -25,7 +25,7 @@ class Splitter(ABC):
     what: ClassVar[str]  # what is left out together, in the singular, in messages
     alone: ClassVar[str]  # that a group has only one of them, in messages
     level: ClassVar[str] = ""  # the column of `labels` that says what is scored together, of each group its own
-    part: ClassVar[str] = "part"  # what a part is called, in records and in messages
+    part: str = "part"  # what a part is called, in records and in messages
     knows_people: bool = True  # whether it is known who answered
     usual: ClassVar[dict[str, int | None]] = {}  # draws, tune, chains and thin of fits unless the user says otherwise
 

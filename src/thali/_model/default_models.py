@@ -123,8 +123,8 @@ def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     own = [offer for offer in offers if offer in possible] or offers
     offer = next((offer for offer in own if offer.is_usual(data)), own[0])
     settings = {}
-    if (offer.kind, offer.name) == (CHOICES, WORTHS):
-        if data.worst is not None and data.sizes.max() > MAX_RANKED and "best-worst" not in words:
+    if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:
+        if data.sizes.max() > MAX_RANKED and "best-worst" not in words:
             settings["best_worst"] = "reversed"
         if 1 < len(data.respondents) <= data.n_answers / 2 and words.isdisjoint(OF_RESPONDENTS):
             settings["people"] = "individuals"
@@ -135,10 +135,10 @@ def fit(data: Any, **settings: Any) -> Any:
     """Fit the model that `thali fit` fits to such data unless one is named.
 
     Choice experiments whose median respondent answered four tasks or more have a hierarchical logit, others a
-    multinomial logit. MaxDiff, rankings and choices out of sets larger than three have Bradley-Terry-Luce worths,
-    individual ones where the respondents are known. Choices out of smaller sets have elimination by aspects; so have
-    pairs of up to 40 options, and pairs of more options have worths. Similarities and triplets have additive
-    clustering; covariates and classes have Plackett-Luce regression.
+    multinomial logit. MaxDiff, rankings and choices out of sets larger than three have Bradley-Terry-Luce worths; in
+    MaxDiff each respondent has individual worths where the respondents are known. Choices out of smaller sets and pairs
+    of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and triplets have
+    additive clustering; covariates and classes have Plackett-Luce regression.
 
     Parameters
     ----------
@@ -167,7 +167,9 @@ def fit(data: Any, **settings: Any) -> Any:
     'EliminationByAspects'
     """
     if getattr(data, "kind", None) not in KINDS:
-        raise DataError(f"`fit` needs data such as `thali.read` returns; got {type(data).__name__}. Read a table first.")
+        raise DataError(
+            f"`fit` needs data such as `thali.read` returns; got {type(data).__name__}. Read a table first."
+        )
     model = default_model(data).make()
     if data.kind == CLASSES:
         return model.fit(data.covariates, data.labels, **settings)

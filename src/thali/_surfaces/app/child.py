@@ -128,7 +128,8 @@ def compare(study: Study, terminal: Terminal, cores: int) -> None:
     out, began, before = Path(COMPARE), time.monotonic(), study.read(TOOK_TO_COMPARE).get("seconds", 0.0)
     typed = {**_typed(asked), "cores": cores}
     try:
-        run_compare(terminal, study.data_name, asked["models"], UNSAID, typed, out, False, _formats())
+        own = UNSAID | {"by": "prediction"}
+        run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
     finally:
         took = before + time.monotonic() - began
         study.write(TOOK_TO_COMPARE, {"seconds": took, "models": len(asked["names"])})

@@ -3,8 +3,6 @@
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, TRIPLETS
 from thali._described import Facts
@@ -228,12 +226,10 @@ _OF_OTHERS = _OfData()
 
 def _parts(data: Any) -> int:
     """How many parts of the data a comparison of models leaves out in turn; 0 if they are too few."""
-    from thali._comparison.ways import as_left_out, kind_of, usual_way
+    from thali._comparison.ways import parts_of
 
     try:
-        data, _ = as_left_out(data, None)
-        splitter = usual_way(kind_of(data)).splitter(data)
-        return len(splitter.parts(np.random.SeedSequence(0), None, None))
+        return parts_of(data, None)
     except ThaliError:
         return 0
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._arguments import one_of
-from thali._data.kinds import EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, SPECS, spec_of_kind
+from thali._data.kinds import EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
 from thali._model.registry import features_of
 from thali._model.spec import DATA, ModelSpec, Option
 from thali.errors import Argument, ArgumentError, Setting
@@ -48,15 +48,18 @@ def run_compare(
 ) -> None:
     """Compare models on the data of that name and print the answer."""
     import thali
-    from thali._comparison.by_evidence import EVIDENCE
+    from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
-    from thali._comparison.ways import WAYS, as_left_out, kind_of
+    from thali._comparison.ways import WAYS, as_left_out, kind_of, parts_of, proportionate_folds
 
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
-    by_evidence = one_of("by", own["by"] or PREDICTION, (PREDICTION, EVIDENCE)) == EVIDENCE
-    (_refuse_prediction if by_evidence else _refuse_sensitivity)(own)
+    by = own["by"] and one_of("by", own["by"], (PREDICTION, EVIDENCE))
+    if by == EVIDENCE:
+        _refuse_prediction(own)
+    if by == PREDICTION:
+        _refuse_sensitivity(own)
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
@@ -68,18 +71,25 @@ def run_compare(
     kind = kind_of(data)
     of_data = spec_of_kind(kind)
     notify(f"{data_name}: {recognised}")
-    _refuse_others(kind, has_methods, data_name, typed, own)
+    _refuse_others(kind, has_methods, data_name, typed)
     if leave_out not in (None, *WAYS[kind]):
         wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
     named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
-    if by_evidence:
+    if by is None and leave_out is None and own["folds"] is None and len(named) > 1:
+        by = EVIDENCE if all(has_evidence(model) for _, model in named) else None
+    if by == EVIDENCE:
         run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
     else:
-        _say_fits(named, data, kind)
-        run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
+        _refuse_sensitivity(own)
+        folds = own["folds"]
+        if folds is None:
+            parts = parts_of(data, leave_out)
+            folds = proportionate_folds(len(named), parts)
+            notify(f"{len(named) * (folds or parts):,} fits: each model without one of {folds or parts:,} parts.")
+        run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": folds}
     run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
         if out is not None:
@@ -88,7 +98,7 @@ def run_compare(
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
         table = thali.compare(named, data, progressbar=True, **run)
     fits = table.attrs["fits"]
-    done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by_evidence else 'fits'} are"
+    done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by == EVIDENCE else 'fits'} are"
     _finish(terminal, table, out, formats)
     if table.attrs["interrupted"]:
         if out is not None:
@@ -96,15 +106,6 @@ def run_compare(
         else:
             notify(f"stopped by Ctrl-C; {done} finished; with --out DIR it could go on.")
         raise typer.Exit(INTERRUPTED)
-
-
-def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
-    """Say how many fits there are."""
-    if kind == PAIRS:
-        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
-    if kind == PAIR_GROUPS:
-        pairs = sum(each.n_pairs for each in data.data)
-        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
 
 
 def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str]) -> None:
@@ -171,7 +172,7 @@ def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, An
     return {option.passed: values[option.word] for option in spec.options if option.to == to and option.word in values}
 
 
-def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str, Any], own: dict[str, Any]) -> None:
+def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str, Any]) -> None:
     """Refuse options that models of such data have not."""
     owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
     for word, of_models in owners.items():
@@ -180,5 +181,3 @@ def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str
             raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
     if "method" in typed and not has_methods:
         raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
-    if kind in (PAIRS, PAIR_GROUPS) and own["folds"] is not None:
-        raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")
