@@ -324,12 +324,11 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
     beside = f", though it cannot be distinguished from that of {', '.join(near)}" if near else ""
     sentences = []
-    if others := sorted((factor, name) for name, (factor, _) in factors.items() if name != best):
-        factor, second = others[0]
-        what = "do not decide between {} and {}" if factor < 1.0 or second in near else "support {} over {}"
-        sentences.append(
-            f"The data {what.format(best, second)} (log Bayes factor {factor:.2f}, SE {factors[second][1]:.2f})."
-        )
+    if others := [name for name in factors if name != best]:
+        second = min(others, key=lambda name: factors[name])
+        what = "do not decide between {} and {}" if second in near else "support {} over {}"
+        by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
+        sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [
         f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
         f" and, by {equal}, the posterior probability {_probability(row['probability'])}{beside}."

@@ -156,15 +156,47 @@ def r_hat(draws: np.ndarray) -> float:
 _MAX_NAMED = 5
 
 
-class Pairs(Splitter):
+class EachPair(Splitter):
+    """Leaves out every pair in turn, or random ones together."""
+
+    leave_out = "pair"
+    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+
+    @classmethod
+    def drawn(
+        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        if hold_out is not None or folds is not None:
+            return super().drawn(count, seed, hold_out, folds)
+        if count < 2:
+            raise DataError(f"There is one {cls.what}; leaving out pairs needs two.")
+        return list(np.arange(count)[:, None])
+
+    @classmethod
+    def drawn_of_groups(
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        found = super().drawn_of_groups(counts, seed, hold_out, folds)
+        for numbers in found:
+            if lost := lost_group(counts, numbers):
+                raise DataError(f"A part would hold all pairs of group {lost!r}; leave out fewer at a time.")
+        return found
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(self.data.n_pairs)
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        return pair_index(self.data, units)
+
+
+class Pairs(EachPair):
     """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is numbers of pairs."""
 
-    leave_out = what = "pair"
-    part = "pair"
+    what = part = "pair"
     alone = "compared a single pair:"
     data: PairedComparisons
     has_ties: bool
-    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     def __init__(self, data: PairedComparisons) -> None:
         super().__init__(data)
@@ -177,18 +209,6 @@ class Pairs(Splitter):
         for each in found.values():
             each.has_ties = any(other.n_ties for other in groups.data)
         return found
-
-    @classmethod
-    def drawn(
-        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
-    ) -> list[np.ndarray]:
-        if hold_out is not None or folds is not None:
-            return super().drawn(count, seed, hold_out, folds)
-        return list(np.arange(count)[:, None])
-
-    @property
-    def number_of_unit(self) -> np.ndarray:
-        return np.arange(self.data.n_pairs)
 
     def part_of(self, numbers: np.ndarray) -> np.ndarray:
         return numbers
@@ -225,9 +245,6 @@ class Pairs(Splitter):
 
     def units(self, part: np.ndarray) -> np.ndarray:
         return part
-
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        return pair_index(self.data, units)
 
     def place(self, number: int) -> dict[str, Any]:
         if self.part == Splitter.part:
@@ -268,38 +285,12 @@ def pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
     return pd.MultiIndex.from_arrays(list(sides), names=["a", "b"])
 
 
-class ObjectPairs(Splitter):
+class ObjectPairs(EachPair):
     """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask of pairs."""
 
-    leave_out = "pair"
     what = "measured pair"
     alone = "judged a single pair:"
     data: Similarities
-    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
-
-    @classmethod
-    def drawn(
-        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
-    ) -> list[np.ndarray]:
-        if hold_out is not None or folds is not None:
-            return super().drawn(count, seed, hold_out, folds)
-        if count < 2:
-            raise DataError("There is one measured pair; leaving out pairs needs two.")
-        return list(np.arange(count)[:, None])
-
-    @classmethod
-    def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
-    ) -> list[np.ndarray]:
-        found = super().drawn_of_groups(counts, seed, hold_out, folds)
-        for numbers in found:
-            if lost := lost_group(counts, numbers):
-                raise DataError(f"A part would hold all similarities of group {lost!r}; leave out fewer at a time.")
-        return found
-
-    @property
-    def number_of_unit(self) -> np.ndarray:
-        return np.arange(self.data.n_pairs)
 
     def observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": self.data.judgements}
@@ -309,9 +300,6 @@ class ObjectPairs(Splitter):
 
     def test(self, part: np.ndarray) -> Similarities:
         return self.data.take(part)
-
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        return pair_index(self.data, units)
 
 
 class PairSets(Evenly):

@@ -33,7 +33,7 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
     >>> data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY", "BB"])
     >>> table = th.compare(models, data, draws=100, tune=100, thin=1, cores=1, random_seed=1, progressbar=False)
-    >>> print(sentences(table)[2])
+    >>> print(sentences(table)[1])
     Established by 10 pairs: BTL predicts better than even (by 11.26, standard error 2.45).
     """
     if not {"scorer", "best", "part", "unit"} <= set(table.attrs):
@@ -57,14 +57,13 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
         return mean_and_error(gains.to_numpy(), groups)
 
     n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
-    headline = scorer.headline(table, best)
+    sentences = [scorer.headline(table, best), *scorer.remarks(table, ranked)]
     if without:
-        headline = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
-    sentences = [headline]
-    if len(ranked) > 1 and not without:
+        sentences[0] = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
+    elif len(ranked) > 1:
         sentences.insert(0, who_predicts_best(*ranked[:2], difference(*ranked[:2]), n, scorer.called))
-    sentences += orders(ranked, difference, n, attrs["unit"])
-    return sentences + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
+    sentences[1:1] = orders(ranked, difference, n, attrs["unit"])
+    return sentences + unlike_lapses(attrs.get("lapses", {}))
 
 
 def who_predicts_best(best: str, second: str, found: tuple[float, float] | None, n: int, called: str) -> str:

@@ -203,7 +203,7 @@ class Grouped(Splitter):
         if self.part == Splitter.part:  # parts of several units, which have no name
             return super().place(number)
         ((group, own),) = self.part_of(np.array([number])).items()
-        return {"group": group, **self.of_group[group].place(own)}
+        return {"group": group, **self.of_group[group].place(own[0])}
 
     def name(self, place: Mapping[Any, Any]) -> str:
         if "group" not in place:

@@ -75,11 +75,13 @@ class Light(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What the author of a report calls it; "" is what thali calls it."""
+    """What the author of a report calls it, "" being what thali calls it; and its data and day, "" being unknown."""
 
     title: str = ""
     author: str = ""
     question: str = ""
+    data: str = ""
+    date: str = ""
 
 
 class Document(NamedTuple):
@@ -107,6 +109,7 @@ SETTINGS, REFERENCES = "Settings and versions", "References"
 
 def document_of(model: "Model", findings: Findings, command: str, words: Words, cover: Cover) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
+    cover = cover._replace(date=_date(model) or cover.date)
     facts = (fit_in_words(model),)
     run = Section(SETTINGS, facts=(*_run(model), *versions()), code=command or model._as_python())
     return _document(list(findings.of(PAGE)), words, facts, run, made_by(_date(model)), cover)
@@ -124,6 +127,8 @@ def _document(
     shown: list[Finding], words: Words, facts: tuple[str, ...], run: Section, made: str, cover: Cover
 ) -> Document:
     asked = [sentence for found in shown if found.key == "asked" for sentence in found.sentences(words)]
+    if not cover.title:  # which is a question itself
+        asked = [sentence for sentence in asked if not sentence.endswith("?")]
     shown = [found for found in shown if found.key != "asked"]
     lead = _lead(shown)
     lights = tuple(Light(found.verdict, found.headline, found.question) for found in shown if found.verdict is not None)
@@ -138,7 +143,7 @@ def _document(
     return Document(
         title=cover.title or lead.question,
         question=cover.question or " ".join(asked),
-        facts=(*facts, *([cover.author] if cover.author else [])),
+        facts=tuple(filter(None, (", ".join(filter(None, (cover.data, cover.date))), *facts, cover.author))),
         lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),

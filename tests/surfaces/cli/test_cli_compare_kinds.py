@@ -92,7 +92,7 @@ BAD = {
         ["plants.csv", "--target", "kind", "--lapse", "0.1"],
         "and choice experiments, but plants.csv holds covariates and classes",
     ),
-    "folds of pairs": (["tea.csv", "--folds", "3"], "--folds is not for paired comparisons"),
+    "folds of pairs": (["tea.csv", "--folds", "4"], "more than the 3 pairs"),
     "what is left out": (
         ["similar.csv", "--leave-out", "row"],
         "--leave-out must be pair for similarities; got 'row'.",

@@ -55,7 +55,9 @@ def candidates(study: Study) -> tuple[Compared, ...]:
         alone, by_group = (OF_ASPECTS, OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
         return by_group if has_groups(study) else alone
     specs = [spec for spec in SPECS if kind in spec.data and spec.options]
-    return tuple(Compared(english.title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
+    return tuple(
+        Compared(english.title(each.name), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs
+    )
 
 
 def has_evidence(study: Study) -> bool:

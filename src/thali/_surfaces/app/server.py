@@ -204,10 +204,10 @@ class Server:
         if not is_open(self.runs, study):
             return _problem(english.texts.refused.fitted, 409)
         reading = study.read("reading")
-        specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
-        if form.get("model") not in specs:
+        model = form.get("model")
+        if model not in reading.get("models", ()):
             return _problem(english.texts.refused.choose_model)
-        spec = specs[form["model"]]
+        spec, _ = model_named(model)
         if "asked" in form and (problem := await self._asked_of_data(request, study, form)) is not None:
             return problem
         given = given_of_data(study.read(READ).get("typed", {}), spec.options)
@@ -221,7 +221,7 @@ class Server:
         method = typed.get("method", spec.methods[0] if spec.methods else "")
         paths = [word for word, value in typed.items() if isinstance(value, Path)]
         asked = {
-            "model": spec.name,
+            "model": model,
             "typed": {word: str(value) if word in paths else value for word, value in typed.items()},
             "paths": paths,
             COVER: {word: text for word in COVERED if (text := form.get(f"cover-{word}", "").strip())},

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thali._arguments import one_of
 from thali._data.kinds import EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
 from thali._model.registry import features_of
 from thali._model.spec import DATA, ModelSpec, Option
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError
 
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder
@@ -21,6 +20,7 @@ from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, given_of_table
 from ..values import value_of
 from .jobs import OVERWRITE, job_in, noted
+from .report import names_of
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
 # How models are compared, by default.
-_OF_PREDICTION = ("leave_out", "folds")  # what a comparison by evidence has not
 UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "by", "sensitivity"))
 _OWN = (
     *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
@@ -55,11 +54,6 @@ def run_compare(
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
-    by = own["by"] and one_of("by", own["by"], (PREDICTION, EVIDENCE))
-    if by == EVIDENCE:
-        _refuse_prediction(own)
-    if by == PREDICTION:
-        _refuse_sensitivity(own)
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
@@ -78,18 +72,16 @@ def run_compare(
     usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
     named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
-    if by is None and leave_out is None and own["folds"] is None and len(named) > 1:
-        by = EVIDENCE if all(has_evidence(model) for _, model in named) else None
-    if by == EVIDENCE:
-        run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
-    else:
-        _refuse_sensitivity(own)
-        folds = own["folds"]
-        if folds is None:
-            parts = parts_of(data, leave_out)
-            folds = proportionate_folds(len(named), parts)
-            notify(f"{len(named) * (folds or parts):,} fits: each model without one of {folds or parts:,} parts.")
-        run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": folds}
+    by, folds = own["by"] or PREDICTION, own["folds"]
+    if own["by"] is None and leave_out is None and folds is None and len(named) > 1:
+        by = EVIDENCE if all(has_evidence(model) for _, model in named) else PREDICTION
+    if by == PREDICTION and folds is None:
+        parts = parts_of(data, leave_out)
+        folds = proportionate_folds(len(named), parts)
+        notify(f"{len(named) * (folds or parts):,} fits: each model without one of {folds or parts:,} parts.")
+    if by == PREDICTION and features_of(of_data.kind):
+        run = _BUDGET | run
+    run |= {"by": by, "leave_out": leave_out, "folds": folds, "sensitivity": bool(own["sensitivity"])}
     run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
         if out is not None:
@@ -99,7 +91,7 @@ def run_compare(
         table = thali.compare(named, data, progressbar=True, **run)
     fits = table.attrs["fits"]
     done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by == EVIDENCE else 'fits'} are"
-    _finish(terminal, table, out, formats)
+    _finish(terminal, table, data_name, out, formats)
     if table.attrs["interrupted"]:
         if out is not None:
             notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
@@ -108,11 +100,14 @@ def run_compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str]) -> None:
+def _finish(
+    terminal: Terminal, table: "pandas.DataFrame", data_name: str, out: Path | None, formats: Sequence[str]
+) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import findings_of
 
+    from ...html import Cover
     from ...report import page_of
     from ...text import text_of
     from ..files import write_all, write_findings
@@ -122,24 +117,11 @@ def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, for
         if out is not None:
             wrote = f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
             if table.attrs.get("by") == EVIDENCE:
-                write_all(out, {"report.html": page_of(table)})
+                write_all(out, {"report.html": page_of(table, cover=Cover(data=names_of([data_name])))})
                 wrote += " and the report"
             notify(f"wrote {wrote} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(text_of(findings, terminal.words))
-
-
-def _refuse_prediction(own: dict[str, Any]) -> None:
-    """Refuse options that are for a comparison by prediction."""
-    for name in _OF_PREDICTION:
-        if own[name] is not None:
-            raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
-
-
-def _refuse_sensitivity(own: dict[str, Any]) -> None:
-    """Refuse the option that is for a comparison by evidence."""
-    if own["sensitivity"]:
-        raise ArgumentError(Argument("sensitivity"), " goes with ", Setting("by", "evidence"), ".")
 
 
 def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:

@@ -29,7 +29,7 @@ from ..options import by_word, given_of_table
 from ..values import value_of
 from .asked import OWN, Asked, asked_by_default, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
-from .report import UNTITLED, check_report, write_report
+from .report import UNTITLED, check_report, names_of, write_report
 
 
 def run_fit(
@@ -126,7 +126,7 @@ def run_fit(
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-            write_report(model, page, repeats, terminal, settings, figures, cover)
+            write_report(model, page, repeats, terminal, settings, figures, {"data": names_of([data_name])} | cover)
         if slides is not None:
             write_slides(findings, slides, terminal, fit_in_words(model))
 

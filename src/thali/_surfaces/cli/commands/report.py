@@ -1,5 +1,6 @@
 """`thali report`: one HTML file about the results of a fit, a comparison or a leaderboard."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from ..files import check_folder, write_slides
 from ..loading import Found, find_data
 from ..options import LEADERBOARD
 from .asked import asked_of
-from .jobs import COVER, JOB, as_typed, command_of
+from .jobs import JOB, as_typed, command_of
 
-UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
+UNTITLED: dict[str, str] = {}  # a report that is called what thali calls it
 
 
 def check_report(page: Path | None, cover: dict[str, str]) -> None:
@@ -46,7 +47,9 @@ def run_report(
     if found is not None:
         name, arguments, folder = found
         command = as_typed(name, arguments)
-        cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
+        written = {word: text for word, text in cover.items() if text}
+        names = arguments.get("data_names") or [arguments["data_name"]]
+        cover = {"data": names_of(names)} | (arguments.get("cover") or {}) | written
         if name == "fit" and (spec := spec_of(what)) is not None:
             asked = asked_of(terminal, spec, "", arguments["typed"], None)
             table = None
@@ -88,8 +91,14 @@ def write_report(
         terminal.know(spec.options)
     elif isinstance(what, Leaderboard):
         terminal.know(LEADERBOARD)
-    atomic_write(file, page_of(what, command, terminal.words, settings, figures, Cover(**cover)))
+    made = Cover(date=str(date.today()), **cover)
+    atomic_write(file, page_of(what, command, terminal.words, settings, figures, made))
     notify(f"wrote the report to {file}.")
+
+
+def names_of(data: list[str]) -> str:
+    """Return the names of files or data sets, as a report shows them."""
+    return ", ".join(Path(name).name for name in data)
 
 
 def _results(results: Path) -> Any:
