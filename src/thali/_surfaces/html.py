@@ -126,9 +126,8 @@ def document_of_answer(
 def _document(
     shown: list[Finding], words: Words, facts: tuple[str, ...], run: Section, made: str, cover: Cover
 ) -> Document:
-    asked = [sentence for found in shown if found.key == "asked" for sentence in found.sentences(words)]
-    if not cover.title:  # which is a question itself
-        asked = [sentence for sentence in asked if not sentence.endswith("?")]
+    asked = " ".join(sentence for found in shown if found.key == "asked" for sentence in found.sentences(words))
+    is_title = not cover.title and asked.endswith("?")
     shown = [found for found in shown if found.key != "asked"]
     lead = _lead(shown)
     lights = tuple(Light(found.verdict, found.headline, found.question) for found in shown if found.verdict is not None)
@@ -141,8 +140,8 @@ def _document(
     chapters.append(Chapter(SETTINGS, (run._replace(title=""),)))
     chapters += [Chapter(REFERENCES, (Section("", entries=cited),))] if cited else []
     return Document(
-        title=cover.title or lead.question,
-        question=cover.question or " ".join(asked),
+        title=asked if is_title else cover.title or lead.question,
+        question=cover.question or asked * (not is_title),
         facts=tuple(filter(None, (", ".join(filter(None, (cover.data, cover.date))), *facts, cover.author))),
         lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _pictures(lead)),
         lights=lights,
