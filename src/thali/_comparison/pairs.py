@@ -156,11 +156,14 @@ def r_hat(draws: np.ndarray) -> float:
 _MAX_NAMED = 5
 
 
+USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}  # of a fit
+
+
 class EachPair(Splitter):
     """Leaves out every pair in turn, or random ones together."""
 
     leave_out = "pair"
-    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+    usual = USUAL
 
     @classmethod
     def drawn(
@@ -310,7 +313,7 @@ class PairSets(Evenly):
     data: Triplets
     places: np.ndarray  # of each answer
     set: np.ndarray
-    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+    usual = USUAL
 
     def __init__(self, data: Triplets) -> None:
         super().__init__(data)

@@ -68,16 +68,10 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
 
 def who_predicts_best(best: str, second: str, found: tuple[float, float] | None, n: int, called: str) -> str:
     """Return whether the best model predicts better than the next one, and by how much."""
-    by = "" if found is None else " (difference {}, SE {})".format(*with_digits_of_error(*found))
+    by = "" if found is None else " (difference {:.3f}, SE {:.3f})".format(*found)
     if is_established(found, n):
         return f"Held-out {called} are predicted better by {best} than by {second}{by}."
     return f"Held-out {called} do not establish which predicts better, {best} or {second}{by}."
-
-
-def with_digits_of_error(mean: float, error: float) -> tuple[str, str]:
-    """Return a number and its standard error, with two digits of the error."""
-    digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))
-    return f"{mean:.{digits}f}", f"{error:.{digits}f}"
 
 
 def unlike_lapses(found: dict[str, float]) -> list[str]:
@@ -103,7 +97,9 @@ def orders(ranked: list[str], difference: Difference, n: int, unit: str) -> list
         if found is None:
             open_.append(f"{a} and {b} (an infinite score: what was observed had probability 0)")
             continue
-        by = "(by {}, standard error {})".format(*with_digits_of_error(*found))
+        mean, error = found
+        digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))  # two of the error
+        by = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
         if is_established(found, n):
             established.append(f"{a} predicts better than {b} {by}")
         else:

@@ -17,7 +17,9 @@ MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
 MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
 MAX_RANKED = 6  # members of a set whose best and worst are those of a ranking
 WORTHS = "BTL"
-WITHOUT = {WORTHS: ("aspects", "tree", "unique", "alpha", "tempering", "similar")}  # options of shared aspects
+WITHOUT = {
+    WORTHS: ("aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar")
+}  # options of shared aspects
 OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
 
 
@@ -85,22 +87,14 @@ OFFERS = (
     Offer(CLASSES, "plackett-luce", _always),
     Offer(CLASSES, "sparse-logit"),
 )
-KINDS = {offer.kind for offer in OFFERS}
 
 
 class DefaultModel(NamedTuple):
-    """The model of some data: its offer, further settings as they are typed, and the names of other models."""
+    """The model of some data: its offer, further options as they are typed, and the names of other models."""
 
     offer: Offer
     settings: dict[str, str]
     others: list[str]
-
-    def make(self) -> Any:
-        """Return the model, not fitted."""
-        arguments: dict[str, Any] = {**self.offer.spec.aliases_mean.get(self.offer.name, {}), **self.settings}
-        if "people" in arguments:
-            arguments["people"] = parse_people(arguments["people"])
-        return self.offer.spec.load()(**arguments)
 
 
 def median_tasks(data: Any) -> float:
@@ -118,14 +112,14 @@ def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     words = {*words}
     if data.kind == CHOICE_GROUPS:
         data = data.pooled()
-    offers = [offer for offer in offers_of(data.kind) if offer.has(words)]
     possible = [offer for offer in offers_of(data.kind) if offer.is_possible(data)]
-    own = [offer for offer in offers if offer in possible] or offers
+    having = [offer for offer in offers_of(data.kind) if offer.has(words)]
+    own = [offer for offer in having if offer in possible] or having
     offer = next((offer for offer in own if offer.is_usual(data)), own[0])
     settings = {}
     if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:
         if data.sizes.max() > MAX_RANKED and "best-worst" not in words:
-            settings["best_worst"] = "reversed"
+            settings["best-worst"] = "reversed"
         if 1 < len(data.respondents) <= data.n_answers / 2 and words.isdisjoint(OF_RESPONDENTS):
             settings["people"] = "individuals"
     return DefaultModel(offer, settings, [other.name for other in possible if other is not offer])
@@ -166,11 +160,14 @@ def fit(data: Any, **settings: Any) -> Any:
     >>> type(model).__name__
     'EliminationByAspects'
     """
-    if getattr(data, "kind", None) not in KINDS:
+    if not offers_of(getattr(data, "kind", "")):
         raise DataError(
             f"`fit` needs data such as `thali.read` returns; got {type(data).__name__}. Read a table first."
         )
-    model = default_model(data).make()
-    if data.kind == CLASSES:
-        return model.fit(data.covariates, data.labels, **settings)
-    return model.fit(data, **settings)
+    offer, typed, _ = default_model(data)
+    arguments: dict[str, Any] = {word.replace("-", "_"): value for word, value in typed.items()}
+    if "people" in typed:
+        arguments["people"] = parse_people(typed["people"])
+    model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **arguments)
+    parts = (data.covariates, data.labels) if offer.kind == CLASSES else (data,)
+    return model.fit(*parts, **settings)

@@ -44,6 +44,7 @@ class Table(NamedTuple):
 
     title: str
     frame: "pandas.DataFrame"  # its index is shown if it has a name
+    is_pictured: bool = False  # and then folded
 
 
 class Section(NamedTuple):
@@ -127,7 +128,8 @@ def _document(
     shown: list[Finding], words: Words, facts: tuple[str, ...], run: Section, made: str, cover: Cover
 ) -> Document:
     asked = " ".join(sentence for found in shown if found.key == "asked" for sentence in found.sentences(words))
-    is_title = not cover.title and asked.endswith("?")
+    is_title = not cover.title and asked.endswith("?")  # which the question that leads says in short
+    run = run._replace(title="", facts=(*run.facts, *[("Question", asked)] * is_title))
     shown = [found for found in shown if found.key != "asked"]
     lead = _lead(shown)
     lights = tuple(Light(found.verdict, found.headline, found.question) for found in shown if found.verdict is not None)
@@ -137,12 +139,12 @@ def _document(
         for name in CHAPTERS
         if (sections := _sections([found for found in shown if found.chapter == name], lead, words))
     ]
-    chapters.append(Chapter(SETTINGS, (run._replace(title=""),)))
+    chapters.append(Chapter(SETTINGS, (run,)))
     chapters += [Chapter(REFERENCES, (Section("", entries=cited),))] if cited else []
     return Document(
-        title=asked if is_title else cover.title or lead.question,
+        title=cover.title or lead.question,
         question=cover.question or asked * (not is_title),
-        facts=tuple(filter(None, (", ".join(filter(None, (cover.data, cover.date))), *facts, cover.author))),
+        facts=(cover.data, cover.date, *facts, cover.author),
         lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
@@ -176,7 +178,7 @@ def section_of(found: Finding, words: Words) -> Section:
     if found.key == "methods":
         sentences = [" ".join(sentences)]
     table = found.to_read
-    tables = () if table is None or not len(table) else (Table(found.title, table),)
+    tables = () if table is None or not len(table) else (Table(found.title, table, found.picture is not None),)
     return Section(found.question, tuple(sentences), _pictures(found), tables, found.widget)
 
 
@@ -322,7 +324,7 @@ class _Rows(NamedTuple):
     head: list[tuple[str, str]]
     rows: list[list[tuple[str, str]]]
     has_index: bool
-    is_long: bool
+    is_folded: bool
 
 
 def rendered(document: Document, figures: Figures | None = None) -> str:
@@ -404,7 +406,7 @@ def _rows(table: Table) -> _Rows:
     size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"the first {MAX_ROWS:,} of {len(frame):,} rows"
     head = list(zip(shown.head, kinds, strict=True))
     rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
-    return _Rows(table.title, size, head, rows, shown.sides > 0, len(frame) > _LONG)
+    return _Rows(table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG)
 
 
 def _file(name: str) -> str:

@@ -20,6 +20,31 @@ FILES = {"tea.csv": TEA, "hot.csv": "option,aspect\ntea,hot\ncoffee,hot\n"}
 # compare --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ([], {"by": "evidence", "folds": None}),
+        (["--by", "prediction"], {"by": "prediction", "folds": None}),
+        (["--leave-out", "pair"], {"by": "prediction", "folds": None}),
+        (["--folds", 3], {"by": "prediction", "folds": 3}),
+        (["--method", "maximum-likelihood"], {"by": "prediction", "folds": None}),
+        (["--models", "independent:unique,adjusted:unique"], {"by": "prediction"}),
+        (["--models", "ibp"], {"by": "prediction"}),
+        (["celebrities", "--method", "ml"], {"by": "prediction", "folds": 6}),
+        (["celebrities", "--by", "prediction", "--folds", 36], {"by": "prediction", "folds": 36}),
+    ],
+)
+def test_a_comparison_is_as_long_as_it_needs_to_be(run, monkeypatch, words, wanted):
+    """By evidence where every model has one, else six folds where each pair in turn takes more than 20 fits."""
+    asked = {}
+    monkeypatch.setattr(th, "compare", lambda named, data, **how: asked.update(how, names=[*dict(named)]) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("compare", *([] if "celebrities" in words else ["tea.csv"]), *words)
+    assert wanted.items() <= asked.items()
+    if not words:
+        assert asked["names"] == ["BTL", "inferred aspects"]
+
+
 @pytest.mark.fit
 def test_compare_prints_the_table_of_the_library(done):
     result = done("compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *QUICK)

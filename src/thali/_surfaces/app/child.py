@@ -97,8 +97,8 @@ def look(study: Study, terminal: Terminal, cores: int) -> None:
 def _cover(study: Study) -> dict[str, str]:
     """The cover of its report: what was written for it, with the name of the study where that was given."""
     about = study.about
-    named = {"data": about.get("data", about["title"])} | ({"title": about["title"]} if "data" in about else {})
-    return named | study.read(FIT).get(COVER, {})
+    title = {"title": about["title"]} if "data" in about else {}
+    return {"data": about.get("data", about["title"]), **title, **study.read(FIT).get(COVER, {})}
 
 
 def _copy_job(job: Path, copy: Path) -> None:

@@ -56,11 +56,6 @@ def kinds() -> list[str]:
     return list(dict.fromkeys(data for spec in TYPED for data in spec.data))
 
 
-def models_for(kind: str) -> list[ModelSpec]:
-    """The models that take this kind of data."""
-    return [spec for spec in TYPED if kind in spec.data]
-
-
 def data_options(kind: str) -> list[Option]:
     """What can be asked about a table of this kind; of any kind if it is unknown."""
     found: dict[str, Option] = {}

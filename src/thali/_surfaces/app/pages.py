@@ -32,7 +32,6 @@ from .fields import (
     fields,
     kinds,
     model_options,
-    models_for,
     shown_of_data,
     tests_of,
 )
@@ -130,7 +129,7 @@ class Pages:
         reading, state = nothing_read("") | study.read("reading"), self._runs.state(study, FIT)
         tests = [TESTS] if reading["kind"] == PAIRS else []
         if is_open(self._runs, study):
-            return [DATA, *([ASK] if models_for(reading["kind"]) else []), *tests, ABOUT]
+            return [DATA, *([ASK] if reading["models"] else []), *tests, ABOUT]
         if state == runs.ENDED and (study.path / FIT / "report.html").exists():
             more = [MORE] if self._runs.draws(study, FIT) else []
             compared = [COMPARE] if candidates(study) else []
@@ -185,9 +184,8 @@ class Pages:
             name, spec = offer.name, offer.spec
             if name not in reading["models"]:
                 continue
-            settings = reading["settings"].get(name, {})
-            typed = {word.replace("_", "-"): value for word, value in settings.items()} | before.get("typed", {})
-            if before.get("model", name) != name:  # what is typed about the method holds for it alone
+            typed = before.get("typed", {})
+            if before.get("model") != name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             own = fields(

@@ -93,8 +93,7 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
         shown["parts"] = _parts(data)
         shown["attributes"] = of_kind.attributes(data)
         default = default_model(data, {GROUP} & asked.get("typed", {}).keys())
-        shown["models"] = [default.offer.name, *default.others]
-        shown["settings"] = {default.offer.name: default.settings}
+        shown["models"], shown["settings"] = [default.offer.name, *default.others], default.settings
     except RecognitionError as error:
         shown |= {"problem": error.render(words), "found": list(error.found)}
     except ThaliError as error:

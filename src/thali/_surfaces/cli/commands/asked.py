@@ -18,7 +18,7 @@ from ..models import options_of, settings_of_alias
 from ..values import value_of
 from .jobs import OVERWRITE
 
-LABELS = {WORTHS: "Bradley-Terry-Luce worths", "latent-class-logit": "latent-class logit"}
+LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
 FOLDS = 5  # of the cross-validation, unless others are typed
 OWN = (Option("model", "The name of the model."), OVERWRITE)  # of every model
 
@@ -121,6 +121,4 @@ def asked_by_default(terminal: Terminal, data: Any, typed: dict[str, Any]) -> tu
         clause += f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
     if others:
         clause += f"; also --model {' or '.join(others)}"
-    settings = {name.replace("_", "-"): value for name, value in settings.items()}
-    alias = offer.name if offer.name in offer.spec.aliases else ""
-    return asked_of(terminal, offer.spec, alias, typed | settings, None), clause
+    return asked_of(terminal, offer.spec, offer.name, typed | settings, None), clause

@@ -10,6 +10,7 @@ import typer
 from thali._data.kinds import EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
 from thali._model.registry import features_of
 from thali._model.spec import DATA, ModelSpec, Option
+from thali._posterior.dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -20,7 +21,6 @@ from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, given_of_table
 from ..values import value_of
 from .jobs import OVERWRITE, job_in, noted
-from .report import names_of
 
 if TYPE_CHECKING:
     import pandas
@@ -74,7 +74,8 @@ def run_compare(
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     by, folds = own["by"] or PREDICTION, own["folds"]
     if own["by"] is None and leave_out is None and folds is None and len(named) > 1:
-        by = EVIDENCE if all(has_evidence(model) for _, model in named) else PREDICTION
+        has = [has_evidence(model) and getattr(model, "people", None) != ADJUSTED for _, model in named]
+        by = EVIDENCE if all(has) else PREDICTION
     if by == PREDICTION and folds is None:
         parts = parts_of(data, leave_out)
         folds = proportionate_folds(len(named), parts)
@@ -117,7 +118,7 @@ def _finish(
         if out is not None:
             wrote = f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
             if table.attrs.get("by") == EVIDENCE:
-                write_all(out, {"report.html": page_of(table, cover=Cover(data=names_of([data_name])))})
+                write_all(out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))})
                 wrote += " and the report"
             notify(f"wrote {wrote} to {out}.")
     finally:  # a full disk must not cost the answer of a long run

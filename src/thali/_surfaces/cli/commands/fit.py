@@ -29,7 +29,7 @@ from ..options import by_word, given_of_table
 from ..values import value_of
 from .asked import OWN, Asked, asked_by_default, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
-from .report import UNTITLED, check_report, names_of, write_report
+from .report import UNTITLED, check_report, write_report
 
 
 def run_fit(
@@ -63,12 +63,11 @@ def run_fit(
             check_folder(folder, option)
     check_report(page, cover)
     found = find_data(data_name)
-    is_default = asked is None
     if asked is None:
         asked = asked_of(terminal, model_for(kind_of_data(found, wanted=wanted), typed), "", typed, data_name)
     data, recognised = load(found, asked.spec, asked.of_data, model_name is not None)
     chosen = ""
-    if is_default:
+    if spec is None:
         asked, chosen = asked_by_default(terminal, data, typed)
     spec, values, of = asked.spec, asked.values, asked.arguments
     if any(option.name == "constants" for option in spec.options):
@@ -126,7 +125,7 @@ def run_fit(
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-            write_report(model, page, repeats, terminal, settings, figures, {"data": names_of([data_name])} | cover)
+            write_report(model, page, repeats, terminal, settings, figures, cover, [data_name])
         if slides is not None:
             write_slides(findings, slides, terminal, fit_in_words(model))
 

@@ -14,7 +14,7 @@ from ..loading import load_pairs
 from ..options import LEADERBOARD
 from ..values import value_of
 from .jobs import COMMAND, as_typed, noted
-from .report import UNTITLED, check_report, names_of, write_report
+from .report import UNTITLED, check_report, write_report
 
 if TYPE_CHECKING:
     from thali._paired.board import Leaderboard
@@ -55,8 +55,8 @@ def run_leaderboard(
                 drawn = write_findings(findings, out, others=others, figures=figures)
                 notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
             if page is not None:
-                headed = {"data": names_of(names)} | cover
-                write_report(board, page, as_typed("leaderboard", command), terminal, figures=figures, cover=headed)
+                typed_again = as_typed("leaderboard", command)
+                write_report(board, page, typed_again, terminal, figures=figures, cover=cover, names=names)
     finally:  # a full disk must not cost the answer
         print(text_of(findings, OptionWords(LEADERBOARD)))
 

@@ -1,5 +1,6 @@
 """`thali report`: one HTML file about the results of a fit, a comparison or a leaderboard."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -43,20 +44,20 @@ def run_report(
     check_place(file)
     what = _results(results)
     found = command_of(results) if results.is_dir() else None
-    command, settings = "", USUAL
+    command, settings, names = "", USUAL, []
     if found is not None:
         name, arguments, folder = found
         command = as_typed(name, arguments)
         written = {word: text for word, text in cover.items() if text}
+        cover = (arguments.get("cover") or {}) | written
         names = arguments.get("data_names") or [arguments["data_name"]]
-        cover = {"data": names_of(names)} | (arguments.get("cover") or {}) | written
         if name == "fit" and (spec := spec_of(what)) is not None:
             asked = asked_of(terminal, spec, "", arguments["typed"], None)
             table = None
             if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
                 asked = asked.without_holdouts
             settings = asked.settings(table, what._data_of_fit(), folder)
-    write_report(what, file, command, terminal, settings, cover=cover)
+    write_report(what, file, command, terminal, settings, cover=cover, names=names)
     if slides is not None:
         write_slides(findings_of(what, settings), slides, terminal, about(what))
 
@@ -80,8 +81,12 @@ def write_report(
     settings: Settings = USUAL,
     figures: Any = None,
     cover: dict[str, str] = UNTITLED,
+    names: Sequence[str] = (),
 ) -> None:
-    """Write the report of a fitted model, a comparison or a leaderboard; `figures`: those that are drawn already."""
+    """Write the report of a fitted model, a comparison or a leaderboard.
+
+    `figures`: those that are drawn already; `names`: files or data sets.
+    """
     from thali._paired.board import Leaderboard
 
     from ...html import Cover
@@ -91,14 +96,9 @@ def write_report(
         terminal.know(spec.options)
     elif isinstance(what, Leaderboard):
         terminal.know(LEADERBOARD)
-    made = Cover(date=str(date.today()), **cover)
+    made = Cover(**{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover)
     atomic_write(file, page_of(what, command, terminal.words, settings, figures, made))
     notify(f"wrote the report to {file}.")
-
-
-def names_of(data: list[str]) -> str:
-    """Return the names of files or data sets, as a report shows them."""
-    return ", ".join(Path(name).name for name in data)
 
 
 def _results(results: Path) -> Any:
