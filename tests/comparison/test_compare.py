@@ -24,7 +24,6 @@ from scipy import stats
 
 import thali as th
 from thali._comparison.pairs import score
-from thali._comparison.ways import proportionate_folds
 from thali._inference import jobs
 from thali._inference import threads as workers
 from thali.errors import (
@@ -243,14 +242,6 @@ def test_pairs_are_left_out_in_folds():
         assert train.n_pairs == 10 - len(task.part)
     assert table.attrs["fits"] == 6 and table["pairs"].eq(10).all() and len(table.attrs["predictions"]) == 20
     assert table.attrs["part"] == "part" and table.attrs["missing"].empty
-
-
-@pytest.mark.unit
-@pytest.mark.parametrize(
-    ("models", "parts", "folds"), [(2, 10, None), (2, 11, 6), (3, 7, 6), (1, 20, None), (1, 21, 6), (5, 5, None)]
-)
-def test_more_than_twenty_fits_become_six_folds(models, parts, folds):
-    assert proportionate_folds(models, parts) == folds
 
 
 def test_an_order_within_the_noise_is_not_established():

@@ -9,8 +9,7 @@ from thali._data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, OF_G
 from thali._people.populations import parse_people
 from thali.errors import DataError
 
-from .registry import SPECS
-from .spec import ModelSpec
+from .registry import spec_named
 
 MIN_TASKS = 4  # of the median respondent, from which on respondents have individual utilities
 MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
@@ -62,9 +61,9 @@ class Offer(NamedTuple):
     is_possible: Callable[[Any], bool] = _always
 
     @property
-    def spec(self) -> ModelSpec:
+    def spec(self) -> Any:
         """The model."""
-        return next(spec for spec in SPECS if self.name in (spec.name, *spec.aliases))
+        return spec_named(self.name)
 
     def has(self, words: Iterable[str]) -> bool:
         """Return whether the model has all of these options of the command line."""
@@ -97,9 +96,9 @@ class DefaultModel(NamedTuple):
     others: list[str]
 
 
-def median_tasks(data: Any) -> float:
+def median_tasks(data: Any) -> Any:
     """Return how many tasks the median respondent answered."""
-    return float(np.median(np.diff(data.first_task)))
+    return np.median(np.diff(data.first_task))
 
 
 def offers_of(kind: str) -> list[Offer]:
@@ -112,17 +111,18 @@ def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     words = {*words}
     if data.kind == CHOICE_GROUPS:
         data = data.pooled()
-    possible = [offer for offer in offers_of(data.kind) if offer.is_possible(data)]
-    having = [offer for offer in offers_of(data.kind) if offer.has(words)]
-    own = [offer for offer in having if offer in possible] or having
-    offer = next((offer for offer in own if offer.is_usual(data)), own[0])
+    offers = offers_of(data.kind)
+    offer = max(
+        offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data))
+    )  # the first one
+    others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     settings = {}
     if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:
         if data.sizes.max() > MAX_RANKED and "best-worst" not in words:
             settings["best-worst"] = "reversed"
         if 1 < len(data.respondents) <= data.n_answers / 2 and words.isdisjoint(OF_RESPONDENTS):
             settings["people"] = "individuals"
-    return DefaultModel(offer, settings, [other.name for other in possible if other is not offer])
+    return DefaultModel(offer, settings, others)
 
 
 def fit(data: Any, **settings: Any) -> Any:
