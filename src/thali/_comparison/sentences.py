@@ -61,13 +61,14 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     if without:
         sentences[0] = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
     elif len(ranked) > 1:
-        sentences.insert(0, who_predicts_best(*ranked[:2], difference(*ranked[:2]), n, scorer.called))
+        sentences.insert(0, who_predicts_best(ranked, difference(ranked[0], ranked[1]), n, scorer.called))
     sentences[1:1] = orders(ranked, difference, n, attrs["unit"])
     return sentences + unlike_lapses(attrs.get("lapses", {}))
 
 
-def who_predicts_best(best: str, second: str, found: tuple[float, float] | None, n: int, called: str) -> str:
+def who_predicts_best(ranked: list[str], found: tuple[float, float] | None, n: int, called: str) -> str:
     """Return whether the best model predicts better than the next one, and by how much."""
+    best, second, *_ = ranked
     by = "" if found is None else " (difference {:.3f}, SE {:.3f})".format(*found)
     if is_established(found, n):
         return f"Held-out {called} are predicted better by {best} than by {second}{by}."

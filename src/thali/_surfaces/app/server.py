@@ -204,7 +204,7 @@ class Server:
         if not is_open(self.runs, study):
             return _problem(english.texts.refused.fitted, 409)
         reading = study.read("reading")
-        model = form.get("model")
+        model = form.get("model", "")
         if model not in reading.get("models", ()):
             return _problem(english.texts.refused.choose_model)
         spec, _ = model_named(model)
