@@ -158,9 +158,10 @@ def test_sentences(data):
     sure, wrong = Constant(0.98, 0), Constant(1.0, 0)
     table = th.compare({"half": Constant(), "sure": sure, "wrong": wrong}, data, folds=2, **QUIET)
     sentence = sentences(table)
-    says(sentence[0], "-1.1", "half predicts the")
+    says(sentence[0], "better by half than by sure", "difference", "SE")
     says(sentence[1], "12 respondents")
     says(sentence[2], "0", "half and wrong")
+    says(sentence[3], "-1.1", "half predicts the")
     zeros = int((data.chosen != 0).sum())
     assert sentence[-1] == f"wrong gave probability 0 to {zeros} of the 96 choices made."
     assert table.loc["wrong", "log_score"] == -np.inf and np.isnan(table.loc["wrong", "log_score_se"])
@@ -236,5 +237,5 @@ def test_bad_data(data):
         th.compare(ONE, data.take([0, 1]), "respondent", **QUIET)
     with refused(DataError, "'p0'", "8 tasks"):
         th.compare(ONE, data, hold_out=8, **QUIET)
-    with refused(ArgumentError, "hold_out"):
-        th.compare({"BTL": th.EliminationByAspects("unique")}, th.datasets.celebrities(), folds=2)
+    with refused(ArgumentError, "folds", "36"):
+        th.compare({"BTL": th.EliminationByAspects("unique")}, th.datasets.celebrities(), folds=37)

@@ -9,7 +9,7 @@ import thali as th
 from thali._comparison.pairs import Pairs
 from thali._comparison.splitter import Grouped
 from thali._data.groups import GroupedData
-from thali.errors import ArgumentError, DataError
+from thali.errors import DataError
 
 
 @pytest.fixture
@@ -22,14 +22,14 @@ def test_each_pair_of_each_group_is_left_out_once(data):
     parts = splitter.parts(np.random.SeedSequence(1), None, None)
     assert len(parts) == sum(each.n_pairs for each in data.data)
     for part in parts:
-        (rest,), ((group, left),) = splitter.train(part), splitter.test(part).items()
+        (rest,), ((group, (left,)),) = splitter.train(part), splitter.test(part).items()
         other = next(name for name in data if name != group)
         assert rest[other] == data[other] and rest[group].n_pairs == data[group].n_pairs - 1
         i, j = (data.labels.index(label) for label in left.pair)
         assert left.counts.tolist() == [[data[group].counts[i, j], data[group].counts[j, i]]]
         assert rest[group].counts[i, j] == 0
-    with pytest.raises(ArgumentError, match="not for paired comparisons"):
-        splitter.parts(np.random.SeedSequence(1), 1, None)
+    folds = splitter.parts(np.random.SeedSequence(1), None, 3)
+    assert sorted(np.concatenate([splitter.units(part) for part in folds])) == list(range(6))
 
 
 def test_a_group_with_one_pair_cannot_lose_it(data):

@@ -158,9 +158,14 @@ def _found(task: EvidenceTask) -> Record:
     return {"evidence": encoded(evidence, None), "seconds": time.process_time() - began}
 
 
+def has_evidence(model: Any) -> bool:
+    """Return whether the evidence of a model can be found."""
+    return isinstance(model, RunByChains) and model._engine.has_evidence
+
+
 def _check(name: str, model: Any, data: Any) -> None:
     """Refuse a model without evidence, one that was fitted to other data, and one that cannot be fitted to these."""
-    if not (isinstance(model, RunByChains) and model._engine.has_evidence):
+    if not has_evidence(model):
         raise ArgumentError(
             f"{name!r} is {model!r}, whose evidence is not known; evidence is for the latent-feature "
             "models by MCMC and for ProductClasses(method='smc'). Compare by prediction, or leave it out."
@@ -318,7 +323,13 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
     beside = f", though it cannot be distinguished from that of {', '.join(near)}" if near else ""
-    sentences = [
+    sentences = []
+    if others := [name for name in factors if name != best]:
+        second = min(others, key=lambda name: factors[name])
+        what = "do not decide between {} and {}" if second in near else "support {} over {}"
+        by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
+        sentences.append(f"The data {what.format(best, second)} ({by}).")
+    sentences += [
         f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
         f" and, by {equal}, the posterior probability {_probability(row['probability'])}{beside}."
     ]

@@ -239,7 +239,7 @@ def compare(
         pairs of objects, drawn by the seed. None: a quarter of the tasks, a fifth of the respondents or choices, every
         pair in turn.
     folds : int of 2 or more, optional
-        Instead of `hold_out`, and not of paired comparisons: so many parts, drawn by the seed, are left out in turn.
+        Instead of `hold_out`: so many parts, drawn by the seed, are left out in turn.
         Rows are always left out in folds, 5 unless said otherwise, with each class spread evenly over them; the only
         row of a class is never left out.
     by : {"prediction", "evidence"}

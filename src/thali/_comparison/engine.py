@@ -131,6 +131,8 @@ def run_comparison(
     lapses = {name: own.lapse for name, own in prepared.items() if own.lapse is not None}
     budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
     way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
+    if folds is not None:
+        splitter.part = Splitter.part  # which may be one pair otherwise
     splitter.parts(np.random.SeedSequence(0), hold_out, folds)  # raises errors before a job is touched
     source = packed({"data": splitter.data, "lapses": lapses})
     of_job = (job, BY_PREDICTION, named, way | budget, splitter.data, random_seed, source)

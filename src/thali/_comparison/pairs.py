@@ -17,7 +17,7 @@ from thali._inference.warn import warn
 from thali._labels import shorten
 from thali._model.registry import spec_of
 from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
-from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer
 from .splitter import Evenly, Splitter, lost_group
@@ -156,15 +156,50 @@ def r_hat(draws: np.ndarray) -> float:
 _MAX_NAMED = 5
 
 
-class Pairs(Splitter):
-    """Leaves out all comparisons of one pair at a time; a part is the number of the pair."""
+USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}  # of a fit
 
-    leave_out = what = "pair"
-    part = "pair"
+
+class EachPair(Splitter):
+    """Leaves out every pair in turn, or random ones together."""
+
+    leave_out = "pair"
+    usual = USUAL
+
+    @classmethod
+    def drawn(
+        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        if hold_out is not None or folds is not None:
+            return super().drawn(count, seed, hold_out, folds)
+        if count < 2:
+            raise DataError(f"There is one {cls.what}; leaving out pairs needs two.")
+        return list(np.arange(count)[:, None])
+
+    @classmethod
+    def drawn_of_groups(
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        found = super().drawn_of_groups(counts, seed, hold_out, folds)
+        for numbers in found:
+            if lost := lost_group(counts, numbers):
+                raise DataError(f"A part would hold all pairs of group {lost!r}; leave out fewer at a time.")
+        return found
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(self.data.n_pairs)
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        return pair_index(self.data, units)
+
+
+class Pairs(EachPair):
+    """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is numbers of pairs."""
+
+    what = part = "pair"
     alone = "compared a single pair:"
     data: PairedComparisons
     has_ties: bool
-    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     def __init__(self, data: PairedComparisons) -> None:
         super().__init__(data)
@@ -178,67 +213,56 @@ class Pairs(Splitter):
             each.has_ties = any(other.n_ties for other in groups.data)
         return found
 
-    @classmethod
-    def drawn(
-        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
-    ) -> list[np.ndarray]:
-        if hold_out is not None or folds is not None:
-            raise ArgumentError(
-                Argument("hold_out"),
-                " and ",
-                Argument("folds"),
-                " are not for paired comparisons, of which every pair is left out in turn.",
-            )
-        return list(np.arange(count)[:, None])
-
-    @property
-    def number_of_unit(self) -> np.ndarray:
-        return np.arange(self.data.n_pairs)
-
-    def part_of(self, numbers: np.ndarray) -> int:
-        return int(numbers[0])
+    def part_of(self, numbers: np.ndarray) -> np.ndarray:
+        return numbers
 
     def observed(self) -> dict[str, np.ndarray]:
         return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
-    def options(self, part: int) -> tuple[str, str]:
+    def options(self, pair: int) -> tuple[str, str]:
         """Labels of a pair."""
-        return self.data.labels[self.data.first[part]], self.data.labels[self.data.second[part]]
+        return self.data.labels[self.data.first[pair]], self.data.labels[self.data.second[pair]]
 
-    def train(self, part: int) -> tuple[PairedComparisons]:
-        return (self.data.without_pair(*self.options(part)),)
+    def train(self, part: np.ndarray) -> tuple[PairedComparisons]:
+        rest = self.data
+        for pair in part:
+            rest = rest.without_pair(*self.options(pair))
+        return (rest,)
 
-    def test(self, part: int) -> LeftPair:
+    def test(self, part: np.ndarray) -> list[LeftPair]:
+        return list(map(self._left_pair, part))
+
+    def _left_pair(self, pair: int) -> LeftPair:
+        """Return the comparisons of a pair, as models predict them."""
         own = self.data.covariates
         if own is None or own.is_of_options.all():
-            return LeftPair(self.options(part), self._counts(self.data, np.array([part])))
-        rows = np.flatnonzero(own.pair == part)
+            return LeftPair(self.options(pair), self._counts(self.data, np.array([pair])))
+        rows = np.flatnonzero(own.pair == pair)
         values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
-        return LeftPair(self.options(part), self._counts(own, rows), values)
+        return LeftPair(self.options(pair), self._counts(own, rows), values)
 
     def _counts(self, data: Any, rows: np.ndarray) -> np.ndarray:
         """How often each outcome was observed (rows, outcomes)."""
         sides = ("wins", "tied", "losses") if self.has_ties else ("wins", "losses")
         return np.column_stack([getattr(data, side)[rows] for side in sides])
 
-    def units(self, part: int) -> np.ndarray:
-        return np.array([part])
-
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        return pair_index(self.data, units)
+    def units(self, part: np.ndarray) -> np.ndarray:
+        return part
 
     def place(self, number: int) -> dict[str, Any]:
+        if self.part == Splitter.part:
+            return super().place(number)
         return dict(zip("ab", self.options(number), strict=True))
 
     def name(self, place: Mapping[Any, Any]) -> str:
-        return f"{place['a']}-{place['b']}"
+        return super().name(place) if self.part == Splitter.part else f"{place['a']}-{place['b']}"
 
     def warn(self) -> None:
         """Warn of options that no comparison connects to the others once a pair is left out."""
         lonely, cut, alone = [], [], set(self.data.never_compared)
         groups = len(self.data.components())
         for part in range(self.data.n_pairs):
-            (rest,), name = self.train(part), self.name(self.place(part))
+            (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
             if lost := [label for label in rest.never_compared if label not in alone]:
                 lonely.append(f"{' and '.join(lost)} (compared with nothing but the other of {name})")
             elif len(rest.components()) > groups:
@@ -264,38 +288,12 @@ def pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
     return pd.MultiIndex.from_arrays(list(sides), names=["a", "b"])
 
 
-class ObjectPairs(Splitter):
+class ObjectPairs(EachPair):
     """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask of pairs."""
 
-    leave_out = "pair"
     what = "measured pair"
     alone = "judged a single pair:"
     data: Similarities
-    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
-
-    @classmethod
-    def drawn(
-        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
-    ) -> list[np.ndarray]:
-        if hold_out is not None or folds is not None:
-            return super().drawn(count, seed, hold_out, folds)
-        if count < 2:
-            raise DataError("There is one measured pair; leaving out pairs needs two.")
-        return list(np.arange(count)[:, None])
-
-    @classmethod
-    def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
-    ) -> list[np.ndarray]:
-        found = super().drawn_of_groups(counts, seed, hold_out, folds)
-        for numbers in found:
-            if lost := lost_group(counts, numbers):
-                raise DataError(f"A part would hold all similarities of group {lost!r}; leave out fewer at a time.")
-        return found
-
-    @property
-    def number_of_unit(self) -> np.ndarray:
-        return np.arange(self.data.n_pairs)
 
     def observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": self.data.judgements}
@@ -306,9 +304,6 @@ class ObjectPairs(Splitter):
     def test(self, part: np.ndarray) -> Similarities:
         return self.data.take(part)
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        return pair_index(self.data, units)
-
 
 class PairSets(Evenly):
     """Leaves out random sets, a fifth of them by default; a part is a mask of sets, a unit an answer."""
@@ -318,7 +313,7 @@ class PairSets(Evenly):
     data: Triplets
     places: np.ndarray  # of each answer
     set: np.ndarray
-    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+    usual = USUAL
 
     def __init__(self, data: Triplets) -> None:
         super().__init__(data)
@@ -368,7 +363,7 @@ class BinomialScorer(Scorer):
     """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean of the score; with
     ties -ln Multinomial(x | n, p) of the three outcomes."""
 
-    fields: ClassVar[dict[str, type[Any]]] = {field.name: float for field in fields(Score)}
+    fields: ClassVar[dict[str, type[Any]]] = {field.name: list for field in fields(Score)}
     main: ClassVar[str] = "nll"
     higher = False
     units: ClassVar[str] = "pairs"
@@ -393,14 +388,19 @@ class BinomialScorer(Scorer):
         " minus that of the best model, with its standard error over pairs."
     )
 
-    def score_one(self, model: Any, test: LeftPair) -> dict[str, Any]:
+    def score_one(self, model: Any, test: list[LeftPair]) -> dict[str, Any]:
+        scores = [asdict(self._score_pair(model, pair)) for pair in test]
+        return {name: [each[name] for each in scores] for name in self.fields}
+
+    def _score_pair(self, model: Any, test: LeftPair) -> Score:
+        """Return the scores of one pair."""
         p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
         if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
             p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
         if test.covariates is not None:
-            return asdict(cell_score(test.counts, p))
+            return cell_score(test.counts, p)
         ((wins, *tied, losses),) = test.counts
-        return asdict(tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0]))
+        return tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0])
 
     def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))

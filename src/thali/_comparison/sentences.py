@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ESTABLISHED = 0.975  # probability below which chance must leave a difference
 _MAX_ORDERS = 10
+Difference = Callable[[str, str], tuple[float, float] | None]  # of the scores of two models, with its standard error
 
 
 def sentences(table: "pandas.DataFrame") -> list[str]:
@@ -56,14 +57,22 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
         return mean_and_error(gains.to_numpy(), groups)
 
     n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
-    headline = scorer.headline(table, best)
-    near = [name for name in ranked[1:] if not is_established(difference(ranked[0], name), n)]
+    sentences = [scorer.headline(table, best), *scorer.remarks(table, ranked)]
     if without:
-        headline = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
-    elif near:
-        headline = f"{headline[:-1]}; that it predicts better than {' and '.join(near)} is not established."
-    sentences = [headline, *orders(ranked, difference, n, attrs["unit"])]
-    return sentences + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
+        sentences[0] = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
+    elif len(ranked) > 1:
+        sentences.insert(0, who_predicts_best(ranked, difference(ranked[0], ranked[1]), n, scorer.called))
+    sentences[1:1] = orders(ranked, difference, n, attrs["unit"])
+    return sentences + unlike_lapses(attrs.get("lapses", {}))
+
+
+def who_predicts_best(ranked: list[str], found: tuple[float, float] | None, n: int, called: str) -> str:
+    """Return whether the best model predicts better than the next one, and by how much."""
+    best, second, *_ = ranked
+    by = "" if found is None else " (difference {:.3f}, SE {:.3f})".format(*found)
+    if is_established(found, n):
+        return f"Held-out {called} are predicted better by {best} than by {second}{by}."
+    return f"Held-out {called} do not establish which predicts better, {best} or {second}{by}."
 
 
 def unlike_lapses(found: dict[str, float]) -> list[str]:
@@ -74,9 +83,7 @@ def unlike_lapses(found: dict[str, float]) -> list[str]:
     return [f"The models have different lapses: {named}; part of a difference may be theirs."]
 
 
-def orders(
-    ranked: list[str], difference: Callable[[str, str], tuple[float, float] | None], n: int, unit: str
-) -> list[str]:
+def orders(ranked: list[str], difference: Difference, n: int, unit: str) -> list[str]:
     """The orders of two models that n units establish, and those that they do not."""
     couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
     if len(couples) > _MAX_ORDERS:  # neighbours, and the best against the others

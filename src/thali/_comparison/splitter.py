@@ -25,7 +25,7 @@ class Splitter(ABC):
     what: ClassVar[str]  # what is left out together, in the singular, in messages
     alone: ClassVar[str]  # that a group has only one of them, in messages
     level: ClassVar[str] = ""  # the column of `labels` that says what is scored together, of each group its own
-    part: ClassVar[str] = "part"  # what a part is called, in records and in messages
+    part: str = "part"  # what a part is called, in records and in messages
     knows_people: bool = True  # whether it is known who answered
     usual: ClassVar[dict[str, int | None]] = {}  # draws, tune, chains and thin of fits unless the user says otherwise
 
@@ -203,7 +203,7 @@ class Grouped(Splitter):
         if self.part == Splitter.part:  # parts of several units, which have no name
             return super().place(number)
         ((group, own),) = self.part_of(np.array([number])).items()
-        return {"group": group, **self.of_group[group].place(own)}
+        return {"group": group, **self.of_group[group].place(own[0])}
 
     def name(self, place: Mapping[Any, Any]) -> str:
         if "group" not in place:

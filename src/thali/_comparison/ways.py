@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.kinds import CLASSES, SPECS
@@ -18,6 +20,9 @@ from thali.errors import Argument, DataError, DataWarning, InPython, Message, Se
 from .choices import Choosers
 from .scorer import Scorer
 from .splitter import Grouped, Splitter
+
+MAX_FITS = 20  # of a comparison that leaves out every part in turn
+FOLDS = 6  # of a comparison of more fits
 
 
 class Way(NamedTuple):
@@ -89,6 +94,19 @@ def usual_way(kind: str) -> Way:
     return next(iter(WAYS[kind].values()))
 
 
+def parts_of(data: Any, leave_out: str | None) -> int:
+    """Return how many parts are left out in turn, unless a number of folds is asked for."""
+    data, leave_out = as_left_out(data, leave_out)
+    kind = kind_of(data)
+    way = usual_way(kind) if leave_out is None else WAYS[kind][leave_out]
+    return len(way.splitter(data).parts(np.random.SeedSequence(0), None, None))
+
+
+def proportionate_folds(n_models: int, n_parts: int) -> int | None:
+    """Return the folds of a comparison of so many fits; None: few enough to leave out every part in turn."""
+    return FOLDS if n_parts > FOLDS and n_models * n_parts > MAX_FITS else None
+
+
 def is_own(data: Any) -> bool:
     """Whether the data are those of a likelihood of the user: a NamedTuple."""
     return isinstance(data, tuple) and type(data) is not tuple
@@ -98,10 +116,8 @@ def kind_of(data: Any) -> str:
     """The kind of data that a comparison is given, of `thali._data.kinds`."""
     if type(data) is tuple and len(data) == 2:
         return CLASSES
-    one = data.data[0] if isinstance(data, GroupedData) else data
-    for spec in SPECS:
-        if spec.cls and isinstance(one, load(spec.cls)):
-            return spec.kind if one is data else spec.groups
+    if (kind := getattr(data, "kind", None)) in WAYS:
+        return kind
     raise DataError(
         "compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for "
         f"classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."

@@ -8,6 +8,7 @@ from thali._described import Description
 from thali._labels import plural
 
 from .judged import Frozen
+from .kinds import CLASSES
 
 if TYPE_CHECKING:
     import pandas
@@ -18,6 +19,7 @@ _MAX_CLASSES = 20  # whose counts are written out
 class Observations(Frozen):
     """Covariates and classes of the rows of a table."""
 
+    kind = CLASSES
     _FIELDS = ("covariates", "labels", "target")
     covariates: "pandas.DataFrame"
     labels: np.ndarray

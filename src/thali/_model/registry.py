@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._late import MODELS, load
 
+from .names import plain
 from .spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ def spec_of(model: Any) -> ModelSpec | None:
     """The spec of the model of thali that an object is, or descends from; None for one of somebody else."""
     own = (spec_of_class(kept.__name__) for kept in type(model).__mro__ if kept.__module__.startswith("thali."))
     return next((spec for spec in own if spec is not None), None)
+
+
+def spec_named(name: str) -> ModelSpec | None:
+    """The model of that name or alias; capitals, hyphens and underscores do not matter."""
+    return {plain(known): spec for spec in SPECS for known in (spec.name, *spec.aliases)}.get(plain(name))
 
 
 def spec_of_class(name: str) -> ModelSpec | None:

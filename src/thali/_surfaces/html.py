@@ -44,6 +44,7 @@ class Table(NamedTuple):
 
     title: str
     frame: "pandas.DataFrame"  # its index is shown if it has a name
+    is_pictured: bool = False  # and then folded
 
 
 class Section(NamedTuple):
@@ -75,11 +76,13 @@ class Light(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What the author of a report calls it; "" is what thali calls it."""
+    """What the author of a report calls it, "" being what thali calls it; and its data and day, "" being unknown."""
 
     title: str = ""
     author: str = ""
     question: str = ""
+    data: str = ""
+    date: str = ""
 
 
 class Document(NamedTuple):
@@ -107,6 +110,7 @@ SETTINGS, REFERENCES = "Settings and versions", "References"
 
 def document_of(model: "Model", findings: Findings, command: str, words: Words, cover: Cover) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
+    cover = cover._replace(date=_date(model) or cover.date)
     facts = (fit_in_words(model),)
     run = Section(SETTINGS, facts=(*_run(model), *versions()), code=command or model._as_python())
     return _document(list(findings.of(PAGE)), words, facts, run, made_by(_date(model)), cover)
@@ -123,7 +127,9 @@ def document_of_answer(
 def _document(
     shown: list[Finding], words: Words, facts: tuple[str, ...], run: Section, made: str, cover: Cover
 ) -> Document:
-    asked = [sentence for found in shown if found.key == "asked" for sentence in found.sentences(words)]
+    asked = " ".join(sentence for found in shown if found.key == "asked" for sentence in found.sentences(words))
+    is_title = not cover.title and asked.endswith("?")  # which the question that leads says in short
+    run = run._replace(title="", facts=(*run.facts, *[("Question", asked)] * is_title))
     shown = [found for found in shown if found.key != "asked"]
     lead = _lead(shown)
     lights = tuple(Light(found.verdict, found.headline, found.question) for found in shown if found.verdict is not None)
@@ -133,12 +139,12 @@ def _document(
         for name in CHAPTERS
         if (sections := _sections([found for found in shown if found.chapter == name], lead, words))
     ]
-    chapters.append(Chapter(SETTINGS, (run._replace(title=""),)))
+    chapters.append(Chapter(SETTINGS, (run,)))
     chapters += [Chapter(REFERENCES, (Section("", entries=cited),))] if cited else []
     return Document(
         title=cover.title or lead.question,
-        question=cover.question or " ".join(asked),
-        facts=(*facts, *([cover.author] if cover.author else [])),
+        question=cover.question or asked * (not is_title),
+        facts=(cover.data, cover.date, *facts, cover.author),
         lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
@@ -172,7 +178,7 @@ def section_of(found: Finding, words: Words) -> Section:
     if found.key == "methods":
         sentences = [" ".join(sentences)]
     table = found.to_read
-    tables = () if table is None or not len(table) else (Table(found.title, table),)
+    tables = () if table is None or not len(table) else (Table(found.title, table, found.picture is not None),)
     return Section(found.question, tuple(sentences), _pictures(found), tables, found.widget)
 
 
@@ -318,7 +324,7 @@ class _Rows(NamedTuple):
     head: list[tuple[str, str]]
     rows: list[list[tuple[str, str]]]
     has_index: bool
-    is_long: bool
+    is_folded: bool
 
 
 def rendered(document: Document, figures: Figures | None = None) -> str:
@@ -400,7 +406,7 @@ def _rows(table: Table) -> _Rows:
     size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"the first {MAX_ROWS:,} of {len(frame):,} rows"
     head = list(zip(shown.head, kinds, strict=True))
     rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
-    return _Rows(table.title, size, head, rows, shown.sides > 0, len(frame) > _LONG)
+    return _Rows(table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG)
 
 
 def _file(name: str) -> str:

@@ -130,6 +130,13 @@ class User:
         self.page.get_by_role("link", name="That is right: go on").click()
         self.heading("What do you want to know?")
 
+    def option(self, label):
+        """A field among those that are folded."""
+        folded = self.page.locator("details", has_text="More options").first
+        if folded.get_attribute("open") is None:
+            folded.locator("summary").click()
+        return self.page.get_by_label(label, exact=True).locator("visible=true")
+
     def screen(self, name, among="This study"):
         """Another screen of the study."""
         self.page.get_by_role("navigation", name=among).get_by_role("link", name=name, exact=True).click()
@@ -175,7 +182,7 @@ def test_from_a_file_to_its_report(user):
     assert "These are paired comparisons" in user.page.inner_text("main")
     user.look()
     user.ask()
-    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.option("Method").select_option("maximum-likelihood")
     user.click("Find out")
     assert "tea" in user.report()
     tall, window = user.page.evaluate("[document.querySelector('iframe').clientHeight, innerHeight]")
@@ -197,25 +204,23 @@ def focused(user):
 def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.drop("drinks.csv", PAIRS)
     user.ask()
-    user.page.get_by_text("More options").locator("visible=true").click()
-    user.page.get_by_label("Probability of a blind choice", exact=True).fill("2")
-    user.page.get_by_text("More options").locator("visible=true").click()
+    user.option("Probability of a blind choice").fill("2")
     user.click("Find out")
     user.sees("is the probability of a blind choice and must be")
     name, said = focused(user)
     assert name == "lapse" and "and must be" in said
     user.said.clear()  # the browser's console names the answer 400
     everywhere(user, "fault-at-once")
-    user.page.get_by_label("Probability of a blind choice", exact=True).fill("")
-    user.page.get_by_label("Method").select_option("maximum-likelihood")
-    user.page.get_by_label("Aspects", exact=True).select_option("ibp")
+    user.option("Probability of a blind choice").fill("")
+    user.option("Method").select_option("maximum-likelihood")
+    user.option("Aspects").select_option("ibp")
     user.click("Find out")
     user.sees("Maximum likelihood needs aspects that are known")
     name, said = focused(user)
     assert name == "aspects" and "Maximum likelihood needs" in said
     assert "finished" not in user.page.locator("body").inner_text()
     everywhere(user, "fault-of-a-fit")
-    user.page.get_by_label("Aspects", exact=True).select_option("unique")
+    user.option("Aspects").select_option("unique")
     user.click("Find out")
     user.report()
     user.screen("Compare")
@@ -249,18 +254,18 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     user.click("Yes")
     user.sees("24 comparisons of 6 people")
     user.ask()
-    user.page.get_by_label("Aspects", exact=True).select_option("=other")
+    user.option("Aspects").select_option("=other")
     user.click("Find out")
     user.sees("Write the value of your own beside it.")
-    user.page.get_by_label("Aspects", exact=True).select_option("ibp")
-    user.page.get_by_label("Groups of people").locator("visible=true").select_option("Geschlecht")
-    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.option("Aspects").select_option("ibp")
+    user.option("Groups of people").select_option("Geschlecht")
+    user.option("Method").select_option("maximum-likelihood")
     user.screen("The table")
     user.page.go_back()
     user.page.reload()
     user.sees("What do you want to know?")
-    assert user.page.get_by_label("Groups of people").locator("visible=true").input_value() == "Geschlecht"
-    assert user.page.get_by_label("Method").input_value() == "maximum-likelihood"
+    assert user.option("Groups of people").input_value() == "Geschlecht"
+    assert user.option("Method").input_value() == "maximum-likelihood"
     everywhere(user, "groups")
     user.click("Find out")
     user.sees("leave it out")
@@ -292,19 +297,18 @@ def test_the_whole_path(user, name, content, options):
         user.click("These are choice experiments")
         everywhere(user, "experiment-read")
         user.ask()
-        user.page.get_by_label("price").locator("visible=true").select_option("less is better")
+        user.page.get_by_label("Product classes").check()
+        user.option("price").select_option("less is better")
         everywhere(user, "experiment-classes")
         user.page.get_by_label("Multinomial logit").check()
     everywhere(user, f"{name}-setup")
     if name != "experiment":
         user.ask()
-        user.page.get_by_text("More options").locator("visible=true").click()
+        user.option("Draws of each chain").fill("1000")
         everywhere(user, f"{name}-options")
     for label, value in options.items():
-        user.page.get_by_label(label, exact=True).select_option("=other")
+        user.option(label).select_option("=other")
         user.page.get_by_label(f"{label}, my own").fill(value)
-    if name != "experiment":
-        user.page.get_by_label("Draws of each chain", exact=True).locator("visible=true").fill("1000")
     user.click("Find out")
     assert "tea" in user.report() or name == "experiment"
     everywhere(user, f"{name}-results")
@@ -338,7 +342,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     watched_runs.shorten_evidence(monkeypatch)
     user.drop("drinks.csv", PAIRS)
     user.ask()
-    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.option("Method").select_option("maximum-likelihood")
     user.click("Find out")
     user.report()
     user.screen("Evidence")
@@ -366,8 +370,7 @@ def begin_long_fit(user, draws):
     user.click("Use celebrities")
     user.heading("What was read")
     user.ask()
-    user.page.get_by_text("More options").click()
-    user.page.get_by_label("Draws of each chain", exact=True).fill(str(draws))
+    user.option("Draws of each chain").fill(str(draws))
     user.click("Find out")
     user.sees(re.compile(" of .* sweeps"))
 
@@ -458,7 +461,7 @@ def test_labels_that_attack_stay_labels(user):
     everywhere(user, "attack-setup")
     user.ask()
     everywhere(user, "attack-question")
-    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.option("Method").select_option("maximum-likelihood")
     user.click("Find out")
     user.report()
     everywhere(user, "attack-results")
@@ -481,7 +484,7 @@ def test_the_keyboard_is_enough(user):
     user.page.get_by_role("link", name="That is right: go on").focus()
     user.page.keyboard.press("Enter")
     user.heading("What do you want to know?")
-    user.page.get_by_label("Method").focus()
+    user.option("Method").focus()
     for _ in range(3):
         user.page.keyboard.press("ArrowDown")
     button = user.page.get_by_role("button", name="Find out", exact=True)

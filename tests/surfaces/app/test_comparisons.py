@@ -175,7 +175,7 @@ def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypa
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
     (study,) = client.studies.all()
-    assert ticked(study, COMPARE) == ["Multinomial logit", "Hierarchical logit"]
+    assert ticked(study, COMPARE) == ["Hierarchical logit", "Multinomial logit"]
     study.write(FIT, {"model": "product-classes", "typed": {}, "paths": [], "has_cores": True})
     assert "Product classes" in ticked(study, COMPARE), "the model that was fitted"
     study.remove("fit.json")

@@ -1,5 +1,6 @@
 """What somebody is asked where a table is not understood, and what of a stopped fit is kept."""
 
+import html
 import re
 
 import pytest
@@ -34,21 +35,23 @@ def asked_of(page: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "table, kind, word, field, answer",
+    "table, kind, word, field, answer, menus",
     [
-        (FOODS, "", "chosen", "What was chosen", "Urteil"),
-        (KEYS, "", "coding", "What a value of the outcome means", "f=first\nj=second"),
-        (PHONES.replace("none", "3"), "choice experiments", "none", "The no-choice option", "3"),
+        (FOODS, "", "chosen", "What was chosen", "Urteil", 1),
+        (KEYS, "", "coding", "What a value of the outcome means", "f=first\nj=second", 2),
+        (PHONES.replace("none", "3"), "choice experiments", "none", "The no-choice option", "3", 1),
     ],
 )
-def test_a_message_has_the_field_that_it_names_beside_it(client, children_here, table, kind, word, field, answer):
+def test_a_message_has_the_field_that_it_names_beside_it(
+    client, children_here, table, kind, word, field, answer, menus
+):
     address = client.drop("table.csv", table.encode())
     if kind:
         client.go(f"{address}/read", kind=kind)
     page = client.page(address)
     assert f"“{field}”" in Page(page).text and 'class="problem"' in page
     asked = asked_of(page)
-    assert asked.count(f'name="{word}"') == asked.count(" name=") == page.count(f'name="{word}"') == 1
+    assert asked.count(f'name="{word}"') == asked.count(" name=") == page.count(f'name="{word}"') == menus
     assert "recognised" not in asked
     client.go(f"{address}/read", kind=kind, **{word: answer})
     page = client.page(address)
@@ -165,8 +168,8 @@ def shown_rows(page: str) -> list[list[str]]:
 def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, children_here):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(address)
-    assert NOTICED in Page(page).text and page.count('name="where"') == 1 and "(12 in all)" in page
-    assert page.index("The first rows") < page.index("<details><summary>That is not") < page.index('name="where"')
+    assert NOTICED in Page(page).text and page.count('name="where"') == 2 and "(12 in all)" in page
+    assert page.index("The first rows") < page.index("<details><summary>That is not") < page.rindex('name="where"')
     client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", respondent="VP")
     page = client.page(address)
     assert "6 comparisons" in Page(page).text
@@ -175,6 +178,20 @@ def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, childr
     says(page, "6", "12", "The first rows")
     assert 'value="Block == Haupt"' in page
     assert {row[1] for row in shown_rows(page)} == {"Haupt"}
+
+
+def test_practice_rows_are_left_out_by_a_button(client, children_here):
+    """What was said of the table before is said again."""
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.go(f"{address}/read", respondent="VP", where="VP > 0")
+    form = client.page(address).partition("<form")[2].partition("</form>")[0]
+    assert "Leave them out" in form
+    sent = {name: html.unescape(value) for name, value in re.findall(r'name="(.*?)" value="(.*?)"', form, re.DOTALL)}
+    assert sent["respondent"] == "VP" and sent["where"] == "VP > 0\nBlock != 'Übung'"
+    client.go(f"{address}/read", **sent)
+    page = client.page(address)
+    assert "6 comparisons" in Page(page).text and "Leave them out" not in page
+    assert client.study(address).read("read")["typed"]["respondent"] == "VP"
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypat
     client.study(address).remove("fit.queued")
     page = client.page(client.go(f"{address}/again"))
     fields = {
-        name: page.partition(f'<div data-model="{name}">')[2].partition("<div data-model")[0]
+        name: page.partition(f'data-model="{name}">')[2].partition("data-model=")[0]
         for name in ("product-classes", "hierarchical-logit")
     }
     for of_model in fields.values():

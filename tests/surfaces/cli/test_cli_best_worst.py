@@ -32,7 +32,7 @@ def test_worths_by_maximum_likelihood(done, rule):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["maxdiff.csv"], ("--aspects", "5")),
+        (["maxdiff.csv", "--aspects", "ibp"], ("--aspects", "5")),
         (["seven.csv", "--model", "BTL"], ("6", "--best-worst")),
         (["maxdiff.csv", "--model", "BTL", "--best-worst", "maxdiff"], ("--best-worst",)),
         (["maxdiff.csv", "--model", "BTL", "--method", "laplace"], ("--method",)),

@@ -20,9 +20,34 @@ FILES = {"tea.csv": TEA, "hot.csv": "option,aspect\ntea,hot\ncoffee,hot\n"}
 # compare --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ([], {"by": "evidence", "folds": None}),
+        (["--by", "prediction"], {"by": "prediction", "folds": None}),
+        (["--leave-out", "pair"], {"by": "prediction", "folds": None}),
+        (["--folds", 3], {"by": "prediction", "folds": 3}),
+        (["--method", "maximum-likelihood"], {"by": "prediction", "folds": None}),
+        (["--models", "independent:unique,adjusted:unique"], {"by": "prediction"}),
+        (["--models", "ibp"], {"by": "prediction"}),
+        (["celebrities", "--method", "ml"], {"by": "prediction", "folds": 6}),
+        (["celebrities", "--by", "prediction", "--folds", 36], {"by": "prediction", "folds": 36}),
+    ],
+)
+def test_a_comparison_is_as_long_as_it_needs_to_be(run, monkeypatch, words, wanted):
+    """By evidence where every model has one, else six folds where each pair in turn takes more than 20 fits."""
+    asked = {}
+    monkeypatch.setattr(th, "compare", lambda named, data, **how: asked.update(how, names=[*dict(named)]) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("compare", *([] if "celebrities" in words else ["tea.csv"]), *words)
+    assert wanted.items() <= asked.items()
+    if not words:
+        assert asked["names"] == ["BTL", "inferred aspects"]
+
+
 @pytest.mark.fit
 def test_compare_prints_the_table_of_the_library(done):
-    result = done("compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", *QUICK)
+    result = done("compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *QUICK)
     data = th.read_table("tea.csv")
     models = {
         "unique": th.EliminationByAspects("unique"),
@@ -48,7 +73,7 @@ def test_compare_prints_the_table_of_the_library(done):
         assert sentence in result.out
     for name, row in table.iterrows():
         assert any(line.split()[:2] == [name, f"{row['nll']:.3f}"] for line in result.out.splitlines())
-    assert "4 x 3 fits" in result.err
+    assert "12 fits: each model without one of 3 parts" in result.err
     says(result.out, "WARNING: Chains do")
     assert "--draws" in result.out
     assert "ConvergenceWarning" not in result.err
@@ -82,7 +107,17 @@ GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"
 @pytest.mark.fit
 def test_trees_of_a_file_are_models(done, folder):
     (folder / "groups.csv").write_text(GROUPS)
-    result = done("compare", "tea.csv", "--models", "near=tree:0.1,tree:0.5,ibp", "--tree", "groups.csv", *QUICK)
+    result = done(
+        "compare",
+        "tea.csv",
+        "--models",
+        "near=tree:0.1,tree:0.5,ibp",
+        "--tree",
+        "groups.csv",
+        "--by",
+        "prediction",
+        *QUICK,
+    )
     assert [line.split()[0] for line in result.out.splitlines()[3:8]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
 
 
@@ -131,7 +166,7 @@ def test_bad_trees(refused, folder, words, messages):
 @pytest.mark.rendered
 @pytest.mark.fit
 def test_compare_writes_everything(done, folder):
-    done("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)
+    done("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK)
     assert sorted(os.listdir(folder / "results")) == ["comparison.csv", "comparison.png", "job", "predictions.csv"]
     table = pd.read_csv(folder / "results" / "comparison.csv", index_col="model")
     assert list(table.index) == ["BASE", "unique", "2", "EMP"]
@@ -141,14 +176,14 @@ def test_compare_writes_everything(done, folder):
 @pytest.mark.fit
 def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     stop_after(3, monkeypatch)
-    result = run("compare", "tea.csv", "--models", "unique,2", *QUICK)
+    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK)
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out
     says(result.err, "3", "6 fits", "--out")
-    result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)
+    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK)
     says(result.err, "3", "6 fits", "'results'")
     stop_at_table(monkeypatch)
-    result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)
+    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK)
     assert result.code == 130 and "nothing was written" not in result.err
     says(result.err, "6 fits", "'results/job'")
 

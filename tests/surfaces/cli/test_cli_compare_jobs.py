@@ -16,7 +16,7 @@ from thali._inference import jobs
 pytestmark = pytest.mark.fit
 
 QUICK = ["--draws", "40", "--tune", "10", "--chains", "2", "--thin", "1", "--seed", "3", "--cores", "1"]
-COMPARE = ["compare", "tea.csv", "--models", "unique,2", *QUICK]
+COMPARE = ["compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK]
 FILES = {
     "tea.csv": "option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n",
     "other.csv": "option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,5,0\n",
@@ -70,7 +70,8 @@ def done(job):
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
-    words = ["compare", "tea.csv", "--models", "unique,2", "--draws", "1000", "--thin", "10", "--seed", "3"]
+    words = ["compare", "tea.csv", "--models", "unique,2", "--by", "prediction"]
+    words += ["--draws", "1000", "--thin", "10", "--seed", "3"]
     whole = run(*words, "--cores", "1", "--out", "whole")
     job, kills = folder / "results" / "job", 0
     for cores in ("1", "2"):

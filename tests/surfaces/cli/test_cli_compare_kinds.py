@@ -50,7 +50,7 @@ def test_classifiers_by_name(run):
 @pytest.mark.fit
 def test_what_is_written_of_each_kind(run, in_plain_python):
     in_plain_python("Columns", "Judgements")
-    result = run("compare", "similar.csv", "--models", "ADCLUS,1,two=2", "--out", "s", *SHORT)
+    result = run("compare", "similar.csv", "--models", "ADCLUS,1,two=2", "--by", "prediction", "--out", "s", *SHORT)
     assert result.code == 0 and "(3 similarities)" in result.out
     assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
     assert len(pd.read_csv("s/predictions.csv")) == 9
@@ -72,7 +72,9 @@ def test_logits_of_experiments_by_name(run):
 
 @pytest.mark.fit
 def test_names_of_special_cases(run):
-    printed = run("compare", "tea.csv", "--models", "BTL,unique,iEBA,elimination-by-aspects", *SHORT).out
+    printed = run(
+        "compare", "tea.csv", "--models", "BTL,unique,iEBA,elimination-by-aspects", "--by", "prediction", *SHORT
+    ).out
     assert figures(printed, "BTL") == figures(printed, "unique")
     assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
 
@@ -92,7 +94,7 @@ BAD = {
         ["plants.csv", "--target", "kind", "--lapse", "0.1"],
         "and choice experiments, but plants.csv holds covariates and classes",
     ),
-    "folds of pairs": (["tea.csv", "--folds", "3"], "--folds is not for paired comparisons"),
+    "folds of pairs": (["tea.csv", "--folds", "4"], "more than the 3 pairs"),
     "what is left out": (
         ["similar.csv", "--leave-out", "row"],
         "--leave-out must be pair for similarities; got 'row'.",

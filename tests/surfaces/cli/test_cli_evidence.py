@@ -60,7 +60,7 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
         "job",
     }
     table = pd.read_csv(tmp_path / "found" / "comparison.csv", index_col=0)
-    assert table.loc["unique", "log_evidence"] == -20.0
+    assert table.loc["BTL", "log_evidence"] == -20.0
 
 
 @pytest.mark.fit
@@ -95,7 +95,7 @@ def test_it_is_resumed_reported_and_refused(run, refused, folder, tmp_path):
         (["--by", "luck"], ("--by", "'luck'")),
         (["--by", "evidence", "--folds", 3], ("--folds",)),
         (["--by", "evidence", "--leave-out", "pair"], ("--leave-out",)),
-        (["--sensitivity"], ("--sensitivity", "--by")),
+        (["--by", "prediction", "--sensitivity"], ("--sensitivity", "--by")),
         (["--by", "evidence", "--method", "maximum-likelihood", "--models", "unique"], ("whose evidence is",)),
     ],
 )

@@ -95,7 +95,7 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("people.csv", ["--models", "similar:unique"], "x 6 fits, each"),
+        ("people.csv", ["--models", "similar:unique"], "6 fits: each"),
         (
             "people.csv",
             ["--leave-out", "respondent", "--models", "plain=free:unique"],
@@ -105,7 +105,7 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
     ],
 )
 def test_models_are_compared_by_group(done, sets, uncompiled, table, words, sentence):
-    result = done("compare", table, "--group", "sex", *words, *RUN)
+    result = done("compare", table, "--group", "sex", "--by", "prediction", *words, *RUN)
     assert sentence in result.out + result.err
 
 
@@ -182,7 +182,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
         pytest.param(
             "people.csv",
             ["--covariate", "order", "--models", "free:unique"],
-            "each without one",
+            "each model without one",
             marks=pytest.mark.long,
         ),
         pytest.param(
@@ -194,14 +194,14 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
     ],
 )
 def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompiled, table, words, sentence):
-    result = done("compare", table, "--group", "sex", *words, *RUN)
+    result = done("compare", table, "--group", "sex", "--by", "prediction", *words, *RUN)
     assert sentence in result.out + result.err
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["people.csv", "--group", "sex", "--folds", 2], ("--folds",)),
+        (["people.csv", "--group", "sex", "--folds", 7], ("--folds", "6 pairs")),
         (
             ["people.csv", "--group", "sex", "--leave-out", "task"],
             ("must be pair",),

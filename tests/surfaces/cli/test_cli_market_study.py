@@ -85,7 +85,7 @@ def test_the_study_of_a_posterior(done):
         by_attribute.to_dict()
     )
     titles = (
-        "Part of each attribute in the ranges",
+        "Importance: part of the ranges",
         "Probability that a level",
         "Willingness to pay of the median person",
     )

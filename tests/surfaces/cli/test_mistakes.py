@@ -382,7 +382,7 @@ PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(
 
 
 COMPARED = [
-    ("folds of pairs", "tea.csv --folds 3", "is not for paired comparisons"),
+    ("folds of pairs", "tea.csv --folds 4", "is more than the 3 pairs"),
     ("nobody", "tea.csv --leave-out respondent", "the table with its column of respondents, --respondent."),
     (
         "choices of pairs",

@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -129,6 +130,18 @@ def test_a_report_is_called_what_its_author_says(run, refused, folder):
     again = (folder / "again.html").read_text("utf-8")
     assert "<h1>Fame</h1>" in again and "Ann &amp; Bob" in again
     said(refused("fit", "celebrities", "--method", "maximum-likelihood", "--author", "Ann"), "--author", "--report")
+
+
+def test_a_report_begins_with_its_data_and_the_day(run, folder):
+    """It asks its question once, and folds each table under its picture."""
+    run("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out", "--report", "mail.html")
+    mailed = (folder / "mail.html").read_text("utf-8")
+    head = re.findall(r"<h1>(.*?)</h1>|<p class=.fact.>(.*?)</p>", mailed.partition("<main>")[0])
+    assert [fact for _, fact in head[1:3]] == ["celebrities", str(date.today())]
+    titles = re.findall(r"<h[12][^>]*>(.*?)</h[12]>", mailed)
+    assert len(titles) == len(set(titles)) and 'class="question"' not in mailed
+    pictured = mailed.count("<figure>")
+    assert pictured and len(re.findall(r"</figure>\s*<details>", mailed)) + 1 >= pictured
 
 
 @pytest.mark.long

@@ -1,8 +1,8 @@
 """The sentences of what models of choice experiments find out."""
 
 ENGLISH = {
-    "importance": "The attributes with the largest parts in the ranges of utility: {named}.",
-    "importance.title": "Part of each attribute in the ranges of utility, and the part of choices that it decides",
+    "importance": "Most important: {named}.",
+    "importance.title": "Importance: part of the ranges of utility, and part of choices that the attribute decides",
     "importance.caption": "Part of each attribute in the ranges of utility.",
     "effects": "The strongest preference is for {attribute} {more} over {less} (probability {chance}, {interval} {low}"
     " to {high}).",

@@ -96,7 +96,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    named = listed([f"{row['attribute']} ({number(row['range_share'])})" for row in rows[:3]])
+    named = ", ".join(f"{row['attribute']} {100.0 * row['range_share']:.0f} %" for row in rows)
     sentence = str(phrase(ENGLISH, "importance", named=named))
     columns = [
         "attribute",

@@ -13,6 +13,7 @@ from thali.errors import ArgumentError, DataError
 
 from ..columns import answered_rows, as_frame, column
 from ..judged import Frozen
+from ..kinds import EXPERIMENTS
 from ..people import column_facts, differing_columns
 from .levels import ALPHABET, MEASURED, is_whole
 from .scheme import INSIDE, Attribute, Encoded, Tasks
@@ -267,6 +268,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
     [[0, 0], [1, 1], [0, 0], [1, 1]]
     """
 
+    kind = EXPERIMENTS
     _FIELDS = ("scheme", "respondents", "first_task", "first_row", "chosen", "row_product", "products")
     _FIELDS += ("task_labels", "alternative_labels", "people")
 

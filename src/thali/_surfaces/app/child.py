@@ -29,7 +29,6 @@ from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, Long
 
 from ..cli.boundary import Terminal
 from ..cli.commands.jobs import JOB, as_typed
-from ..cli.commands.report import UNTITLED
 from .english import AppWords, sentence_and_names
 from .reading import what_was_read
 from .runs import REFUSED
@@ -97,8 +96,9 @@ def look(study: Study, terminal: Terminal, cores: int) -> None:
 
 def _cover(study: Study) -> dict[str, str]:
     """The cover of its report: what was written for it, with the name of the study where that was given."""
-    about, written = study.about, study.read(FIT).get(COVER, {})
-    return UNTITLED | ({"title": about["title"]} if "data" in about else {}) | written
+    about = study.about
+    title = {"title": about["title"]} if "data" in about else {}
+    return {"data": about.get("data", about["title"]), **title, **study.read(FIT).get(COVER, {})}
 
 
 def _copy_job(job: Path, copy: Path) -> None:
@@ -128,7 +128,8 @@ def compare(study: Study, terminal: Terminal, cores: int) -> None:
     out, began, before = Path(COMPARE), time.monotonic(), study.read(TOOK_TO_COMPARE).get("seconds", 0.0)
     typed = {**_typed(asked), "cores": cores}
     try:
-        run_compare(terminal, study.data_name, asked["models"], UNSAID, typed, out, False, _formats())
+        own = UNSAID | {"by": "prediction"}
+        run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
     finally:
         took = before + time.monotonic() - began
         study.write(TOOK_TO_COMPARE, {"seconds": took, "models": len(asked["names"])})

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from thali._data.kinds import SIMILARITIES
-from thali._model.registry import SPECS, features_of
+from thali._model.default_models import offers_of
+from thali._model.registry import features_of
 from thali.errors import Argument, ArgumentError
 
 from . import english
@@ -54,8 +55,8 @@ def candidates(study: Study) -> tuple[Compared, ...]:
     if features := features_of(kind):
         alone, by_group = (OF_ASPECTS, OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
         return by_group if has_groups(study) else alone
-    specs = [spec for spec in SPECS if kind in spec.data and spec.options]
-    return tuple(Compared(english.title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
+    names = [offer.name for offer in offers_of(kind)]
+    return tuple(Compared(english.title(name), name, () if name in _SLOW else (COMPARE,)) for name in names)
 
 
 def has_evidence(study: Study) -> bool:

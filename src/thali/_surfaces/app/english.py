@@ -57,15 +57,15 @@ def method(word: str) -> str:
     return TEXTS["methods"].get(word, word)
 
 
-def title(spec: ModelSpec) -> str:
+def title(name: str) -> str:
     """Return what a model is called."""
-    return TEXTS["titles"].get(spec.name, spec.name.replace("-", " ").capitalize())
+    return TEXTS["titles"].get(name, name.replace("-", " ").capitalize())
 
 
-def answers(spec: ModelSpec) -> str:
-    """Return what a model finds out, or the question of a classical test."""
+def answers(spec: ModelSpec, name: str) -> str:
+    """Return what a model of that name finds out, or the question of a classical test."""
     # what follows a semicolon says how the data are given at the command line
-    return in_words(spec.answers.partition(";")[0], spec.options)
+    return TEXTS["answers"].get(name) or in_words(spec.answers.partition(";")[0], spec.options)
 
 
 def counted(what: str, number: int) -> str:
@@ -133,11 +133,14 @@ class AppWords(OptionWords):
     ----------
     named : list of str
         The arguments that were spelled so far, whose fields the page shows beside the message.
+    settings : list of (str, object)
+        Those of them that were spelled with a value.
     """
 
     def __init__(self, options: Iterable[Option]) -> None:
         super().__init__(options)
         self.named: list[str] = []
+        self.settings: list[tuple[str, object]] = []
 
     def argument(self, name: str) -> str:
         """The label of the field."""
@@ -146,6 +149,7 @@ class AppWords(OptionWords):
 
     def setting(self, name: str, value: object) -> str:
         """The label, and what to choose or to write."""
+        self.settings.append((name, value))
         return f"{self.argument(name)} = {self.value(name, value)}"
 
     def value(self, name: str, value: Any) -> str:
@@ -171,7 +175,7 @@ class AppWords(OptionWords):
 
     def model(self, name: str) -> str:
         """The title of the model."""
-        return next((title(spec) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
+        return next((title(spec.name) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
 
 
 def sentence_and_names(error: ThaliError, words: Words) -> tuple[str, list[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from thali._model.default_models import Offer
 from thali._model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
@@ -12,8 +13,8 @@ from ..cli.models import TYPED
 from ..cli.values import value_of
 from . import english
 
-FIRST = ("market", "method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
-PEOPLE = "people"  # not folded where the data say who answered, and not asked elsewhere
+PEOPLE = "people"  # not asked where the data do not say who answered
+CODING = "coding"  # a meaning for each value of a column
 WHO = "respondent"  # the column of who answered
 WHERE = "where"  # a question of the rows, asked above them
 GROUP, COVARIATES = "group", "covariates"
@@ -40,6 +41,7 @@ class Field(NamedTuple):
     value: str
     values: list[str]  # of several columns
     in_lines: bool  # whether several values are sent in lines rather than between commas
+    meanings: list[tuple[str, str]]  # of directions: what each choice can mean, (value, label)
     fault: str = ""  # why what it holds cannot be used
 
 
@@ -52,11 +54,6 @@ def tests_of(has_groups: bool) -> list[ModelSpec]:
 def kinds() -> list[str]:
     """The kinds of data that models take."""
     return list(dict.fromkeys(data for spec in TYPED for data in spec.data))
-
-
-def models_for(kind: str) -> list[ModelSpec]:
-    """The models that take this kind of data."""
-    return [spec for spec in TYPED if kind in spec.data]
 
 
 def data_options(kind: str) -> list[Option]:
@@ -105,7 +102,9 @@ def fields(
     for option in options:
         value = given.get(option.word)
         own = columns
-        if offered is not None and option.name in offered:
+        if offered is not None and option.name == CODING:
+            own = offered.get(CODING, ())
+        elif offered is not None and option.name in offered:
             chosen = value if isinstance(value, list) else str(value or "").split(",")
             beside = english.BESIDE_COLUMNS.get(option.name, ())
             own = list(
@@ -116,12 +115,10 @@ def fields(
     return found
 
 
-def model_options(spec: ModelSpec, kind: str, has_people: bool = True) -> tuple[list[Option], list[Option]]:
-    """The options that are asked of everybody who has data of this kind, and the others."""
-    first = (*FIRST, PEOPLE)
-    own = [option for option in spec.options if _is_of_model(option) and option.is_for(kind)]
-    own = [option for option in own if has_people or option.name != PEOPLE]
-    return [each for each in own if each.name in first], [each for each in own if each.name not in first]
+def model_options(offer: Offer, kind: str, has_people: bool = True) -> list[Option]:
+    """The options of a model that are asked of whoever has data of this kind."""
+    own = [option for option in offer.spec.options if _is_of_model(option) and option.is_for(kind)]
+    return [option for option in own if offer.has([option.word]) and (has_people or option.name != PEOPLE)]
 
 
 def _is_of_model(option: Option) -> bool:
@@ -159,7 +156,7 @@ def _field(
         ]
     elif option.type is NAMES and columns:
         kind, choices, default = "columns", [(each, each) for each in columns], default
-    elif option.name == "monotone" and columns:
+    elif option.name in english.TEXTS["meanings"] and columns:
         kind, choices, default = "directions", [(each, each) for each in columns], ""
     elif option.type in (int, float):
         kind = "number"
@@ -189,6 +186,7 @@ def _field(
         value,
         several,
         option.several,
+        [*english.TEXTS["meanings"].get(option.name, {}).items()],
     )
 
 

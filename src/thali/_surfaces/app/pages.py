@@ -10,6 +10,7 @@ import jinja2
 
 from thali._data.kinds import PAIRS
 from thali._labels import printable
+from thali._model.default_models import offers_of
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
@@ -19,6 +20,7 @@ from .comparisons import candidates, has_evidence, has_groups, ticked
 from .english import AppWords
 from .fields import (
     BY,
+    CODING,
     COVARIATES,
     FILE,
     GROUP,
@@ -30,7 +32,6 @@ from .fields import (
     fields,
     kinds,
     model_options,
-    models_for,
     shown_of_data,
     tests_of,
 )
@@ -128,7 +129,7 @@ class Pages:
         reading, state = nothing_read("") | study.read("reading"), self._runs.state(study, FIT)
         tests = [TESTS] if reading["kind"] == PAIRS else []
         if is_open(self._runs, study):
-            return [DATA, *([ASK] if models_for(reading["kind"]) else []), *tests, ABOUT]
+            return [DATA, *([ASK] if reading["models"] else []), *tests, ABOUT]
         if state == runs.ENDED and (study.path / FIT / "report.html").exists():
             more = [MORE] if self._runs.draws(study, FIT) else []
             compared = [COMPARE] if candidates(study) else []
@@ -163,6 +164,8 @@ class Pages:
             "reading": reading,
             "named": [_unrecognised(field) for field in of(asked_for)],
             "roles": [_recognised(*each, reading["roles"]) for each in zip(roles, of(roles), strict=True)],
+            "asked_kind": asked.get("kind", ""),
+            "kept": [(each.word, each.value) for each in of(data_options(kind)) if each.value and each.word != WHERE],
             "rows": of([option for option in data_options("") if option.name == WHERE])[0],
             "about_rows": bool(reading["problem"]) and WHERE in named,
             "kinds": [(each, of(options)) for each, options in of_kind.items()],
@@ -176,22 +179,21 @@ class Pages:
         before, given = study.read(FIT) or study.read("draft"), study.files()
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
         models = []
-        for spec in models_for(reading["kind"]):
-            has_people = bool(offered[GROUP]) or GROUP in asked.get("typed", {})
-            first, others = model_options(spec, reading["kind"], has_people)
+        has_people = bool(offered[GROUP]) or GROUP in asked.get("typed", {})
+        for offer in offers_of(reading["kind"]):
+            name, spec = offer.name, offer.spec
+            if name not in reading["models"]:
+                continue
             typed = before.get("typed", {})
-            if before.get("model") != spec.name:  # what is typed about the method holds for it alone
+            if before.get("model") != name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
-            of_model = shown, reading["attributes"], spec.methods, offered
+            own = fields(
+                model_options(offer, reading["kind"], has_people), shown, reading["attributes"], spec.methods, offered
+            )
+            answers = english.answers(spec, name)
             models.append(
-                {
-                    "name": spec.name,
-                    "title": english.title(spec),
-                    "answers": english.answers(spec),
-                    "first": fault.at(fields(first, *of_model), spec.name),
-                    "others": fault.at(fields(others, *of_model), spec.name),
-                }
+                {"name": name, "title": english.title(name), "answers": answers, "fields": fault.at(own, name)}
             )
         own, typed = {each.name: each for each in shown_of_data(reading["kind"])}, asked.get("typed", {})
         options = [own[name] for name in QUESTIONS if name in reading["questions"]]
@@ -200,7 +202,7 @@ class Pages:
             "models": models,
             "questions": questions,
             "refused": "" if fault.is_shown else fault.sentence,
-            "chosen": before.get("model") or models[0]["name"],
+            "chosen": before.get("model") or reading["models"][0],
             "cover": dict.fromkeys(COVERED, "") | before.get(COVER, {}),
         }
 
@@ -250,8 +252,8 @@ class Pages:
     def _tests(self, study: Study, here: str) -> dict[str, Any]:
         """Classical tests, and the answer of the last one."""
         return {
-            "tests": [(spec.name, english.answers(spec)) for spec in tests_of(has_groups(study))],
-            "may_group": not has_groups(study) and bool(_offered(study.read("reading"))[GROUP]),
+            "tests": [(spec.name, english.answers(spec, spec.name)) for spec in tests_of(has_groups(study))],
+            "may_group": not has_groups(study) and bool(_offered(nothing_read("") | study.read("reading"))[GROUP]),
             "tested": study.read(TEST).get("name", ""),
             "state": self._runs.state(study, TEST),
             "end": ended(study, TEST),
@@ -290,7 +292,7 @@ def is_open(children: Runs, study: Study) -> bool:
 def _model(study: Study) -> str:
     """What the model of the study is called; "" before there is one."""
     name = study.read(FIT).get("model", "")
-    return english.title(model_named(name)[0]) if name else ""
+    return english.title(name) if name else ""
 
 
 def _size(study: Study) -> str:
@@ -301,7 +303,7 @@ def _size(study: Study) -> str:
 def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
     """The columns that may be groups, covariates, or describe people."""
     empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, LOOKING)}
-    return empty | reading["offered"]
+    return empty | reading["offered"] | {CODING: reading["values"]}
 
 
 def _estimates(study: Study, is_compared: bool) -> list[str]:

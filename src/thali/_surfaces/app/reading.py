@@ -3,11 +3,11 @@
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, TRIPLETS
 from thali._described import Facts
+from thali._labels import as_label
+from thali._model.default_models import default_model
 from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.shapes import SHAPES
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _UNASKED = tuple(spec.kind for spec in SPECS if spec.is_recognised)
 _ROWS, _COLUMNS, _CELL = 10, 40, 60  # of the table that are shown; characters of a cell
+_VALUES = 12  # of an outcome, each with a menu of what it means
 _EXAMPLES = 3  # of cells that may say who answered
 
 
@@ -45,6 +46,10 @@ def nothing_read(problem: str) -> dict[str, Any]:
         "attributes": [],
         "offered": {},
         "who": [],
+        "values": [],
+        "practice": [],
+        "models": [],
+        "settings": {},
         "parts": 0,
         "facts": [],
         "columns": [],
@@ -62,7 +67,9 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         shown = _what_was_read(study, words)
-    notes = [each.message.render(words) for each in warned if isinstance(each.message, DataWarning)]
+    of_notes = AppWords(options)
+    notes = [each.message.render(of_notes) for each in warned if isinstance(each.message, DataWarning)]
+    shown["practice"] = [value for name, value in of_notes.settings if name == WHERE]
     return shown | {"notes": list(dict.fromkeys(notes))}
 
 
@@ -85,6 +92,8 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
         shown["size"] = shown["facts"][0][1]
         shown["parts"] = _parts(data)
         shown["attributes"] = of_kind.attributes(data)
+        default = default_model(data, {GROUP} & asked.get("typed", {}).keys())
+        shown["models"], shown["settings"] = [default.offer.name, *default.others], default.settings
     except RecognitionError as error:
         shown |= {"problem": error.render(words), "found": list(error.found)}
     except ThaliError as error:
@@ -124,6 +133,9 @@ def _read(
     else:
         reading = recognise(found.table, *([kind] if kind else _UNASKED), **wanted)
         kind = reading.kind
+        if reading.roles is not None and len(reading.roles.outcome) == 1:
+            column = found.table.frame[reading.roles.outcome[0]]
+            shown["values"] = [as_label(value) for value in column.dropna().unique()[:_VALUES]]
     spec = model_for(kind)
     own = {option.name for option in spec.options if option.to == DATA}
     own_wanted = {name: value for name, value in wanted.items() if name in own}
@@ -228,12 +240,10 @@ _OF_OTHERS = _OfData()
 
 def _parts(data: Any) -> int:
     """How many parts of the data a comparison of models leaves out in turn; 0 if they are too few."""
-    from thali._comparison.ways import as_left_out, kind_of, usual_way
+    from thali._comparison.ways import parts_of
 
     try:
-        data, _ = as_left_out(data, None)
-        splitter = usual_way(kind_of(data)).splitter(data)
-        return len(splitter.parts(np.random.SeedSequence(0), None, None))
+        return parts_of(data, None)
     except ThaliError:
         return 0
 

@@ -23,10 +23,12 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from thali._data.kinds import PAIRS
+from thali._model.default_models import OF_RESPONDENTS
 from thali._model.spec import Option
 from thali.errors import ArgumentError, ThaliError
 
 from ..cli.models import model_named
+from ..cli.options import by_word
 from . import english, runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
 from .english import AppWords, sentence_and_names
@@ -40,7 +42,6 @@ from .fields import (
     entered,
     given_of_data,
     kinds,
-    models_for,
     shown_of_data,
     tests_of,
 )
@@ -168,8 +169,7 @@ class Server:
     async def option_file(self, request: Request) -> Response:
         """A file for an option, such as a tree."""
         study, word = self._study(request), request.path_params["word"]
-        own = {option.word for spec in models_for(study.read("reading").get("kind", "")) for option in spec.options}
-        if word not in own:
+        if word not in by_word():
             raise HTTPException(404)
         ending = ending_of(unquote(request.headers.get("x-name", "")))
         study.remove(*(file.name for file in study.path.glob(f"for-{word}.*")))
@@ -204,10 +204,10 @@ class Server:
         if not is_open(self.runs, study):
             return _problem(english.texts.refused.fitted, 409)
         reading = study.read("reading")
-        specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
-        if form.get("model") not in specs:
+        model = form.get("model", "")
+        if model not in reading.get("models", ()):
             return _problem(english.texts.refused.choose_model)
-        spec = specs[form["model"]]
+        spec, _ = model_named(model)
         if "asked" in form and (problem := await self._asked_of_data(request, study, form)) is not None:
             return problem
         given = given_of_data(study.read(READ).get("typed", {}), spec.options)
@@ -218,10 +218,13 @@ class Server:
             return _problem(
                 sentence, fields=[each.word for name in named for each in spec.options if each.name == name]
             )
+        read = study.read("reading")  # once more if groups were chosen
+        if model == read["models"][0] and typed.keys().isdisjoint(OF_RESPONDENTS):
+            typed = read["settings"] | typed
         method = typed.get("method", spec.methods[0] if spec.methods else "")
         paths = [word for word, value in typed.items() if isinstance(value, Path)]
         asked = {
-            "model": spec.name,
+            "model": model,
             "typed": {word: str(value) if word in paths else value for word, value in typed.items()},
             "paths": paths,
             COVER: {word: text for word in COVERED if (text := form.get(f"cover-{word}", "").strip())},

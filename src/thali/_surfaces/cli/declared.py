@@ -54,7 +54,8 @@ def fit(
         str | None,
         typer.Option(
             help=" ".join(f"{spec.name} ({', '.join(spec.aliases)}): {spec.answers}." for spec in TYPED),
-            show_default="what the data look like; with --target plackett-luce, with --monotone product-classes",
+            show_default="the usual one of such data, which is printed; with --target plackett-luce, with --monotone"
+            " product-classes",
         ),
     ] = None,
     out: Annotated[
@@ -184,8 +185,8 @@ def compare(
     folds: Annotated[
         int | None,
         typer.Option(
-            help="Leave so many parts out in turn (not of paired comparisons).",
-            show_default="classes 5; similarities each pair; else a fifth or a quarter is left out, once",
+            help="Leave so many parts out in turn.",
+            show_default="classes 5; pairs each, or 6 above 20 fits; else a fifth or a quarter is left out, once",
         ),
     ] = None,
     by: Annotated[
@@ -194,7 +195,7 @@ def compare(
             metavar="prediction|evidence",
             help="evidence: leave nothing out, and find the probability of the data under each model, with posterior"
             " probabilities and Bayes factors; of models with latent features by MCMC.",
-            show_default="prediction",
+            show_default="evidence where every model has one and nothing is said of what is left out, else prediction",
         ),
     ] = None,
     sensitivity: Annotated[

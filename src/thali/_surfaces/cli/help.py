@@ -244,9 +244,10 @@ def _panels_of_table(name: str) -> Panels:
     """All options for the data of that name, a line each."""
     from .boundary import plain_messages
     from .loading import find_data, kind_of_data
+    from .models import model_for
 
     with plain_messages():
-        spec = kind_of_data(find_data(name))
+        spec = model_for(kind_of_data(find_data(name)))
     others = {option.to for option in spec.options} - {DATA, FIT}
     return {
         "Your data": _lines(spec, {DATA}),

@@ -76,16 +76,15 @@ def find_data(name: str) -> Found:
     return Found(name, None, read_source(name))
 
 
-def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> ModelSpec:
-    """The model for these data.
+def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> str:
+    """Return the kind of these data.
 
     `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
     table besides, whichever model's data it is.
     """
     known = [spec for spec in SPECS if spec.is_recognised and not (leave_out and spec.is_described)]
     kinds = tuple(spec.kind for spec in known)
-    kind = found.bundled.kind if found.bundled is not None else reading_of(found.table, kinds, wanted or {}).kind
-    return model_for(kind)
+    return found.bundled.kind if found.bundled is not None else reading_of(found.table, kinds, wanted or {}).kind
 
 
 def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False) -> tuple[Any, str]:

@@ -6,6 +6,7 @@ from typing import Any
 from thali._data.kinds import spec_of_kind
 from thali._data.roles import ROLE_NAMES
 from thali._labels import suggest
+from thali._model.default_models import offers_of
 from thali._model.names import plain
 from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
@@ -43,9 +44,10 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
     )
 
 
-def model_for(data: str) -> ModelSpec:
-    """The first model of that kind of data."""
-    return next(spec for spec in TYPED if data in spec.data)
+def model_for(data: str, words: Iterable[str] = ()) -> ModelSpec:
+    """Return the first model of that kind of data that has all of these options, or else the first."""
+    offers = offers_of(data)
+    return next((offer for offer in offers if offer.has(words)), offers[0]).spec
 
 
 def model_implied(typed: Iterable[str]) -> ModelSpec | None:
@@ -101,7 +103,7 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[Mode
     names = " and ".join(names.rsplit(", ", 1))
     takes_place = spec.features and any(owner.features == word for owner in owners)
     cure = f"take --{spec.features}" if takes_place else "leave it out"
-    if data_name is None:
+    if data_name is None or set(owners[0].data) & set(spec.data):
         return f"{spelled} belongs to {names}, not to {spec.name}; {cure}."
     if by_name := spec_of_kind(owners[0].data[0]).by_name:
         cure += f", or name the column of {ROLE_NAMES[by_name].meaning.removeprefix('the ')} with --{by_name}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thali._data.kinds import BY_KINDS, OF_GROUPS
 from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
-from thali._model.registry import features_of
+from thali._model.registry import features_of, spec_named
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError
@@ -171,13 +171,13 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
 
 def specs_in(text: str) -> list["ModelSpec"]:
     """The models of thali that are named."""
-    return [spec for _, item in _items(text) if (spec := _who_ignores(item) or spec_of_word(item)) is not None]
+    return [spec for _, item in _items(text) if (spec := _who_ignores(item) or spec_named(item)) is not None]
 
 
 def _who_ignores(item: str) -> "ModelSpec | None":
     """The model of an item such as attention:hierarchical-logit, whose people may ignore attributes."""
     word, _, rest = item.partition(":")
-    spec = spec_of_word(rest) if word == ATTENTION.name else None
+    spec = spec_named(rest) if word == ATTENTION.name else None
     return spec if spec is not None and ATTENTION in spec.options else None
 
 
@@ -191,18 +191,10 @@ def _items(text: str) -> list[tuple[str, str]]:
     return items
 
 
-def spec_of_word(item: str) -> "ModelSpec | None":
-    """The model of thali of that name."""
-    from thali._model.registry import SPECS
-
-    names = {plain(name): spec for spec in SPECS for name in (spec.name, *spec.aliases)}
-    return names.get(plain(item))
-
-
 def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> Any:
     import thali
 
-    spec = spec_of_word(item)
+    spec = spec_named(item)
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} is fitted to {' or '.join(spec.data)}; these data are {kind}.")
     if features_of(kind) == "aspects":

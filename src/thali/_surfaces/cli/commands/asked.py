@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._labels import as_label
+from thali._data.kinds import EXPERIMENTS
+from thali._labels import as_label, plural
+from thali._model.default_models import WORTHS, default_model, median_tasks
 from thali._model.names import method_meant
 from thali._model.settings import Settings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
@@ -16,6 +18,7 @@ from ..models import options_of, settings_of_alias
 from ..values import value_of
 from .jobs import OVERWRITE
 
+LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
 FOLDS = 5  # of the cross-validation, unless others are typed
 OWN = (Option("model", "The name of the model."), OVERWRITE)  # of every model
 
@@ -106,3 +109,16 @@ def asked_of(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, A
     if not {spec.features, "tree"} & set(values):
         values |= spec.methods_mean.get(method, {})
     return Asked(spec, method, options, values)
+
+
+def asked_by_default(terminal: Terminal, data: Any, typed: dict[str, Any]) -> tuple[Asked, str]:
+    """Return what was asked of the model that data get unless one is named, and a clause that names it and others."""
+    offer, settings, others = default_model(data, typed)
+    clause = (
+        f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}{' with individual scores' * ('people' in settings)}"
+    )
+    if offer.kind == EXPERIMENTS:
+        clause += f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
+    if others:
+        clause += f"; also --model {' or '.join(others)}"
+    return asked_of(terminal, offer.spec, offer.name, typed | settings, None), clause

@@ -3,7 +3,6 @@
 from thali.errors import ArgumentError
 
 from ...report import entries, of_thali
-from ..naming_models import spec_of_word
 
 
 def cite(model: str | None) -> None:
@@ -14,9 +13,9 @@ def cite(model: str | None) -> None:
 
 
 def _keys(model: str) -> tuple[str, ...]:
-    from thali._model.registry import SPECS
+    from thali._model.registry import SPECS, spec_named
 
-    spec = spec_of_word(model)
+    spec = spec_named(model)
     if spec is None:
         raise ArgumentError(f"There is no model {model!r}; there are {', '.join(spec.name for spec in SPECS)}.")
     return spec.papers

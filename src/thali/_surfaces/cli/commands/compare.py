@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thali._arguments import one_of
-from thali._data.kinds import EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, SPECS, spec_of_kind
+from thali._data.kinds import EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
 from thali._model.registry import features_of
 from thali._model.spec import DATA, ModelSpec, Option
-from thali.errors import Argument, ArgumentError, Setting
+from thali._posterior.dependence import ADJUSTED
+from thali.errors import Argument, ArgumentError
 
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
 # How models are compared, by default.
-_OF_PREDICTION = ("leave_out", "folds")  # what a comparison by evidence has not
 UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "by", "sensitivity"))
 _OWN = (
     *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
@@ -48,15 +47,13 @@ def run_compare(
 ) -> None:
     """Compare models on the data of that name and print the answer."""
     import thali
-    from thali._comparison.by_evidence import EVIDENCE
+    from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
-    from thali._comparison.ways import WAYS, as_left_out, kind_of
+    from thali._comparison.ways import WAYS, as_left_out, kind_of, parts_of, proportionate_folds
 
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
-    by_evidence = one_of("by", own["by"] or PREDICTION, (PREDICTION, EVIDENCE)) == EVIDENCE
-    (_refuse_prediction if by_evidence else _refuse_sensitivity)(own)
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
@@ -68,18 +65,24 @@ def run_compare(
     kind = kind_of(data)
     of_data = spec_of_kind(kind)
     notify(f"{data_name}: {recognised}")
-    _refuse_others(kind, has_methods, data_name, typed, own)
+    _refuse_others(kind, has_methods, data_name, typed)
     if leave_out not in (None, *WAYS[kind]):
         wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
     named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
-    if by_evidence:
-        run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
-    else:
-        _say_fits(named, data, kind)
-        run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
+    by, folds = own["by"] or PREDICTION, own["folds"]
+    if own["by"] is None and leave_out is None and folds is None and len(named) > 1:
+        has = [has_evidence(model) and getattr(model, "people", None) != ADJUSTED for _, model in named]
+        by = EVIDENCE if all(has) else PREDICTION
+    if by == PREDICTION and folds is None:
+        parts = parts_of(data, leave_out)
+        folds = proportionate_folds(len(named), parts)
+        notify(f"{len(named) * (folds or parts):,} fits: each model without one of {folds or parts:,} parts.")
+    if by == PREDICTION and features_of(of_data.kind):
+        run = _BUDGET | run
+    run |= {"by": by, "leave_out": leave_out, "folds": folds, "sensitivity": bool(own["sensitivity"])}
     run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
         if out is not None:
@@ -88,8 +91,8 @@ def run_compare(
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
         table = thali.compare(named, data, progressbar=True, **run)
     fits = table.attrs["fits"]
-    done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by_evidence else 'fits'} are"
-    _finish(terminal, table, out, formats)
+    done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by == EVIDENCE else 'fits'} are"
+    _finish(terminal, table, data_name, out, formats)
     if table.attrs["interrupted"]:
         if out is not None:
             notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
@@ -98,20 +101,14 @@ def run_compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
-    """Say how many fits there are."""
-    if kind == PAIRS:
-        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
-    if kind == PAIR_GROUPS:
-        pairs = sum(each.n_pairs for each in data.data)
-        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
-
-
-def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str]) -> None:
+def _finish(
+    terminal: Terminal, table: "pandas.DataFrame", data_name: str, out: Path | None, formats: Sequence[str]
+) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import findings_of
 
+    from ...html import Cover
     from ...report import page_of
     from ...text import text_of
     from ..files import write_all, write_findings
@@ -121,24 +118,11 @@ def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, for
         if out is not None:
             wrote = f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
             if table.attrs.get("by") == EVIDENCE:
-                write_all(out, {"report.html": page_of(table)})
+                write_all(out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))})
                 wrote += " and the report"
             notify(f"wrote {wrote} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(text_of(findings, terminal.words))
-
-
-def _refuse_prediction(own: dict[str, Any]) -> None:
-    """Refuse options that are for a comparison by prediction."""
-    for name in _OF_PREDICTION:
-        if own[name] is not None:
-            raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
-
-
-def _refuse_sensitivity(own: dict[str, Any]) -> None:
-    """Refuse the option that is for a comparison by evidence."""
-    if own["sensitivity"]:
-        raise ArgumentError(Argument("sensitivity"), " goes with ", Setting("by", "evidence"), ".")
 
 
 def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:
@@ -163,7 +147,7 @@ def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) 
             return model_for(each.kind)
     if set(of_experiments) & set(values):
         return model_for(EXPERIMENTS)
-    return kind_of_data(found, leave_out=True, wanted=given_of_table(values))
+    return model_for(kind_of_data(found, leave_out=True, wanted=given_of_table(values)))
 
 
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
@@ -171,7 +155,7 @@ def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, An
     return {option.passed: values[option.word] for option in spec.options if option.to == to and option.word in values}
 
 
-def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str, Any], own: dict[str, Any]) -> None:
+def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str, Any]) -> None:
     """Refuse options that models of such data have not."""
     owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
     for word, of_models in owners.items():
@@ -180,5 +164,3 @@ def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str
             raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
     if "method" in typed and not has_methods:
         raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
-    if kind in (PAIRS, PAIR_GROUPS) and own["folds"] is not None:
-        raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")

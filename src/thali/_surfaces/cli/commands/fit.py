@@ -24,10 +24,10 @@ from ...text import text_of
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder, write_model, write_results, write_slides, write_somewhere
 from ..loading import find_data, kind_of_data, load
-from ..models import model_implied, model_named
+from ..models import model_for, model_implied, model_named
 from ..options import by_word, given_of_table
 from ..values import value_of
-from .asked import OWN, Asked, asked_of
+from .asked import OWN, Asked, asked_by_default, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
 from .report import UNTITLED, check_report, write_report
 
@@ -64,14 +64,17 @@ def run_fit(
     check_report(page, cover)
     found = find_data(data_name)
     if asked is None:
-        asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
+        asked = asked_of(terminal, model_for(kind_of_data(found, wanted=wanted), typed), "", typed, data_name)
+    data, recognised = load(found, asked.spec, asked.of_data, model_name is not None)
+    chosen = ""
+    if spec is None:
+        asked, chosen = asked_by_default(terminal, data, typed)
     spec, values, of = asked.spec, asked.values, asked.arguments
-    data, recognised = load(found, spec, asked.of_data, model_name is not None)
     if any(option.name == "constants" for option in spec.options):
         from thali._choice.coding import constants_in_words
 
         recognised += f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
-    notify(f"{data_name}: {recognised}")
+    notify(f"{data_name}: {recognised}{chosen}")
     model = _made(spec, of(MODEL), values, data)
     settings = model._settings_for(data, asked.settings(found, data))
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
@@ -122,7 +125,7 @@ def run_fit(
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-            write_report(model, page, repeats, terminal, settings, figures, cover)
+            write_report(model, page, repeats, terminal, settings, figures, cover, [data_name])
         if slides is not None:
             write_slides(findings, slides, terminal, fit_in_words(model))
 

@@ -20,7 +20,7 @@ from ..files import checked_formats
 _OF_THALI = b'<meta name="generator" content="thali">'  # near the beginning of a report
 
 JOB = "job"  # in the folder of the results
-COVER: tuple[str, ...] = ("title", "author", "question")  # of a report
+COVER: tuple[str, ...] = ("title", "author", "question", "data")  # of a report
 COMMAND = "command.json"  # there, of a fit without chains, which is no job
 _OF_REPORTS = {"page", "cover", "slides"}  # arguments of a command that writes a report, or slides
 # What `noted` takes for each command.

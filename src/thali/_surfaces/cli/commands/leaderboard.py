@@ -55,7 +55,8 @@ def run_leaderboard(
                 drawn = write_findings(findings, out, others=others, figures=figures)
                 notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
             if page is not None:
-                write_report(board, page, as_typed("leaderboard", command), terminal, figures=figures, cover=cover)
+                typed_again = as_typed("leaderboard", command)
+                write_report(board, page, typed_again, terminal, figures=figures, cover=cover, names=names)
     finally:  # a full disk must not cost the answer
         print(text_of(findings, OptionWords(LEADERBOARD)))
 

@@ -1,5 +1,7 @@
 """`thali report`: one HTML file about the results of a fit, a comparison or a leaderboard."""
 
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,9 @@ from ..files import check_folder, write_slides
 from ..loading import Found, find_data
 from ..options import LEADERBOARD
 from .asked import asked_of
-from .jobs import COVER, JOB, as_typed, command_of
+from .jobs import JOB, as_typed, command_of
 
-UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
+UNTITLED: dict[str, str] = {}  # a report that is called what thali calls it
 
 
 def check_report(page: Path | None, cover: dict[str, str]) -> None:
@@ -42,18 +44,20 @@ def run_report(
     check_place(file)
     what = _results(results)
     found = command_of(results) if results.is_dir() else None
-    command, settings = "", USUAL
+    command, settings, names = "", USUAL, []
     if found is not None:
         name, arguments, folder = found
         command = as_typed(name, arguments)
-        cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
+        written = {word: text for word, text in cover.items() if text}
+        cover = (arguments.get("cover") or {}) | written
+        names = arguments.get("data_names") or [arguments["data_name"]]
         if name == "fit" and (spec := spec_of(what)) is not None:
             asked = asked_of(terminal, spec, "", arguments["typed"], None)
             table = None
             if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
                 asked = asked.without_holdouts
             settings = asked.settings(table, what._data_of_fit(), folder)
-    write_report(what, file, command, terminal, settings, cover=cover)
+    write_report(what, file, command, terminal, settings, cover=cover, names=names)
     if slides is not None:
         write_slides(findings_of(what, settings), slides, terminal, about(what))
 
@@ -77,8 +81,12 @@ def write_report(
     settings: Settings = USUAL,
     figures: Any = None,
     cover: dict[str, str] = UNTITLED,
+    names: Sequence[str] = (),
 ) -> None:
-    """Write the report of a fitted model, a comparison or a leaderboard; `figures`: those that are drawn already."""
+    """Write the report of a fitted model, a comparison or a leaderboard.
+
+    `figures`: those that are drawn already; `names`: files or data sets.
+    """
     from thali._paired.board import Leaderboard
 
     from ...html import Cover
@@ -88,7 +96,8 @@ def write_report(
         terminal.know(spec.options)
     elif isinstance(what, Leaderboard):
         terminal.know(LEADERBOARD)
-    atomic_write(file, page_of(what, command, terminal.words, settings, figures, Cover(**cover)))
+    made = Cover(**{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover)
+    atomic_write(file, page_of(what, command, terminal.words, settings, figures, made))
     notify(f"wrote the report to {file}.")
 
 

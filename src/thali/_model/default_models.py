@@ -1,0 +1,173 @@
+"""The model that data get unless one is named: one rule for Python, the command line and the app."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, OF_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali._people.populations import parse_people
+from thali.errors import DataError
+
+from .registry import spec_named
+
+MIN_TASKS = 4  # of the median respondent, from which on respondents have individual utilities
+MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
+MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
+MAX_RANKED = 6  # members of a set whose best and worst are those of a ranking
+WORTHS = "BTL"
+WITHOUT = {
+    WORTHS: ("aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar")
+}  # options of shared aspects
+OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
+
+
+def _always(data: Any) -> bool:
+    """Return whether any data have this model."""
+    return True
+
+
+def _by_name(data: Any) -> bool:
+    """Return whether data have a model that must be named."""
+    return False
+
+
+def _has_many_tasks(data: Any) -> bool:
+    """Return whether the median of several respondents answered four tasks or more."""
+    return data.n_respondents > 1 and median_tasks(data) >= MIN_TASKS
+
+
+def _has_many_options(data: Any) -> bool:
+    """Return whether there are more options than shared aspects are inferred of."""
+    return data.n_options > MAX_OPTIONS
+
+
+def _has_small_sets(data: Any) -> bool:
+    """Return whether shared aspects can be fitted to choices out of these sets."""
+    return data.sizes.max() <= MAX_MEMBERS
+
+
+def _is_ranked(data: Any) -> bool:
+    """Return whether the choices are MaxDiff, or rankings or other choices out of larger sets."""
+    return data.worst is not None or not _has_small_sets(data)
+
+
+class Offer(NamedTuple):
+    """A model of a kind of data, and conditions on data: that they have it unless one is named, that it fits them."""
+
+    kind: str
+    name: str  # of the model, as it is typed
+    is_usual: Callable[[Any], bool] = _by_name
+    is_possible: Callable[[Any], bool] = _always
+
+    @property
+    def spec(self) -> Any:
+        """The model."""
+        return spec_named(self.name)
+
+    def has(self, words: Iterable[str]) -> bool:
+        """Return whether the model has all of these options of the command line."""
+        known = {option.word for option in self.spec.options}
+        return known.difference(WITHOUT.get(self.name, ())).issuperset(words)
+
+
+# By kind of data, the most frequent question first; of several usual models the first counts.
+OFFERS = (
+    Offer(EXPERIMENTS, "hierarchical-logit", _has_many_tasks),
+    Offer(EXPERIMENTS, "multinomial-logit", _always),
+    Offer(EXPERIMENTS, "latent-class-logit"),
+    Offer(EXPERIMENTS, "product-classes"),
+    Offer(CHOICES, WORTHS, _is_ranked),
+    Offer(CHOICES, "elimination-by-aspects", _always, _has_small_sets),
+    Offer(PAIRS, WORTHS, _has_many_options),
+    Offer(PAIRS, "elimination-by-aspects", _always),
+    Offer(SIMILARITIES, "additive-clustering", _always),
+    Offer(TRIPLETS, "additive-clustering", _always),
+    Offer(CLASSES, "plackett-luce", _always),
+    Offer(CLASSES, "sparse-logit"),
+)
+
+
+class DefaultModel(NamedTuple):
+    """The model of some data: its offer, further options as they are typed, and the names of other models."""
+
+    offer: Offer
+    settings: dict[str, str]
+    others: list[str]
+
+
+def median_tasks(data: Any) -> Any:
+    """Return how many tasks the median respondent answered."""
+    return np.median(np.diff(data.first_task))
+
+
+def offers_of(kind: str) -> list[Offer]:
+    """Return the models of a kind of data, the most frequent question first."""
+    return [offer for offer in OFFERS if offer.kind == OF_GROUPS.get(kind, kind)]
+
+
+def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
+    """Return the model of these data that has these options of the command line, the usual one if that does."""
+    words = {*words}
+    if data.kind == CHOICE_GROUPS:
+        data = data.pooled()
+    offers = offers_of(data.kind)
+    offer = max(
+        offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data))
+    )  # the first one
+    others = [each.name for each in offers if each.is_possible(data) and each is not offer]
+    settings = {}
+    if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:
+        if data.sizes.max() > MAX_RANKED and "best-worst" not in words:
+            settings["best-worst"] = "reversed"
+        if 1 < len(data.respondents) <= data.n_answers / 2 and words.isdisjoint(OF_RESPONDENTS):
+            settings["people"] = "individuals"
+    return DefaultModel(offer, settings, others)
+
+
+def fit(data: Any, **settings: Any) -> Any:
+    """Fit the model that `thali fit` fits to such data unless one is named.
+
+    Choice experiments whose median respondent answered four tasks or more have a hierarchical logit, others a
+    multinomial logit. MaxDiff, rankings and choices out of sets larger than three have Bradley-Terry-Luce worths; in
+    MaxDiff each respondent has individual worths where the respondents are known. Choices out of smaller sets and pairs
+    of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and triplets have
+    additive clustering; covariates and classes have Plackett-Luce regression.
+
+    Parameters
+    ----------
+    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or a table of observations
+        As `read` returns them. Several groups of respondents are fitted by a model with ``people``.
+    **settings
+        Arguments of the model's ``fit``, such as ``draws`` and ``random_seed``.
+
+    Returns
+    -------
+    EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or PlackettLuceRegression
+        The fitted model.
+
+    Raises
+    ------
+    DataError
+        If `data` are no data of thali, such as a data frame, or the model refuses them.
+    ArgumentError
+        If ``fit`` of the model has no such argument, or refuses its value.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.fit(th.datasets.celebrities(), draws=50, tune=50, random_seed=1, progressbar=False)
+    >>> type(model).__name__
+    'EliminationByAspects'
+    """
+    if not offers_of(getattr(data, "kind", "")):
+        raise DataError(
+            f"`fit` needs data such as `thali.read` returns; got {type(data).__name__}. Read a table first."
+        )
+    offer, typed, _ = default_model(data)
+    arguments: dict[str, Any] = {word.replace("-", "_"): value for word, value in typed.items()}
+    if "people" in typed:
+        arguments["people"] = parse_people(typed["people"])
+    model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **arguments)
+    parts = (data.covariates, data.labels) if offer.kind == CLASSES else (data,)
+    return model.fit(*parts, **settings)
