@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
-from thali._model.finding import FILE, FULL, SHOWN, STATISTICS, Finding, Findings, Picture, finding
-from thali._model.wording import phrase
+from thali._model.finding import FILE, FULL, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Findings, Picture, finding
+from thali._model.wording import phrase, probability
 
 from .by_evidence import EVIDENCE, evidence_sentences
 from .sentences import sentences, unconverged
@@ -52,7 +52,7 @@ def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(phrase(ENGLISH, "asked", part=table.attrs["part"]))
 
 
-@finding("comparison", "Which model predicts best what was left out?")
+@finding("comparison", "Which model predicts best what was left out?", ON_SCREEN)
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     """The scores, and what they establish."""
     attrs, found = table.attrs, sentences(table)
@@ -69,7 +69,14 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         rows=None,
         picture=Picture("comparison", caption, (table,)) if is_drawn else None,
         notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
+        brief=Brief("Models", table=_scores_brief(table, scorer)),
     )
+
+
+def _scores_brief(table: "pandas.DataFrame", scorer: Any) -> "pandas.DataFrame":
+    """The score of each model, and how far it is from the best, as a screen shows them."""
+    columns = (scorer.main, "difference", "difference_se")
+    return table[[each for each in columns if each in table]].rename_axis("model")
 
 
 @finding("scores", "How was each predicted?", SHOWN, chapter=STATISTICS)
@@ -93,12 +100,12 @@ def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(table=attrs[SCORERS[attrs["scorer"]].units])
 
 
-@finding("chains", "Do the chains agree?", chapter=STATISTICS)
+@finding("chains", "Do the chains agree?", ON_SCREEN, chapter=STATISTICS)
 def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Whose chains do not agree."""
     if not (sentence := unconverged(table)):
         return None
-    return Finding(sentence, verdict=False, headline=ENGLISH["chains"])
+    return Finding(sentence, verdict=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
 
 
 # by evidence --------------------------------------------------------------------------------------------------
@@ -111,7 +118,7 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),))
 
 
-@finding("comparison", "Which model do the data support?")
+@finding("comparison", "Which model do the data support?", ON_SCREEN)
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """The evidence of each model, and their probabilities."""
     found = evidence_sentences(table)
@@ -123,7 +130,14 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
         shown=table[[*columns, "evidence_against"]].rename_axis("model"),
         rows=None,
         notes=(ENGLISH["evidence.legend"], *found[1:]),
+        brief=Brief("Models", table=_evidence_brief(table)),
     )
+
+
+def _evidence_brief(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The evidence of each model and its probability, as a screen shows them."""
+    known = ["-" if p != p else probability(p) for p in table["probability"]]
+    return table[["log_evidence", "evidence_against"]].assign(probability=known).rename_axis("model")
 
 
 @finding("sensitivity", "And under other priors?")
@@ -151,14 +165,16 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     )
 
 
-@finding("verdict", "Can the evidence be relied on?", chapter=STATISTICS)
+@finding("verdict", "Can the evidence be relied on?", ON_SCREEN, chapter=STATISTICS)
 def verdict(table: "pandas.DataFrame", settings: None) -> Finding:
     """Whether the evidence of every model is usable."""
     found = table.attrs["evidence"]
     usable = all(each.usable for each in found.values())
     verdicts = tuple(f"{name}: {each.verdict}" for name, each in found.items())
     headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
-    return Finding(" ".join(verdicts), verdict=usable, headline=headline)
+    return Finding(
+        " ".join(verdicts), verdict=usable, headline=headline, brief=Brief("Evidence", headline if usable else None)
+    )
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)

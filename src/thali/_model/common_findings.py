@@ -11,7 +11,7 @@ from thali._posterior.interval import INTERVAL, interval_name
 from thali._posterior.verdict import r_hat_in_words
 
 from .data_facts import described, levels_shown
-from .finding import DATA, METHODS, READ, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
+from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from .references import Cite
 from .registry import spec_of
 from .settings import Settings
@@ -36,6 +36,7 @@ SENTENCES = {
     "chains differ": "The chains do not agree yet.",
     "estimate found": "The estimate was found.",
     "estimate doubtful": "The estimate needs care.",
+    "chains brief": "They agree (R-hat at most {r_hat}, effective draws at least {ess}).",
     "check good": "The model describes what was checked.",
     "check bad": "The model misses what was observed.",
     "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
@@ -90,14 +91,23 @@ def summary(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("verdict", "Can the fit be relied on?", chapter=STATISTICS)
+@finding("verdict", "Can the fit be relied on?", ON_SCREEN, chapter=STATISTICS)
 def verdict(model: Any, settings: Settings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
     found = model.verdict()
     by_chains = "chains" in found.facts
     of_chains, of_estimate = ("chains agree", "chains differ"), ("estimate found", "estimate doubtful")
     headline = SENTENCES[(of_chains if by_chains else of_estimate)[not found.agrees]]
-    return Finding(found.message, verdict=found.agrees, headline=headline)
+    brief = brief_of_chains(found) if by_chains else Brief("Estimate")
+    return Finding(found.message, verdict=found.agrees, headline=headline, brief=brief)
+
+
+def brief_of_chains(found: Any) -> Brief:
+    """What a screen says of chains: how well they agree, or all of what is wrong."""
+    if not found.agrees or "r_hat" not in found.facts:
+        return Brief("Chains")
+    facts = {"r_hat": r_hat_in_words(found.facts["r_hat"]), "ess": f"{found.facts['ess']:,.0f}"}
+    return Brief("Chains", phrase(SENTENCES, "chains brief", **facts))
 
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
@@ -106,11 +116,18 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
 
 
 def check_of(
-    table: "pandas.DataFrame", sentence: str, good: bool | None, title: str, picture: Picture | None = None
+    table: "pandas.DataFrame",
+    sentence: str,
+    good: bool | None,
+    title: str,
+    picture: Picture | None = None,
+    brief: str | None = None,
 ) -> Finding:
-    """The finding about a check of what was observed against replicates."""
+    """The finding about a check of what was observed against replicates; `brief`: the sentence of a screen."""
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
-    return Finding(sentence, title=title, table=table, rows=0, picture=picture, verdict=good, headline=headline)
+    shown = Brief("Fit", brief)
+    answer = {"picture": picture, "verdict": good, "headline": headline, "brief": shown}
+    return Finding(sentence, title=title, table=table, rows=0, **answer)
 
 
 def methods_of(model: Any, modelled: tuple[Text, ...], settings: Settings) -> Finding:

@@ -265,8 +265,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table[table["missed"]]
     count = f"{len(missed):,}" if len(missed) else "None"
     lie = "lies outside its" if len(missed) < 2 else "lie outside their"
-    expected = table.attrs["expected_missed"]
-    by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
+    by_chance = _by_chance(table)
     sentence = (
         f"{count} of {_plural(len(table), of.seen)} {lie} {100 * table.attrs['interval']:g} % predictive"
         f" interval ({by_chance} of the model's own replicates would; of data that it was fitted to,"
@@ -283,6 +282,23 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     if max(p_value, resolution) < MISFIT:
         fit = "further from the model than its own replicates: a misfit"
     return f"{sentence}. Overall the data are {fit} ({_p(p_value, resolution)})."
+
+
+def check_in_brief(table: "pandas.DataFrame") -> str | None:
+    """How many observations the model misses, and whether it fits as a whole; None where the check says nothing."""
+    p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
+    if math.isnan(p_value):
+        return None
+    found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
+    outside = f"{int(table['missed'].sum()):,} of {_plural(len(table), checked_in(table).seen)}"
+    interval = f"{100 * table.attrs['interval']:g} % interval"
+    return f"{found} ({_p(p_value, resolution)}): {outside} outside their {interval} ({_by_chance(table)} expected)."
+
+
+def _by_chance(table: "pandas.DataFrame") -> str:
+    """How many observations replicates of the model miss."""
+    expected = table.attrs["expected_missed"]
+    return f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
 
 
 def _plural(number: int, seen: str) -> str:

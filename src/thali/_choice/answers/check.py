@@ -100,6 +100,15 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     return f"{sentence}. The worst: {'; '.join(worst)}."
 
 
+def check_in_brief(table: "pandas.DataFrame") -> str:
+    """How many of the numbers the model misses."""
+    expected = (1.0 - table.attrs["interval"]) * len(table)
+    return (
+        f"{int(table['missed'].sum()):,} of {len(table):,} numbers that describe the choices outside their"
+        f" {100 * INTERVAL:g} % interval (about {expected:.0f} expected)."
+    )
+
+
 def _indicators(design: "ChoiceExperiment | Design") -> tuple[list[tuple[str, str]], np.ndarray]:
     """What is counted, and which rows of the tasks count, shape (rows, numbers); then the same between people."""
     products = design.products[design.row_product]

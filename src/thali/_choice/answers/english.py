@@ -2,6 +2,7 @@
 
 ENGLISH = {
     "importance": "The attributes with the largest parts in the ranges of utility: {named}.",
+    "importance.brief": "Parts of the attributes in the ranges of utility:",
     "importance.title": "Part of each attribute in the ranges of utility, and the part of choices that it decides",
     "importance.caption": "Part of each attribute in the ranges of utility.",
     "effects": "The strongest preference is for {attribute} {more} over {less} (probability {chance}, {interval} {low}"

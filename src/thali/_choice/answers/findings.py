@@ -12,7 +12,21 @@ from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
 from thali._model.common_findings import check_of, describes
-from thali._model.finding import FILE, FULL, MAX_ROWS, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    FILE,
+    FULL,
+    MAX_ROWS,
+    MISSES,
+    ON_SCREEN,
+    SHEET,
+    SHOWN,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase, probability
@@ -21,7 +35,7 @@ from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
 from ..coding import encoded, experiment, knots_by_name, linear_names
-from .check import check_sentence
+from .check import check_in_brief, check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
 from .holdouts import refuse_other_than_choices
@@ -91,7 +105,7 @@ def _how(settings: Settings) -> dict[str, Any]:
 # attributes and levels ----------------------------------------------------------------------------------------
 
 
-@finding("attribute_importance", "Which attributes decide?")
+@finding("attribute_importance", "Which attributes decide?", ON_SCREEN)
 def attribute_importance(model: Any, settings: Settings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
@@ -114,10 +128,16 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         table=table,
         shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
+        brief=Brief("Attributes", ENGLISH["importance.brief"], _in_per_cent(rows)),
     )
 
 
-@finding("level_effects", "Which levels are preferred?")
+def _in_per_cent(rows: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """Attributes and the part of each in the ranges of utility, such as ("price", "41 %")."""
+    return tuple((row["attribute"], f"{100 * row['range_share']:.0f} %") for row in rows)
+
+
+@finding("level_effects", "Which levels are preferred?", ON_SCREEN)
 def level_effects(model: Any, settings: Settings) -> Finding:
     """How often a level is preferred to another."""
     table = model.level_effects(**_how(settings))
@@ -141,8 +161,24 @@ def level_effects(model: Any, settings: Settings) -> Finding:
         shown=shown.drop(columns=left_out),
         rows=None,
         picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
+        brief=Brief("Levels", table=_effects_brief(table)),
         notes=tuple(notes),
     )
+
+
+def _effects_brief(effects: "pandas.DataFrame") -> "pandas.DataFrame":
+    """How often the better level of two is preferred, the strongest preferences first."""
+    import pandas as pd
+
+    interval, rows = interval_name(effects.attrs["interval"]), []
+    for row in effects.to_dict("records"):
+        better, worse, numbers = row["level"], row["over"], (row["effect"], row["low"], row["high"])
+        if row["effect"] < 0.5:
+            better, worse, numbers = worse, better, (1.0 - row["effect"], 1.0 - row["high"], 1.0 - row["low"])
+        rows.append((row["attribute"], f"{better} over {worse}", *numbers))
+    rows.sort(key=lambda each: -each[2])
+    shown = [(*names, probability(p), f"{probability(low)} to {probability(high)}") for *names, p, low, high in rows]
+    return pd.DataFrame(shown, columns=["attribute", "level", "preferred", interval])
 
 
 @finding("utilities", "What does each level add to utility?", FULL)
@@ -178,7 +214,7 @@ def strongest(effects: "pandas.DataFrame") -> str:
 # money --------------------------------------------------------------------------------------------------------
 
 
-@finding("willingness_to_pay", "What would people pay?")
+@finding("willingness_to_pay", "What would people pay?", ON_SCREEN)
 def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     """Willingness to pay for each level, where an attribute is a price."""
     if settings.price is None:
@@ -201,7 +237,19 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
         rows=None,
         picture=Picture("willingness_to_pay", str(title), (table,)),
         notes=(*infinite, *table.attrs["notes"]),
+        brief=Brief("Payment", table=_pay_brief(table), order=2),
     )
+
+
+def _pay_brief(pay: "pandas.DataFrame") -> "pandas.DataFrame":
+    """What people pay for the better level of two, the largest amounts first."""
+    import pandas as pd
+
+    rows = sorted(map(_turned, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
+    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high"]
+    brief = pd.DataFrame([row | {"level": paid_for(row)} for row in rows])[columns]
+    brief.attrs = pay.attrs
+    return brief
 
 
 def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
@@ -240,7 +288,7 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
 # markets ------------------------------------------------------------------------------------------------------
 
 
-@finding("market_shares", "Which share would each product of the market have?")
+@finding("market_shares", "Which share would each product of the market have?", ON_SCREEN)
 def market_shares(model: Any, settings: Settings) -> Finding | None:
     """The shares of the market that was asked for."""
     if settings.market is None:
@@ -259,6 +307,7 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
         picture=picture,
         notes=notes,
         leads=True,
+        brief=Brief("Market", table=table[["share", "share_low", "share_high"]], order=0),
     )
 
 
@@ -366,7 +415,7 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     return f"{found}{elsewhere}"
 
 
-@finding("holdouts", "How well are tasks predicted that were held out?")
+@finding("holdouts", "How well are tasks predicted that were held out?", ON_SCREEN)
 def holdouts(model: Any, settings: Settings) -> Finding | None:
     """Hits and log score of the choices in tasks that the fit has not seen."""
     if settings.holdouts is None:
@@ -384,7 +433,8 @@ def holdouts(model: Any, settings: Settings) -> Finding | None:
         guessing=f"{scores['guessing']:.3f}",
     )
     rows = None if (table["choices"] > 1).any() else MAX_ROWS  # of tasks of one person each there are no shares to read
-    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=rows)
+    brief = Brief("Prediction", order=3)
+    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=rows, brief=brief)
 
 
 def _error(name: str, error: str) -> str:
@@ -482,11 +532,12 @@ SEGMENTED = segmented("how often each person prefers a level to the other levels
 # checks -------------------------------------------------------------------------------------------------------
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed)
-    return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
+    said = check_sentence(table), describes(table), ENGLISH["check.title"]
+    return check_of(table, *said, brief=check_in_brief(table))
 
 
 FIRST = (

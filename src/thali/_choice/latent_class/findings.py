@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from thali._model.common_findings import asked, data, levels, methods, summary, verdict
-from thali._model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase
@@ -14,6 +14,8 @@ from ..answers.findings import OF_PEOPLE, answers_of, check
 from .fit import FOLDS
 
 if TYPE_CHECKING:
+    import pandas
+
     from .model import LatentClassLogit
 
 
@@ -25,7 +27,7 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
     return (*_FIRST, *answers, *segments, *_LAST)
 
 
-@finding("classes", "Which classes of people are there?")
+@finding("classes", "Which classes of people are there?", ON_SCREEN)
 def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The classes, their sizes and what they want."""
     shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
@@ -38,10 +40,16 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     if several:
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
     table = model.class_table().rename_axis("coefficient")
-    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes))
+    brief = Brief("Classes", table=_coefficients_brief(table), order=0)
+    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes), brief=brief)
 
 
-@finding("class_odds", "Who is of which class?")
+def _coefficients_brief(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Sizes and coefficients of the classes without their errors, as a screen shows them."""
+    return table[[name for name in table if not str(name).endswith("se")]]
+
+
+@finding("class_odds", "Who is of which class?", ON_SCREEN)
 def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """How columns of people change the odds of classes."""
     if model.membership_coef_ is None or model.n_classes_ < 2:
@@ -55,7 +63,7 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
         ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
         named = {"column": row["column"], "label": row["class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
-    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, rows=None)
+    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, rows=None, brief=Brief("Effects"))
 
 
 @finding("numbers_of_classes", "How many classes are there?")
@@ -70,7 +78,7 @@ LEVEL = 0.05  # of a test
 MIN_REPLICATES = 19  # with fewer no p-value is as small as that
 
 
-@finding("bootstrap_test", "Are so many classes needed, or more?")
+@finding("bootstrap_test", "Are so many classes needed, or more?", ON_SCREEN)
 def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """Tests of one class fewer, and of one more."""
     if not settings.bootstrap:
@@ -90,6 +98,7 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
         rows=None,
         notes=(note,),
         stopped=finished < settings.bootstrap,
+        brief=Brief("Number"),
     )
 
 

@@ -12,9 +12,11 @@ from .options import (
     COMPARED,
     LEADERBOARD,
     Author,
+    Form,
     Overwrite,
     Pictures,
     Question,
+    Quiet,
     Tables,
     Title,
     takes_options,
@@ -74,11 +76,14 @@ def fit(
     title: Title = "",
     author: Author = "",
     question: Question = "",
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
     from .commands.fit import run_fit
     from .files import formats_of
+    from .printing import Printing
 
     with plain_messages() as terminal:
         run_fit(
@@ -92,6 +97,7 @@ def fit(
             report,
             {"title": title, "author": author, "question": question},
             slides,
+            Printing.of(form, quiet),
         )
 
 
@@ -141,6 +147,31 @@ def report(
         from .commands.report import run_report
 
         run_report(terminal, results, out, {"title": title, "author": author, "question": question}, slides)
+
+
+def show(
+    results: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESULTS",
+            help="The folder that --out of thali fit, compare or leaderboard named, or a file that save wrote.",
+            show_default=False,
+        ),
+    ],
+    finding: Annotated[
+        str | None,
+        typer.Argument(metavar="[FINDING]", help="The key of a table, as --list shows it.", show_default="one screen"),
+    ] = None,
+    lists: Annotated[bool, typer.Option("--list", help="List the keys, and what each answers.")] = False,
+    form: Form = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show what was found, of results that were written: one screen, one table whole, or everything."""
+    with plain_messages() as terminal:
+        from .commands.show import run_show
+        from .printing import Printing
+
+        run_show(terminal, results, finding, lists, Printing.of(form, quiet))
 
 
 def status(folder: _Job) -> None:
@@ -216,11 +247,14 @@ def compare(
     overwrite: Overwrite = False,
     tables: Tables = None,
     pictures: Pictures = None,
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Leave out pairs, choices, tasks or rows, and print which model predicts them best; or compare by evidence."""
     from .commands.compare import run_compare
     from .files import formats_of
+    from .printing import Printing
 
     with plain_messages() as terminal:
         own = {"leave_out": leave_out, "folds": folds, "by": by, "sensitivity": sensitivity}
@@ -233,6 +267,7 @@ def compare(
             out,
             overwrite,
             formats_of(tables, pictures, out),
+            Printing.of(form, quiet),
         )
 
 
@@ -262,18 +297,21 @@ def test(
         Path | None, typer.Option(metavar="DIR", help="Write all tables of the answer there.", show_default=False)
     ] = None,
     tables: Tables = None,
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Print a classical test of paired comparisons."""
     with plain_messages() as terminal:
         from .commands.test import list_tests, run_test
         from .files import formats_of
+        from .printing import Printing
 
         if name is None:
             list_tests()
             return
         given = {word.replace("_", "-"): value for word, value in typed.items() if value is not None}
-        run_test(terminal, name, data or [], given, out, formats_of(tables, None, out))
+        run_test(terminal, name, data or [], given, out, formats_of(tables, None, out), Printing.of(form, quiet))
 
 
 def design(
@@ -381,6 +419,8 @@ def design(
         typer.Option(metavar="DIR", help="Write the design there, as a table.", show_default=False),
     ] = None,
     tables: Tables = None,
+    form: Form = None,
+    quiet: Quiet = False,
 ) -> None:
     """Lay out all pairs of options in a balanced order, sets of them (--size, --per-person), or tasks (--tasks)."""
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
@@ -392,6 +432,9 @@ def design(
 
         from .commands.design import print_choice_design, print_design, print_set_design
         from .files import formats_of
+        from .printing import Printing
+
+        printing = Printing.of(form, quiet)
 
         formats = formats_of(tables, None, out)
         parts = 1 if versions is None else versions
@@ -411,9 +454,10 @@ def design(
                     raise ArgumentError(
                         f"--{given[0]} is about parts of the pairs, sets or tasks; say --per-person, --size or --tasks."
                     )
-                print_design(options, out, formats, simulated, seed)
+                print_design(options, out, formats, simulated, seed, printing)
             else:
-                print_set_design(options, 2 if size is None else size, per_person, parts, seed, out, formats, simulated)
+                of_sets = (2 if size is None else size, per_person, parts, seed)
+                print_set_design(options, *of_sets, out, formats, simulated, printing)
             return
         if size is not None or per_person is not None:
             raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
@@ -422,7 +466,9 @@ def design(
         if spread is not None and power is None:
             raise ArgumentError("--spread is of the people who are simulated; say how many by --power.")
         simulated = None if power is None else (power, spread or 0.0)
-        print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, simulated, pilot, **how)
+        print_choice_design(
+            options, tasks, alternatives, out, formats, typed, holdouts, simulated, pilot, printing, **how
+        )
 
 
 @takes_options(LEADERBOARD)
@@ -450,14 +496,18 @@ def leaderboard(
     title: Title = "",
     author: Author = "",
     question: Question = "",
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Rank options by comparisons of two, or rankings: worths, intervals of ranks, groups that cannot be told apart."""
     from .commands.leaderboard import run_leaderboard
+    from .printing import Printing
 
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
         given = {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
-        run_leaderboard(terminal, data, given, out, report, {"title": title, "author": author, "question": question})
+        cover = {"title": title, "author": author, "question": question}
+        run_leaderboard(terminal, data, given, out, report, cover, Printing.of(form, quiet))
 
 
 def datasets(

@@ -19,6 +19,7 @@ from ..loading import Found, find_data, kind_of_data, load
 from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, given_of_table
+from ..printing import SHORT, Printing
 from ..values import value_of
 from .jobs import OVERWRITE, job_in, noted
 
@@ -45,6 +46,7 @@ def run_compare(
     out: Path | None,
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
+    printing: Printing = SHORT,
 ) -> None:
     """Compare models on the data of that name and print the answer."""
     import thali
@@ -67,7 +69,8 @@ def run_compare(
     data, leave_out = as_left_out(data, own["leave_out"])
     kind = kind_of(data)
     of_data = spec_of_kind(kind)
-    notify(f"{data_name}: {recognised}")
+    read = f"{data_name}: {recognised}"
+    printing.say(read)
     _refuse_others(kind, has_methods, data_name, typed, own)
     if leave_out not in (None, *WAYS[kind]):
         wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
@@ -78,7 +81,8 @@ def run_compare(
     if by_evidence:
         run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
     else:
-        _say_fits(named, data, kind)
+        if fits := _fits(named, data, kind):
+            printing.say(fits)
         run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
     run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
@@ -86,10 +90,10 @@ def run_compare(
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
             command["formats"] = list(formats)
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
-        table = thali.compare(named, data, progressbar=True, **run)
+        table = thali.compare(named, data, progressbar=not printing.is_quiet, **run)
     fits = table.attrs["fits"]
     done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by_evidence else 'fits'} are"
-    _finish(terminal, table, out, formats)
+    _finish(terminal, table, out, formats, printing, read)
     if table.attrs["interrupted"]:
         if out is not None:
             notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
@@ -98,22 +102,29 @@ def run_compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
-    """Say how many fits there are."""
+def _fits(named: list[tuple[str, Any]], data: Any, kind: str) -> str:
+    """How many fits there are."""
     if kind == PAIRS:
-        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
+        return f"{len(named):,} x {data.n_pairs:,} fits, each without one pair."
     if kind == PAIR_GROUPS:
         pairs = sum(each.n_pairs for each in data.data)
-        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
+        return f"{len(named):,} x {pairs:,} fits, each without one pair of one group."
+    return ""
 
 
-def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str]) -> None:
+def _finish(
+    terminal: Terminal,
+    table: "pandas.DataFrame",
+    out: Path | None,
+    formats: Sequence[str],
+    printing: Printing,
+    read: str,
+) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import findings_of
 
     from ...report import page_of
-    from ...text import text_of
     from ..files import write_all, write_findings
 
     findings = findings_of(table)
@@ -123,9 +134,10 @@ def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, for
             if table.attrs.get("by") == EVIDENCE:
                 write_all(out, {"report.html": page_of(table)})
                 wrote += " and the report"
-            notify(f"wrote {wrote} to {out}.")
+            printing.say(f"wrote {wrote} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(text_of(findings, terminal.words))
+        folder = "--out DIR (tables, pictures)" if out is None else f"thali show {out}"
+        print(printing.text(findings, terminal.words, read, [folder, "--print all"]))
 
 
 def _refuse_prediction(own: dict[str, Any]) -> None:

@@ -1,12 +1,15 @@
 """`thali design`: pairs or sets of options in a balanced order, or the tasks of a choice experiment."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import ArgumentError, DataError
+from thali._labels import plural
+from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
+from thali.errors import PYTHON, ArgumentError, DataError
 
-from ..boundary import notify
 from ..files import check_folder, table_files, write_all
+from ..printing import SHORT, Printing
 
 if TYPE_CHECKING:
     import pandas
@@ -16,7 +19,12 @@ Simulated = tuple[int | None, float, Path | None]  # people (None: as many as ar
 
 
 def print_design(
-    options: list[str], out: Path | None, formats: tuple[str, ...], simulated: Simulated | None, seed: int | None
+    options: list[str],
+    out: Path | None,
+    formats: tuple[str, ...],
+    simulated: Simulated | None,
+    seed: int | None,
+    printing: Printing,
 ) -> None:
     """Print a balanced design of all pairs of these options, or of so many, and write it."""
     from thali import paired
@@ -25,7 +33,10 @@ def print_design(
         check_folder(out)
     design = paired.pair_design(_named_or_counted(options))
     told = _told_apart(design.table, simulated, seed)
-    _write(out, {"design": design.table, **told}, formats)
+    _write(out, {"design": design.table, **told}, formats, printing)
+    if not printing.is_whole:
+        _print_screen({"Design": (design.note, design.table)} | _power(told), out, printing)
+        return
     print(design.table.to_csv(index=False), end="")
     print(design.note)
     _print_told(told)
@@ -40,6 +51,7 @@ def print_set_design(
     out: Path | None,
     formats: tuple[str, ...],
     simulated: Simulated | None,
+    printing: Printing,
 ) -> None:
     """Print a design of sets of these options, or of so many, and write it."""
     from thali import designs
@@ -48,7 +60,11 @@ def print_set_design(
         check_folder(out)
     design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
     told = _told_apart(design, simulated, seed)
-    _write(out, {"design": design, **told}, formats)
+    _write(out, {"design": design, **told}, formats, printing)
+    if not printing.is_whole:
+        sentence = f"{plural(len(design), 'set')} of {size} options, in {plural(versions, 'version')}."
+        _print_screen({"Design": (sentence, design)} | _power(told), out, printing)
+        return
     print(design.to_csv(index=False), end="")
     _print_told(told)
 
@@ -67,10 +83,33 @@ def _told_apart(
     return {"power": designs.power(design, prior, people, spread, random_seed=seed)}
 
 
+Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a table
+
+
+def _print_screen(parts: Parts, out: Path | None, printing: Printing) -> None:
+    """Print one screen of a design, or its sentence."""
+    makers = [Maker(label, label, ON_SCREEN, partial(_made, label, *part)) for label, part in parts.items()]
+    folder = ["--out DIR (the design, as a table)"] if out is None else []
+    print(printing.text(Findings(None, makers), PYTHON, "", [*folder, "--print all"]))
+
+
+def _made(label: str, sentence: str, table: "pandas.DataFrame", source: Any, settings: Any) -> Finding:
+    """A part of a design as a finding."""
+    return Finding(sentence, brief=Brief(label, table=table))
+
+
+def _power(told: "dict[str, pandas.DataFrame]") -> Parts:
+    """What simulated studies told, with a sentence."""
+    if "power" not in told:
+        return {}
+    studies = told["power"].attrs["simulations"]
+    sentence = f"How often {studies:,} simulated studies tell the first options apart from all that follow:"
+    return {"Power": (sentence, told["power"])}
+
+
 def _print_told(told: "dict[str, pandas.DataFrame]") -> None:
-    for table in told.values():
-        studies = table.attrs["simulations"]
-        print(f"\nHow often {studies:,} simulated studies tell the first options apart from all that follow:")
+    for sentence, table in _power(told).values():
+        print(f"\n{sentence}")
         print(table.round(3).to_string())
 
 
@@ -89,6 +128,7 @@ def print_choice_design(
     holdouts: Path | None,
     simulated: tuple[int, float] | None = None,
     pilot: Path | None = None,
+    printing: Printing = SHORT,
     **how: Any,
 ) -> None:
     """Print what the tasks of a choice experiment with the attributes of a table tell, and the tasks, or write them."""
@@ -123,14 +163,24 @@ def print_choice_design(
         people, spread = simulated
         among = {"interactions": asked["interactions"], "random_seed": how.get("random_seed")}
         told = tables["power"] = designs.power(design, prior, people, spread, **among)
-    _write(out, tables, formats)
+    _write(out, tables, formats, printing)
+    power: Parts = {}
+    if told is not None:
+        people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
+        sentence = f"How often {studies:,} simulated studies with {people:,} people each tell a utility from 0:"
+        power = {"Power": (sentence, told)}
+    if not printing.is_whole:
+        errors = f"D-error {checked.d_error:.4g} (one person), D-efficiency {checked.d_efficiency:.3f}. {checked.note}"
+        _print_screen(
+            {"Design": (f"{checked.title}.", design), "Errors": (errors, checked.table)} | power, out, printing
+        )
+        return
     if out is None:
         print(design.to_csv(index=False))
     print(checked)
-    if told is not None:
-        people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
-        print(f"\nHow often {studies:,} simulated studies with {people:,} people each tell a utility from 0:")
-        print(told.round(3).to_string())
+    for sentence, table in power.values():
+        print(f"\n{sentence}")
+        print(table.round(3).to_string())
 
 
 def _asked(typed: dict[str, list[str]]) -> dict[str, Any]:
@@ -200,7 +250,9 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     return found[0] or {}, found[1], found[2]
 
 
-def _write(out: Path | None, tables: "dict[str, pandas.DataFrame]", formats: tuple[str, ...]) -> None:
+def _write(
+    out: Path | None, tables: "dict[str, pandas.DataFrame]", formats: tuple[str, ...], printing: Printing
+) -> None:
     if out is not None:
         write_all(out, table_files(tables, formats))
-        notify(f"wrote the design to {out}.")
+        printing.say(f"wrote the design to {out}.")

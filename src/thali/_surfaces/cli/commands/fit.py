@@ -13,19 +13,18 @@ import typer
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
 from thali._labels import plural
-from thali._model.finding import TEXT
 from thali._model.options import OF_TABLES
 from thali._model.settings import Settings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
 
 from ...figures import Figures
-from ...text import text_of
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder, write_model, write_results, write_slides, write_somewhere
 from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named
 from ..options import by_word, given_of_table
+from ..printing import SHORT, Printing
 from ..values import value_of
 from .asked import OWN, Asked, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
@@ -43,6 +42,7 @@ def run_fit(
     page: Path | None = None,
     cover: dict[str, str] = UNTITLED,
     slides: Path | None = None,
+    printing: Printing = SHORT,
 ) -> None:
     """Fit a model to the data of that name and print the answer."""
     from thali._model.saved import tree_of_model
@@ -71,7 +71,8 @@ def run_fit(
         from thali._choice.coding import constants_in_words
 
         recognised += f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
-    notify(f"{data_name}: {recognised}")
+    read = f"{data_name}: {recognised}"
+    printing.say(read)
     model = _made(spec, of(MODEL), values, data)
     settings = model._settings_for(data, asked.settings(found, data))
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
@@ -80,12 +81,12 @@ def run_fit(
     note = noted("fit", command)
     is_finished = out is not None and not overwrite and _holds_finished(out, note)
     arguments = of(FIT)
-    if is_finished and "progressbar" in arguments:
+    if (is_finished or printing.is_quiet) and "progressbar" in arguments:
         arguments["progressbar"] = False
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, arguments, job)
     if is_finished:
-        notify(f"this fit was finished: its draws are those in {out} (--overwrite fits anew).")
+        printing.say(f"this fit was finished: its draws are those in {out} (--overwrite fits anew).")
     interrupted = model.interrupted_
     if interrupted:
         sizes = model.posterior_["posterior"].sizes
@@ -97,7 +98,7 @@ def run_fit(
     try:
         with _replicates_in(settings, out, overwrite, note) as settings:
             findings = model._findings_with(settings)
-            answer = text_of(findings, terminal.words)
+            answer = printing.text(findings, terminal.words, read, _more(out, page))
     except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
         stopped = isinstance(fault, KeyboardInterrupt)
         if stopped:
@@ -119,7 +120,7 @@ def run_fit(
                 wrote[2:] = ["the pictures"] * bool(write_results(tree, findings, folder, formats, noting, figures))
 
             place = write_somewhere(out, write_to)
-            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
+            printing.say(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
             write_report(model, page, repeats, terminal, settings, figures, cover)
@@ -135,8 +136,16 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None
-    if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings.of(TEXT)):
+    is_stopped = any(found.stopped for found in findings.of(printing.surface))
+    if is_stopped or (interrupted and "max-time" not in asked.values):
         raise typer.Exit(INTERRUPTED)
+
+
+def _more(out: Path | None, page: Path | None) -> list[str]:
+    """What shows more of a fit."""
+    report = [] if page is not None else ["--report FILE (a page)"]
+    folder = ["--out DIR (tables, pictures)"] if out is None else [f"thali show {out}"]
+    return [*report, *folder, "--print all"]
 
 
 def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import Argument, DataError
 
 from ...figures import Figures
-from ...text import text_of
 from ..boundary import OptionWords, Terminal, notify
 from ..files import check_folder, write_findings
 from ..loading import load_pairs
 from ..options import LEADERBOARD
+from ..printing import Printing
 from ..values import value_of
 from .jobs import COMMAND, as_typed, noted
-from .report import UNTITLED, check_report, write_report
+from .report import check_report, write_report
 
 if TYPE_CHECKING:
     from thali._paired.board import Leaderboard
@@ -32,8 +32,9 @@ def run_leaderboard(
     names: list[str],
     typed: dict[str, Any],
     out: Path | None,
-    page: Path | None = None,
-    cover: dict[str, str] = UNTITLED,
+    page: Path | None,
+    cover: dict[str, str],
+    printing: Printing,
 ) -> None:
     """Print the leaderboard of files, and write it with its pictures, and its report."""
     from thali._model.saved import BOARD
@@ -44,7 +45,7 @@ def run_leaderboard(
     if out is not None:
         check_folder(out)
     check_report(page, cover)
-    board = _board(names, wanted)
+    board, read = _board(names, wanted, printing)
     findings = findings_of(board)
     command = {"data_names": names, "typed": typed, "cover": cover}
     try:
@@ -53,32 +54,38 @@ def run_leaderboard(
                 others = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
                 others[COMMAND] = json.dumps(noted("leaderboard", command)).encode()
                 drawn = write_findings(findings, out, others=others, figures=figures)
-                notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
+                printing.say(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
             if page is not None:
                 write_report(board, page, as_typed("leaderboard", command), terminal, figures=figures, cover=cover)
     finally:  # a full disk must not cost the answer
-        print(text_of(findings, OptionWords(LEADERBOARD)))
+        report = [] if page is not None else ["--report FILE (a page)"]
+        folder = "--out DIR (tables, pictures)" if out is None else f"thali show {out}"
+        print(printing.text(findings, OptionWords(LEADERBOARD), read, [*report, folder, "--print all"]))
 
 
-def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
-    """The leaderboard of all files, the first of which may hold one that was saved."""
+def _board(names: list[str], wanted: dict[str, Any], printing: Printing) -> tuple["Leaderboard", str]:
+    """The leaderboard of all files, the first of which may hold one that was saved, and how they were read."""
+    from thali._paired.made import in_words
+
     first, *others = names
     if Path(first).suffix.lower() != _BOARD:
         made = _begun(first, wanted)
+        printing.say(f"{first}: {made.counted.read_as}")
     else:
         saved = _saved(first)
         if chosen := [name for name in wanted if name in (*_HOW, *_ASKED, *_OF_TABLES)]:
             raise DataError(Argument(chosen[0]), f" was chosen when {first} was made; leave it out.")
         if not others:
-            return saved
+            return saved, f"{first}: {in_words(saved)}"
         assert saved.made is not None
         made = saved.made._replace(columns=saved.made.columns | wanted)
     for name in others:
         made = made.with_more(name, True, {})
-        notify(f"{name}: {made.counted.read_as}")
+        printing.say(f"{name}: {made.counted.read_as}")
     if others and made.counted.ids is None:
         notify(f"rows that are in several of the {len(names)} files count several times; name identifiers by --id.")
-    return made.board(progressbar=True)
+    board = made.board(progressbar=not printing.is_quiet)
+    return board, f"{first}: {made.counted.read_as}" if not others else in_words(board)
 
 
 def _saved(name: str) -> "Leaderboard":
@@ -113,5 +120,4 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     else:
         data, read_as = load_pairs(name, wanted)
         counted = Counted(data, {}, None, 0, read_as, (Path(name).name,))
-    notify(f"{name}: {counted.read_as}")
     return Made(counted, how, named)
