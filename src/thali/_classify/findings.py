@@ -1,6 +1,5 @@
 """What the classifiers find out: Plackett-Luce regression and the sparse multinomial logit."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,13 +116,13 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
 
 _ESTABLISHED = 2.0  # standard errors from which a difference is called established
 _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
-_NAMED, _WORST, _PRINTED = 3, 10, 12
+_NAMED, _WORST = 3, 10
 
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings: of relative weights, or of coefficients."""
     ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
-    of_draws = () if model._posterior is None else (quantities,)
+    of_draws = () if model._posterior is None else (summary,)
     return (*_FIRST, *ours, parameters, unexpected_rows, *of_draws, *_LAST)
 
 
@@ -256,13 +255,6 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
         return phrase(ENGLISH, "weights.none", words=words)
     named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in rows])
     return phrase(ENGLISH, "weights", words=words, named=named)
-
-
-@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
-def quantities(model: Any, settings: Settings) -> Finding | None:
-    """Every quantity; a terminal shows the first, as there is one for each row."""
-    found = summary(model, settings)
-    return None if found is None else replace(found, rows=_PRINTED)
 
 
 # the model as a whole -----------------------------------------------------------------------------------------

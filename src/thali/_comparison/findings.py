@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
 from thali._model.finding import FILE, FULL, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Findings, Picture, finding
-from thali._model.wording import phrase, probability
+from thali._model.wording import phrase
 
 from .by_evidence import EVIDENCE, evidence_sentences
 from .sentences import sentences, unconverged
@@ -66,17 +66,10 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=of_all)),
         table=table.rename_axis("model"),
         shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
-        rows=None,
         picture=Picture("comparison", caption, (table,)) if is_drawn else None,
         notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
-        brief=Brief("Models", table=_scores_brief(table, scorer)),
+        brief=Brief("Models", table=table.rename_axis("model").filter([scorer.main, "difference", "difference_se"])),
     )
-
-
-def _scores_brief(table: "pandas.DataFrame", scorer: Any) -> "pandas.DataFrame":
-    """The score of each model, and how far it is from the best, as a screen shows them."""
-    columns = (scorer.main, "difference", "difference_se")
-    return table[[each for each in columns if each in table]].rename_axis("model")
 
 
 @finding("scores", "How was each predicted?", SHOWN, chapter=STATISTICS)
@@ -128,16 +121,9 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
         title=ENGLISH["evidence.title"],
         table=table.rename_axis("model"),
         shown=table[[*columns, "evidence_against"]].rename_axis("model"),
-        rows=None,
         notes=(ENGLISH["evidence.legend"], *found[1:]),
-        brief=Brief("Models", table=_evidence_brief(table)),
+        brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]].rename_axis("model")),
     )
-
-
-def _evidence_brief(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The evidence of each model and its probability, as a screen shows them."""
-    known = ["-" if p != p else probability(p) for p in table["probability"]]
-    return table[["log_evidence", "evidence_against"]].assign(probability=known).rename_axis("model")
 
 
 @finding("sensitivity", "And under other priors?")
@@ -147,7 +133,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
         return None
     found = table.attrs["sensitivity"]
     columns = [each for each in ("log_evidence", "standard_error", "probability", "log_bayes_factor") if each in found]
-    return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns], rows=None)
+    return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns])
 
 
 @finding("temperatures", "How was the evidence found?", FULL, chapter=STATISTICS)

@@ -63,7 +63,7 @@ def data(model: Any, settings: Settings) -> Finding:
     facts = described(model)
     table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
     sentence = phrase(SENTENCES, "data", data=model.fitted_to_)
-    return Finding(sentence, title=SENTENCES["facts"], table=table, rows=None)
+    return Finding(sentence, title=SENTENCES["facts"], table=table)
 
 
 @finding("levels", "Which levels were shown?", SHOWN, chapter=DATA)
@@ -80,13 +80,12 @@ def summary(model: Any, settings: Settings) -> Finding:
     """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
     if not has_draws(model):
         table = model.summary().rename_axis("coefficient")
-        return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table, rows=None)
+        return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
     spec = spec_of(model)
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=interval_name()),),
         title=SENTENCES["summary.title"],
         table=model.summary().rename_axis("quantity"),
-        rows=None,
         picture=Picture(_TRACE, SENTENCES["trace"], (model,)) if spec is not None and _TRACE in spec.pictures else None,
     )
 
@@ -127,7 +126,7 @@ def check_of(
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
     shown = Brief("Fit", brief)
     answer = {"picture": picture, "verdict": good, "headline": headline, "brief": shown}
-    return Finding(sentence, title=title, table=table, rows=0, **answer)
+    return Finding(sentence, title=title, table=table, is_printed=False, **answer)
 
 
 def methods_of(model: Any, modelled: tuple[Text, ...], settings: Settings) -> Finding:

@@ -24,7 +24,6 @@ READ, SHOWN = (TEXT, PAGE), (PAGE,)
 # The chapters of a page, in their order.
 ANSWERS, MISSES, DATA, METHODS, STATISTICS = "answers", "misses", "data", "methods", "statistics"
 CHAPTERS = (ANSWERS, MISSES, DATA, METHODS, STATISTICS)
-MAX_ROWS = 20  # of a table that a terminal shows
 
 Text = str | Message
 
@@ -95,7 +94,7 @@ class Finding(Described):
     title: str = ""
     table: "pandas.DataFrame | None" = None
     shown: Any = None  # a data frame: the rows and columns of it that are read; None: all of them
-    rows: int | None = MAX_ROWS  # of the table that a terminal shows; None: all
+    is_printed: bool = True  # whether a terminal shows the table with all others
     brief: Brief | None = None  # what one screen shows
     picture: Picture | None = None
     notes: tuple[Text, ...] = ()

@@ -103,7 +103,7 @@ def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
 
 def _profiles(model: Any, found: Segments) -> Finding:
     what = "option" if "option" in found.profiles else "level"
-    return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table(), rows=None)
+    return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table())
 
 
 def _numbers(model: Any, found: Segments) -> Finding | None:

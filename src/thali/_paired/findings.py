@@ -20,7 +20,6 @@ from .worths import FEW
 
 MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
-_MAX_ROWS = 30  # rows, and groups, that are printed
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
@@ -63,7 +62,6 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         title="Ranks and ratings",
         table=board.table,
         shown=board.table[[*_READ, *besides]],
-        rows=_MAX_ROWS,
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and groups that cannot be told apart."
@@ -92,9 +90,9 @@ def groups(board: Leaderboard, settings: None) -> Finding | None:
     several = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
     if not several:
         return None
-    lines = [f"{k}: {shorten(members, 8)}." for k, members in several[:_MAX_ROWS]]
-    more = [f"... and {len(several) - _MAX_ROWS:,} more groups."] if len(several) > _MAX_ROWS else []
-    return Finding("Groups that cannot be told apart:", notes=(*lines, *more))
+    return Finding(
+        "Groups that cannot be told apart:", notes=tuple(f"{k}: {shorten(members, 8)}." for k, members in several)
+    )
 
 
 @finding("votes", "Are there enough votes?", ON_SCREEN)
@@ -174,7 +172,6 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Judges",
         table=table,
-        rows=_MAX_ROWS,
         picture=Picture("judges", "Discrimination of each judge with its interval; 1: the typical judge.", (board,)),
         brief=Brief("Judges"),
     )
@@ -219,7 +216,6 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Worths in time",
         table=table.set_index(["option", "period"]),
-        rows=_MAX_ROWS,
         picture=Picture("worths_in_time", caption, (board,)),
         brief=Brief("Changes"),
     )
@@ -272,7 +268,6 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         title="Parts of the comparisons",
         table=table,
         shown=table[list(_READ)],
-        rows=_MAX_ROWS,
         notes=notes,
         brief=Brief("Parts"),
     )

@@ -70,9 +70,7 @@ def data(board: Leaderboard, settings: None) -> Finding:
     files = () if counted is None or not counted.files else (("Files", listed(counted.files, _NAMED)),)
     parts = (("Parts", listed(board.boards, _NAMED)),) if board.boards else ()
     table = pd.DataFrame([*files, *facts_of(board.data), *parts], columns=["fact", "value"]).set_index("fact")
-    return Finding(
-        phrase(_SENTENCES, "data", data=board.data), title=COMMON["facts"], table=table, rows=None, notes=read_as
-    )
+    return Finding(phrase(_SENTENCES, "data", data=board.data), title=COMMON["facts"], table=table, notes=read_as)
 
 
 @finding("methods", "How is it said in a paper?", SHOWN, chapter=METHODS)

@@ -2,11 +2,13 @@
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from thali._digits import is_p_value
 from thali._labels import display_width, printable
+from thali._model.columns import COLUMNS, PROBABILITY
 from thali._model.finding import CHAPTERS, MISSES, SCREEN, STATISTICS, Brief, Finding, Findings, rendered
+from thali._model.wording import probability
 from thali.errors import Words
 
 from .readable import align, readable
@@ -17,92 +19,80 @@ if TYPE_CHECKING:
 
 LINES = 24
 _NARROWEST, _USUAL, _WIDEST = 40, 80, 120  # columns
-_MAX_HEAD, _MAX_TEXT, _MAX_ROWS = 3, 6, 10
-_LEAST_CELL = 12  # columns that names in the last column of a table keep
-_LONGEST_NAME = 30  # columns of a name in a line of parts
-_BETWEEN = " | "  # parts of a line
-# Rows and lines of text that a block keeps while others are longer: first tables get shorter, then texts.
-_LEAST = ((6, _MAX_TEXT), (6, 3), (4, 2), (1, 2), (0, 1))
+_MAX_HEAD, _MAX_ROWS, _MAX_NAME = 3, 10, 30
+_LEAST_CELL = 12  # columns that texts in a table keep
+# The tables that are shown, their rows and the lines of a text at most: the first of these with which all fits.
+_LIMITS = [
+    *((9, rows, 6) for rows in range(10, 5, -1)),
+    (9, 6, 4),
+    (9, 5, 3),
+    (9, 4, 2),
+    (9, 3, 2),
+    (2, 5, 2),
+    (2, 3, 2),
+]
+_LIMITS += [(1, 5, 2), (1, 3, 2), (1, 1, 1), (0, 0, 1)]
 _WARNING = "WARNING"
 
 
-@dataclass
-class _Block:
-    """A label with lines of text, and rows of a table or parts of a line, of which so many are shown."""
+_Blocks = list[tuple[str, list[str]]]  # labels, and the lines beside each
+
+
+class _Block(NamedTuple):
+    """A label, lines of text, and a table in lines, the first of which is its heading."""
 
     label: str
-    texts: list[str]
-    head: list[str]  # of a table
-    items: list[str]
-    total: int  # items that there are
-    width: int
-    is_line: bool = False
+    text: list[str]
+    table: list[str]
+    n_rows: int  # of the whole table
+    place: int  # of the table among all
 
-    def __post_init__(self) -> None:
-        self.n_texts, self.n_items = min(_MAX_TEXT, len(self.texts)), min(_MAX_ROWS, len(self.items))
-
-    @property
-    def n_rows(self) -> int:
-        """The rows of the table, or the lines of parts below the first."""
-        return len(_in_lines(self.items[: self.n_items], self.width)) - 1 if self.is_line else self.n_items
-
-    def lines(self) -> list[str]:
-        """The lines without the label."""
-        texts, items = self.texts[: self.n_texts], self.items[: self.n_items]
-        if len(texts) < len(self.texts):
-            texts[-1] = cut(f"{texts[-1]} {self.texts[len(texts)]}", self.width)
-        rest = self.total - len(items)
-        more = [f"and {rest:,} more"] if items and rest else []
-        if self.is_line:
-            return [*texts, *_in_lines([*items, *more], self.width)]
-        return [*texts, *(self.head if items else ()), *items, *(f"... {each}" for each in more)]
+    def lines(self, tables: int, rows: int, texts: int, width: int) -> list[str]:
+        """The lines with so many rows and lines of text at most; warnings keep theirs while there are rows."""
+        text = shortened(self.text, 6 if rows and self.label == _WARNING else texts, width)
+        if not self.table or self.place >= tables:
+            return text
+        more = [f"... and {self.n_rows - rows:,} more"] if self.n_rows > rows else []
+        return [*text, *self.table[: rows + 1], *more]
 
 
 def screen(findings: Findings, words: Words, head: str, more: Sequence[str], is_read: bool = False) -> str:
     """What one screen shows of findings; `head`: what was read; `more`: options and commands that show more;
     `is_read`: whether the head is on the screen already, so that it takes lines and is left out."""
-    lines = head_lines(head)
-    below = _body(findings, words, len(lines), more)
-    return printable("\n".join(below[1:] if is_read else [*lines, *below]))
+    briefs, width = _in_order(findings), columns()
+    labels = [_WARNING if _is_warning(found) else brief.label for found, brief in briefs]
+    indent = 2 + max(map(display_width, [*labels, "More"]))
+    room = width - indent
+    blocks: list[_Block] = []
+    for label, (found, brief) in zip(labels, briefs, strict=True):
+        place = sum(bool(block.table) for block in blocks)
+        blocks.append(_block(label, _text(found, brief, words), brief, room, place))
+    tail = [("More", _in_lines(more, room))]
+    tail += [("Next", wrap(rendered(brief.next, words), room)) for _, brief in briefs if brief.next != ""]
+    first = shortened(wrap(head, width), _MAX_HEAD, width)
+    left = LINES - 2 - len(first) - _height(tail)
+    tried = ([(block.label, block.lines(*limits, room)) for block in blocks] for limits in _LIMITS)
+    answers = min(tried, key=lambda found: max(0, _height(found) - left))  # the first that fits
+    parts = [[] if is_read else first, _labelled(answers, indent), _labelled(tail, indent)]
+    return printable("\n\n".join("\n".join(lines) for lines in parts if lines))
+
+
+def _height(blocks: _Blocks) -> int:
+    """The lines of blocks."""
+    return sum(len(lines) for _, lines in blocks)
 
 
 def result(findings: Findings, words: Words) -> str:
-    """The sentence of the first answer."""
-    for found, brief in _in_order(findings):
-        if not _is_warning(found) and (text := found.sentence or brief.text):
-            return printable(rendered(text, words))
-    return ""
-
-
-def warnings_in(findings: Findings, words: Words) -> list[str]:
-    """What is wrong with what was found."""
-    return [_text(found, brief, words) for found, brief in _in_order(findings) if _is_warning(found)]
-
-
-def head_lines(text: str) -> list[str]:
-    """What was read, in lines."""
-    width, lines = columns(), wrap(text, columns()) if text else []
-    return lines if len(lines) <= _MAX_HEAD else [*lines[: _MAX_HEAD - 1], cut(" ".join(lines[_MAX_HEAD - 1 :]), width)]
+    """What is wrong with what was found, a line each, and the sentence of the first answer."""
+    briefs = _in_order(findings)
+    wrong = [f"{_WARNING}: {_text(found, brief, words)}" for found, brief in briefs if _is_warning(found)]
+    answers = [rendered(found.sentence or brief.text or "", words) for found, brief in briefs if not _is_warning(found)]
+    return printable("\n".join([*wrong, *list(filter(None, answers))[:1]]))
 
 
 def columns() -> int:
     """The columns of the terminal, of those that sentences fill well; 80 of what is no terminal."""
     return min(max(shutil.get_terminal_size((_USUAL, LINES)).columns, _NARROWEST), _WIDEST)
-
-
-def _body(findings: Findings, words: Words, taken: int, more: Sequence[str]) -> list[str]:
-    """The lines below the head, which takes so many lines."""
-    briefs = _in_order(findings)
-    named = [_WARNING if _is_warning(found) else brief.label for found, brief in briefs]
-    indent = max(map(display_width, [*named, "More"])) + 2
-    width = columns() - indent
-    blocks = [_block(label, found, brief, words, width) for label, (found, brief) in zip(named, briefs, strict=True)]
-    tail = [_Block("More", [], [], list(more), len(more), width, is_line=True)] if more else []
-    tail += [_Block("Next", wrap(text, width), [], [], 0, width) for text in _next_steps(briefs, words)]
-    above, between = ([""] if taken and blocks else []), ([""] if tail and blocks else [])
-    _shrink(blocks, LINES - taken - len(above) - len(between) - sum(len(block.lines()) for block in tail))
-    answers = [line for block in blocks for line in _labelled(block, indent)]
-    return [*above, *answers, *between, *(line for block in tail for line in _labelled(block, indent))]
 
 
 def _in_order(findings: Findings) -> list[tuple[Finding, Brief]]:
@@ -120,80 +110,65 @@ def _text(found: Finding, brief: Brief, words: Words) -> str:
     return rendered(found.sentence if brief.text is None else brief.text, words)
 
 
-def _next_steps(briefs: list[tuple[Finding, Brief]], words: Words) -> list[str]:
-    return [rendered(brief.next, words) for _, brief in briefs if brief.next != ""]
-
-
-def _block(label: str, found: Finding, brief: Brief, words: Words, width: int) -> _Block:
-    """A finding as a block of that width."""
-    texts = wrap(_text(found, brief, words), width)
+def _block(label: str, sentence: str, brief: Brief, width: int, place: int) -> _Block:
+    """A finding as a block of that width, whose table has that place."""
+    parts = [f"{cut(name, _MAX_NAME)} {value}" for name, value in brief.parts[:_MAX_ROWS]]
+    more = [f"and {len(brief.parts) - len(parts):,} more"] if len(brief.parts) > len(parts) else []
+    text = [*wrap(sentence, width), *_in_lines([*parts, *more], width)]
     if brief.table is None or not len(brief.table):
-        parts = [f"{cut(name, _LONGEST_NAME)} {value}" for name, value in brief.parts]
-        return _Block(label, texts, [], parts, len(parts), width, is_line=True)
-    head, *rows = _table(brief.table, width)
-    return _Block(label, texts, [head], rows, len(brief.table), width)
+        return _Block(label, text, [], 0, place)
+    return _Block(label, text, _table(brief.table, width), len(brief.table), place)
 
 
 def _table(table: "pandas.DataFrame", width: int) -> list[str]:
-    """The heading and the first rows of a table; of columns those that fit, names cut if need be."""
-    shown = readable(table, cells, _MAX_ROWS)
-    rows, is_text = [shown.head, *shown.rows], list(shown.is_text)
-    rows = [[" ".join(cell.split()) for cell in row] for row in rows]
-    last = len(is_text) - 1
-    for place in range(last):
-        if is_text[place]:
-            rows = _with_column(rows, place, width // 2)
-    if is_text[last]:
-        others = sum(max(map(display_width, column)) + 2 for column in list(zip(*rows, strict=True))[:-1])
-        rows = _with_column(rows, last, max(_LEAST_CELL, width - others))
-    while len(rows[0]) > 1 and _width(rows) > width:
-        rows = [row[:-1] for row in rows]
-    lines = align([tuple(row) for row in rows], {place for place, text in enumerate(is_text) if text}).splitlines()
-    return [cut(line, width) for line in lines]
+    """The heading and the first rows of a table: texts are cut if need be, then columns are left out."""
+    shown = readable(_in_short(table.head(_MAX_ROWS)), cells)
+    rows = [[" ".join(cell.split()) for cell in row] for row in (shown.head, *shown.rows)]
+    texts = {place for place, is_text in enumerate(shown.is_text) if is_text}
+    tried = (_aligned(rows, texts, most) for most in range(width, _LEAST_CELL, -1))
+    lines = min(tried, key=lambda found: max(0, _width(found) - width))  # the first that fits
+    if _width(lines) <= width:
+        return lines
+    if table.shape[1] == 1:
+        return [cut(line, width) for line in lines]
+    place = table.shape[1] - (2 if shown.is_text[-1] else 1)  # names in the last column stay
+    return _table(table.drop(columns=table.columns[place]), width)
 
 
-def _with_column(rows: list[list[str]], place: int, width: int) -> list[list[str]]:
-    """The rows with the cells of a column cut to that width."""
-    return [[*row[:place], cut(row[place], width), *row[place + 1 :]] for row in rows]
+def _aligned(rows: list[list[str]], texts: set[int], most: int) -> list[str]:
+    """Rows in lines, with texts of that width at most."""
+    short = [tuple(cut(cell, most) if at in texts else cell for at, cell in enumerate(row)) for row in rows]
+    return align(short, texts).splitlines()
 
 
-def _width(rows: list[list[str]]) -> int:
-    """The columns of a terminal that a table takes."""
-    return sum(max(map(display_width, column)) + 2 for column in zip(*rows, strict=True)) - 2
+def _width(lines: list[str]) -> int:
+    return max(map(display_width, lines))
 
 
-def _shrink(blocks: list[_Block], room: int) -> None:
-    """Show fewer rows, then fewer lines of text, of the longest blocks, until all fit."""
-    for rows, texts in _LEAST:
-        while sum(len(block.lines()) for block in blocks) > room:
-            longest = max(blocks, key=lambda block: block.n_rows)
-            if longest.n_rows > rows:
-                longest.n_items -= 1
-                continue
-            wordy = max(blocks, key=lambda block: block.n_texts * (block.label != _WARNING or texts == 1))
-            if wordy.n_texts <= texts:
-                break
-            wordy.n_texts -= 1
-    for block in blocks:  # what a shorter text has left is for rows
-        while block.n_items < min(_MAX_ROWS, len(block.items)):
-            block.n_items += 1
-            if sum(len(each.lines()) for each in blocks) > room:
-                block.n_items -= 1
-                break
+def _in_short(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The table with its probabilities, and the ends of their intervals, as sentences have them."""
+    names = [name for name in table if name in COLUMNS and COLUMNS[name].unit == PROBABILITY and not is_p_value(name)]
+    before = dict(zip(table.columns[1:], table.columns, strict=False))
+    ends = ["low", "high"] if before.get("low") in names else []
+    return table.assign(**{name: ["-" if p != p else probability(p) for p in table[name]] for name in [*names, *ends]})
 
 
-def _labelled(block: _Block, indent: int) -> list[str]:
-    """The lines of a block, beside its label."""
-    first, *others = block.lines() or [""]
-    label = block.label + " " * (indent - display_width(block.label))
-    return [f"{label}{first}".rstrip(), *(f"{'':{indent}}{line}".rstrip() for line in others)]
+def _labelled(blocks: _Blocks, indent: int) -> list[str]:
+    """The lines of blocks beside their labels."""
+    found = []
+    for label, lines in blocks:
+        named = [label, *[""] * len(lines)]
+        found += [
+            f"{name}{' ' * (indent - display_width(name))}{line}" for name, line in zip(named, lines, strict=False)
+        ]
+    return found
 
 
 # Lines of a width -----------------------------------------------------------------------------------------------------
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """A text in lines of that width at most, as a terminal shows it.
+    """A text in lines of that width at most, as a terminal shows it; no line breaks at a zero byte, which is a blank.
 
     Examples
     --------
@@ -210,6 +185,16 @@ def wrap(text: str, width: int) -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
+def shortened(lines: list[str], most: int, width: int) -> list[str]:
+    """The first lines, with a mark where more follow."""
+    return lines if len(lines) <= most else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), width)]
+
+
+def cut(text: str, width: int) -> str:
+    """A text of that width at most, with a mark where it is cut."""
+    return text if display_width(text) <= width else f"{_pieces(text, width - 1)[0].rstrip()}…"
+
+
 def _pieces(word: str, width: int) -> list[str]:
     """A word in pieces of that width at most."""
     pieces = [""]
@@ -220,18 +205,6 @@ def _pieces(word: str, width: int) -> list[str]:
     return pieces
 
 
-def cut(text: str, width: int) -> str:
-    """A text of that width at most, with a mark where it is cut."""
-    return text if display_width(text) <= width else f"{_pieces(text, width - 1)[0].rstrip()}…"
-
-
-def _in_lines(parts: list[str], width: int) -> list[str]:
-    """Parts in lines, none of them broken that fits into one."""
-    lines: list[str] = []
-    for place, part in enumerate(parts):
-        mark = _BETWEEN.rstrip() if place + 1 < len(parts) else ""
-        if lines and display_width(f"{lines[-1]} {part}{mark}") <= width:
-            lines[-1] += f" {part}{mark}"
-        else:
-            lines.append(f"{part}{mark}")
-    return lines
+def _in_lines(parts: Sequence[str], width: int) -> list[str]:
+    """Parts in lines, which break between them."""
+    return wrap("\0| ".join(part.replace(" ", "\0") for part in parts), width)

@@ -58,7 +58,7 @@ def text_of(findings: Findings, words: Words) -> str:
 
 
 def part_of(found: Finding, words: Words) -> str:
-    """One finding: its sentences, and the first rows of its table."""
+    """One finding: its sentences and its table."""
     sentences = found.sentences(words)
     if found.verdict is False and found.table is None:
         sentences[:1] = [f"WARNING: {each}" for each in sentences[:1]]
@@ -69,17 +69,15 @@ def part_of(found: Finding, words: Words) -> str:
 def _table(found: Finding) -> Iterable[str]:
     """The table of a finding, in lines."""
     table = found.to_read
-    if table is None or found.rows == 0 or not len(table):
+    if table is None or not found.is_printed or not len(table):
         return ()
     drawn = _DRAWN.get("" if found.picture is None else found.picture.name)
     if drawn is not None:
         return (drawn(table),)
-    shown = readable(table, cells, found.rows)
+    shown = readable(table, cells)
     rows = [tuple(row) for row in (shown.head, *shown.rows)]
     lines = [found.title] if found.title else []
     lines.append(align(rows, {k for k, text in enumerate(shown.is_text) if text}))
-    if found.rows is not None and (more := len(table) - found.rows) > 0:
-        lines.append(f"... and {more:,} more")
     return lines
 
 

@@ -242,7 +242,7 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     else:
         sentence = phrase(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
     title, brief = ENGLISH["additive.pairs.title"], Brief("Pairs", order=3)
-    return Finding(sentence, title=title, table=table, rows=0, brief=brief)
+    return Finding(sentence, title=title, table=table, is_printed=False, brief=brief)
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
@@ -331,7 +331,6 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
         title=ENGLISH["additive.point.title"],
         table=by_member(table, labels_of(model)),
         shown=to_read(table, model, "feature"),
-        rows=None,
         picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
         brief=Brief("Features", table=to_read(table, model, "feature")),
     )

@@ -47,7 +47,7 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         none = phrase(ENGLISH, "features.none", word=word)
         brief = Brief(f"{word.capitalize()}s", next="" if is_given else next_steps(word))
         return Finding(
-            none, table=by_member(features, labels), rows=0, notes=_notes_of_none(is_given, word), brief=brief
+            none, table=by_member(features, labels), is_printed=False, notes=_notes_of_none(is_given, word), brief=brief
         )
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
@@ -66,7 +66,7 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         picture=Picture("features", str(caption), (features,)),
         notes=notes,
         leads=None if found else False,
-        brief=_brief(features, labels, word, is_given),
+        brief=_brief(features, model, word, is_given),
     )
 
 
@@ -83,28 +83,19 @@ def next_steps(word: str) -> Message:
     return Message(*first, "; take near-duplicates for one (", Setting("similar", 0.8), ").")
 
 
-def _brief(features: "pandas.DataFrame", labels: list[str], word: str, is_given: bool) -> Brief:
+def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:
     """What a screen shows of features: those that a sentence may name, with their weights."""
-    shared = shared_features(features, len(labels), is_given)
-    key = _brief_key(shared, is_given)
-    text = phrase(ENGLISH, f"features.{key}", word=word)
-    if key == "none":
-        return Brief(f"{word.capitalize()}s", text, next="" if is_given else next_steps(word))
-    rows = shared.drop(columns=[name for name in shared if name not in ("weight", "weight_low", "weight_high")])
-    if not is_given:
-        rows.insert(0, "probability", list(map(probability, shared["probability"])))
-    rows = rows.assign(members=[members_in_words(each, labels) for each in shared["members"]])
-    rows.attrs = features.attrs
-    return Brief(f"{word.capitalize()}s", text, table=rows.reset_index(drop=True))
-
-
-def _brief_key(shared: "pandas.DataFrame", is_given: bool) -> str:
-    """The sentence above the features of a screen."""
+    shared = shared_features(features, len(labels_of(model)), is_given)
+    label, key = f"{word.capitalize()}s", "brief"
     if not len(shared):
-        return "none"
+        return Brief(label, next="" if is_given else next_steps(word))
     if is_given:
-        return "brief.given"
-    return "brief.unsure" if shared["probability"].iloc[0] < _RATHER_THERE else "brief"
+        key = "brief.given"
+    elif shared["probability"].iloc[0] < _RATHER_THERE:
+        key = "brief.unsure"
+    shown = to_read(shared, model, word).filter(regex="^(probability|weight|members)")
+    text = phrase(ENGLISH, f"features.{key}", word=word)
+    return Brief(label, text, table=shown.drop(columns="probability") if is_given else shown)
 
 
 def has_given(model: Any) -> bool:

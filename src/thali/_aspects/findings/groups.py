@@ -22,6 +22,7 @@ MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distin
 MAX_RANKED = 60  # options, above which ranks are left to the table
 _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
+SHORT = r"^(probability|weight\[|members)"  # columns that a screen shows
 
 
 def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
@@ -112,7 +113,7 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     written = by_member(table, labels)
     if not len(shared):
         none = phrase(ENGLISH, "groups.none", word=word)
-        return Finding(none, table=written, rows=0, brief=Brief(f"{word.capitalize()}s"))
+        return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
     sentence = differences(shared, word)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
     shown = shared[_read(shared, model.groups_)]
@@ -126,17 +127,8 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
         shown=shown,
         picture=picture if few else None,
         notes=() if few else (phrase(ENGLISH, "groups.others", word=word, more=more),),
-        brief=Brief(f"{word.capitalize()}s", table=weights_brief(shown)),
+        brief=Brief(f"{word.capitalize()}s", table=shown.filter(regex=SHORT)),
     )
-
-
-def weights_brief(shown: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Probabilities, members and the weight in each group, as a screen shows them."""
-    import pandas as pd
-
-    first = {"probability": list(map(probability, shown["probability"])), "members": shown["members"].tolist()}
-    weights = {name: shown[name].tolist() for name in shown if str(name).startswith("weight[")}
-    return pd.DataFrame(first | weights)
 
 
 def _read(shared: "pandas.DataFrame", groups: tuple[str, ...]) -> list[str]:

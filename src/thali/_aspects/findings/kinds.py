@@ -14,7 +14,7 @@ from thali._posterior.view import Posterior
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
-from .groups import MAX_GROUPS, parameter_notes, ranks_finding, weights_brief
+from .groups import MAX_GROUPS, SHORT, parameter_notes, ranks_finding
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -51,14 +51,8 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
         table=sizes.assign(people=sizes["people"].map("; ".join)),
         shown=sizes.assign(people=sizes["people"].map(len)),
         notes=tuple(notes),
-        brief=Brief("Classes", table=_sizes_brief(sizes), order=0),
+        brief=Brief("Classes", table=sizes[["population_share", "population_low", "population_high"]], order=0),
     )
-
-
-def _sizes_brief(sizes: Any) -> Any:
-    """The share of each class in the population, as a screen shows it."""
-    ends = {f"share{end}": sizes[f"population{end or '_share'}"] for end in ("", "_low", "_high")}
-    return sizes[[]].assign(**ends)
 
 
 def _preferred(model: Any) -> Text:
@@ -78,14 +72,14 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
     written, several = by_member(table, labels), len(model.class_sizes())
     if not len(shared):
         none = phrase(ENGLISH, "groups.none", word="aspect")
-        return Finding(none, table=written, rows=0, brief=Brief("Aspects"))
+        return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
     kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
     shown = shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]])
     return Finding(
         title=ENGLISH["kinds.features"],
         table=written,
         shown=shown,
-        brief=Brief("Aspects", table=weights_brief(shown)),
+        brief=Brief("Aspects", table=shown.filter(regex=SHORT)),
         picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
     )
 

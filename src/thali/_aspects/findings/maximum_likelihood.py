@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.numerics.ranks import descending
 from thali._model.common_findings import asked, data, methods, verdict
-from thali._model.finding import FULL, MAX_ROWS, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase
@@ -47,16 +47,11 @@ def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     return Finding(
         title=ENGLISH["ml.weights"],
         table=table,
-        shown=_by_size(known_columns, "weight"),
+        shown=known_columns,
         brief=Brief("Weights", table=known_columns.iloc[descending(table["weight"].to_numpy())]),
         picture=Picture("preference_tree", ENGLISH["ml.tree"], (branches,)) if is_tree else None,
         notes=tuple(notes),
     )
-
-
-def _by_size(table: Any, column: str) -> Any:
-    """The table as it is, or the largest first where a terminal shows a part of it alone."""
-    return table if len(table) <= 2 * MAX_ROWS else table.iloc[descending(table[column].to_numpy())]
 
 
 @finding("utility_scale", "Which options do people prefer?", ON_SCREEN)
@@ -71,7 +66,6 @@ def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
         sentence,
         title=ENGLISH["ml.utility"],
         table=table,
-        shown=_by_size(table, "utility"),
         picture=Picture("utility_scale", caption, (table,)),
         brief=Brief("Preferred", parts=tuple((str(name), number(value)) for name, value in scale.items()), order=0),
     )
@@ -109,7 +103,9 @@ def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
     notes.append(phrase(ENGLISH, "ml.likelihood", what=model.estimates_.coefficients, **numbers))
     notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
     table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
-    return Finding(sentence, title=ENGLISH["ml.fit"], table=table, rows=0, notes=tuple(notes), brief=Brief("Fit"))
+    return Finding(
+        sentence, title=ENGLISH["ml.fit"], table=table, is_printed=False, notes=tuple(notes), brief=Brief("Fit")
+    )
 
 
 @finding("residuals", "What does it predict worst?", chapter=MISSES)
@@ -121,7 +117,7 @@ def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
     of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
     what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
-    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown, rows=5)
+    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown)
 
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:

@@ -15,7 +15,6 @@ from thali._model.common_findings import check_of, describes
 from thali._model.finding import (
     FILE,
     FULL,
-    MAX_ROWS,
     MISSES,
     ON_SCREEN,
     SHEET,
@@ -128,13 +127,12 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         table=table,
         shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
-        brief=Brief("Attributes", ENGLISH["importance.brief"], _in_per_cent(rows)),
+        brief=Brief(
+            "Attributes",
+            ENGLISH["importance.brief"],
+            tuple((row["attribute"], f"{100 * row['range_share']:.0f} %") for row in rows),
+        ),
     )
-
-
-def _in_per_cent(rows: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
-    """Attributes and the part of each in the ranges of utility, such as ("price", "41 %")."""
-    return tuple((row["attribute"], f"{100 * row['range_share']:.0f} %") for row in rows)
 
 
 @finding("level_effects", "Which levels are preferred?", ON_SCREEN)
@@ -159,33 +157,35 @@ def level_effects(model: Any, settings: Settings) -> Finding:
         title=ENGLISH["effects.title"],
         table=table,
         shown=shown.drop(columns=left_out),
-        rows=None,
         picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
-        brief=Brief("Levels", table=_effects_brief(table)),
+        brief=Brief("Levels", table=_in_brief(_preferences(table), table, "effect", "low", "high")),
         notes=tuple(notes),
     )
 
 
-def _effects_brief(effects: "pandas.DataFrame") -> "pandas.DataFrame":
-    """How often the better level of two is preferred, the strongest preferences first."""
-    import pandas as pd
-
-    interval, rows = interval_name(effects.attrs["interval"]), []
+def _preferences(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
+    """The rows of level effects, each in the direction that is preferred, the strongest first."""
+    rows = []
     for row in effects.to_dict("records"):
-        better, worse, numbers = row["level"], row["over"], (row["effect"], row["low"], row["high"])
         if row["effect"] < 0.5:
-            better, worse, numbers = worse, better, (1.0 - row["effect"], 1.0 - row["high"], 1.0 - row["low"])
-        rows.append((row["attribute"], f"{better} over {worse}", *numbers))
-    rows.sort(key=lambda each: -each[2])
-    shown = [(*names, probability(p), f"{probability(low)} to {probability(high)}") for *names, p, low, high in rows]
-    return pd.DataFrame(shown, columns=["attribute", "level", "preferred", interval])
+            numbers = {"effect": 1.0 - row["effect"], "low": 1.0 - row["high"], "high": 1.0 - row["low"]}
+            row |= numbers | {"level": row["over"], "over": row["level"]}
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row["effect"])
+
+
+def _in_brief(rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str) -> "pandas.DataFrame":
+    """These numbers of levels over others, as a screen shows them."""
+    brief = type(table)([row | {"level": paid_for(row)} for row in rows])[["attribute", "level", *numbers]]
+    brief.attrs = table.attrs
+    return brief
 
 
 @finding("utilities", "What does each level add to utility?", FULL)
 def utilities(model: Any, settings: Settings) -> Finding:
     """What each level adds to utility, centred, and as zero-centred differences."""
     table = model.utilities(ci=settings.ci)
-    return Finding(title=ENGLISH["utilities.title"], table=table, rows=None)
+    return Finding(title=ENGLISH["utilities.title"], table=table)
 
 
 def _directions(model: Any) -> dict[str, str]:
@@ -197,18 +197,13 @@ def _directions(model: Any) -> dict[str, str]:
 def strongest(effects: "pandas.DataFrame") -> str:
     """The preference furthest from indifference, of those whose interval does not hold it."""
     interval = interval_name(effects.attrs["interval"])
-    sure = []
-    for row in effects.to_dict("records"):
-        low, high = row["low"], row["high"]
-        if low > 0.5 and not row["at_bound"]:
-            sure.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
-        elif high < 0.5:
-            sure.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
+    sure = [row for row in _preferences(effects) if row["low"] > 0.5 and not row["at_bound"]]
     if not sure:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
-    chance, low, high, attribute, more, less = max(sure, key=lambda each: each[0])
-    numbers = {"chance": probability(chance), "low": probability(low), "high": probability(high)}
-    return str(phrase(ENGLISH, "effects", attribute=attribute, more=more, less=less, interval=interval, **numbers))
+    row = sure[0]
+    numbers = {"chance": probability(row["effect"]), "low": probability(row["low"]), "high": probability(row["high"])}
+    levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
+    return str(phrase(ENGLISH, "effects", interval=interval, **levels, **numbers))
 
 
 # money --------------------------------------------------------------------------------------------------------
@@ -222,7 +217,7 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     with without_warnings():  # they are notes here
         table = model.willingness_to_pay(settings.price, ci=settings.ci)
     if not len(table):
-        return Finding(notes=tuple(table.attrs["notes"]), table=table, rows=0)
+        return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
     sentence = dearest(table)
     title = _pay_title(table, settings.price)
     figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
@@ -234,22 +229,15 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
         title=str(title),
         table=table,
         shown=shown[[each for each in columns if each in shown]],
-        rows=None,
         picture=Picture("willingness_to_pay", str(title), (table,)),
         notes=(*infinite, *table.attrs["notes"]),
-        brief=Brief("Payment", table=_pay_brief(table), order=2),
+        brief=Brief("Payment", table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"), order=2),
     )
 
 
-def _pay_brief(pay: "pandas.DataFrame") -> "pandas.DataFrame":
-    """What people pay for the better level of two, the largest amounts first."""
-    import pandas as pd
-
-    rows = sorted(map(_turned, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
-    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high"]
-    brief = pd.DataFrame([row | {"level": paid_for(row)} for row in rows])[columns]
-    brief.attrs = pay.attrs
-    return brief
+def _payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
+    """The rows of amounts, each in the direction in which people pay, the largest first."""
+    return sorted(map(_turned, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
 
 
 def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
@@ -261,12 +249,12 @@ def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
 
 def dearest(pay: "pandas.DataFrame") -> str:
     """The largest amount, if one is finite and its interval does not hold 0."""
-    rows = pay.to_dict("records")
-    established = [row for row in rows if (row["wtp_low"] > 0 or row["wtp_high"] < 0) and np.isfinite(row["wtp"])]
+    sure = [row for row in _payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
+    established = [row for row in sure if np.isfinite(row["wtp"])]
     interval = interval_name(pay.attrs["interval"])
     if not established:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
-    row = _turned(max(established, key=lambda row: abs(row["wtp"])))
+    row = established[0]
     ends = (row["wtp_low"], row["wtp_high"])
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
@@ -303,7 +291,6 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
         sentence,
         title=str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"])),
         table=table,
-        rows=None,
         picture=picture,
         notes=notes,
         leads=True,
@@ -335,7 +322,7 @@ def demand(model: Any, settings: Settings) -> Finding | None:
     table.attrs.update(chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"])
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _steepest(parts, settings)
-    return Finding(sentence, title=title, table=table, rows=None, picture=Picture("demand", title, (table,)))
+    return Finding(sentence, title=title, table=table, picture=Picture("demand", title, (table,)))
 
 
 def _tested(chooser: Any, price: str) -> list[float]:
@@ -382,7 +369,7 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
     sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
     title = str(phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price))
-    return Finding(str(sentence), title=title, table=table, rows=None)
+    return Finding(str(sentence), title=title, table=table)
 
 
 def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
@@ -432,9 +419,8 @@ def holdouts(model: Any, settings: Settings) -> Finding | None:
         score_error=_error("score", f"{scores['log_score_se']:.3f}"),
         guessing=f"{scores['guessing']:.3f}",
     )
-    rows = None if (table["choices"] > 1).any() else MAX_ROWS  # of tasks of one person each there are no shares to read
     brief = Brief("Prediction", order=3)
-    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=rows, brief=brief)
+    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, brief=brief)
 
 
 def _error(name: str, error: str) -> str:

@@ -14,8 +14,6 @@ from ..answers.findings import OF_PEOPLE, answers_of, check
 from .fit import FOLDS
 
 if TYPE_CHECKING:
-    import pandas
-
     from .model import LatentClassLogit
 
 
@@ -40,13 +38,8 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     if several:
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
     table = model.class_table().rename_axis("coefficient")
-    brief = Brief("Classes", table=_coefficients_brief(table), order=0)
-    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes), brief=brief)
-
-
-def _coefficients_brief(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Sizes and coefficients of the classes without their errors, as a screen shows them."""
-    return table[[name for name in table if not str(name).endswith("se")]]
+    brief = Brief("Classes", table=table.filter(regex=r"\d$"), order=0)
+    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief)
 
 
 @finding("class_odds", "Who is of which class?", ON_SCREEN)
@@ -63,7 +56,7 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
         ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
         named = {"column": row["column"], "label": row["class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
-    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, rows=None, brief=Brief("Effects"))
+    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects"))
 
 
 @finding("numbers_of_classes", "How many classes are there?")
@@ -71,7 +64,7 @@ def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding
     """The numbers of classes that were tried."""
     tried = model.choice_
     shown = tried.dropna(axis=1, how="all")
-    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, rows=None if len(tried) > 1 else 0)
+    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown if len(tried) > 1 else 0)
 
 
 LEVEL = 0.05  # of a test
@@ -95,7 +88,6 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
         " ".join(told),
         title=ENGLISH["latent.tests"],
         table=table,
-        rows=None,
         notes=(note,),
         stopped=finished < settings.bootstrap,
         brief=Brief("Number"),

@@ -72,7 +72,6 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         title=ENGLISH["attention.title"],
         table=table,
         shown=table[[name for name in table.columns if name.removesuffix("_other") in _SHOWN]],
-        rows=None,
         picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), (found,)),
         notes=tuple(notes),
         brief=Brief("Attention"),
@@ -113,7 +112,7 @@ def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | 
         sentence = phrase(ENGLISH, "attention.odds", **named, **ends)
     shown = table[["attribute", "column", "odds", "low", "high"]]
     title, brief = ENGLISH["attention.odds.title"], Brief("Effects")
-    return Finding(sentence, title=title, table=table, shown=shown, rows=None, brief=brief)
+    return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
 
 
 @finding("attention_patterns", "Which attributes does one look at together?", FULL)
@@ -136,7 +135,7 @@ def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     if (price := model._money()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
     table = table.rename_axis(table.index.name or "coefficient")
-    return Finding(title=title, table=table, rows=None, notes=_felt(model))
+    return Finding(title=title, table=table, notes=_felt(model))
 
 
 def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:

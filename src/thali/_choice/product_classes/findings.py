@@ -30,14 +30,14 @@ def classes(model: "ProductClasses", settings: Settings) -> Finding:
     """The classes of products of which most chains say the same, the most important first."""
     table = model.classes(**settings.given("similar"))
     if not len(table):
-        return Finding(ENGLISH["classes.none"], table=table, rows=0, brief=Brief("Classes"))
+        return Finding(ENGLISH["classes.none"], table=table, is_printed=False, brief=Brief("Classes"))
     stable = table[table["stability"] >= STABLE]
     every, notes = table.attrs["classes"], ()
     if hidden := every - len(stable):
         rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
         notes = (phrase(ENGLISH, "classes.hidden", hidden=f"{hidden:,}", every=f"{every:,}", rest=rest),)
     if not len(stable):
-        return Finding(ENGLISH["classes.unstable"], table=table, rows=0, notes=notes, brief=Brief("Classes"))
+        return Finding(ENGLISH["classes.unstable"], table=table, is_printed=False, notes=notes, brief=Brief("Classes"))
     first = stable.iloc[0]
     sentence = str(phrase(ENGLISH, "classes", name=first["class"], share=f"{100 * first['share']:.0f}"))
     return Finding(

@@ -83,9 +83,9 @@ def fit(
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
     from .commands.fit import run_fit
     from .files import formats_of
-    from .printing import Printing
 
     with plain_messages() as terminal:
+        terminal.print_as(form, quiet)
         run_fit(
             terminal,
             data,
@@ -97,7 +97,6 @@ def fit(
             report,
             {"title": title, "author": author, "question": question},
             slides,
-            Printing.of(form, quiet),
         )
 
 
@@ -169,9 +168,9 @@ def show(
     """Show what was found, of results that were written: one screen, one table whole, or everything."""
     with plain_messages() as terminal:
         from .commands.show import run_show
-        from .printing import Printing
 
-        run_show(terminal, results, finding, lists, Printing.of(form, quiet))
+        terminal.print_as(form, quiet)
+        run_show(terminal, results, finding, lists)
 
 
 def status(folder: _Job) -> None:
@@ -254,9 +253,9 @@ def compare(
     """Leave out pairs, choices, tasks or rows, and print which model predicts them best; or compare by evidence."""
     from .commands.compare import run_compare
     from .files import formats_of
-    from .printing import Printing
 
     with plain_messages() as terminal:
+        terminal.print_as(form, quiet)
         own = {"leave_out": leave_out, "folds": folds, "by": by, "sensitivity": sensitivity}
         run_compare(
             terminal,
@@ -267,7 +266,6 @@ def compare(
             out,
             overwrite,
             formats_of(tables, pictures, out),
-            Printing.of(form, quiet),
         )
 
 
@@ -305,13 +303,13 @@ def test(
     with plain_messages() as terminal:
         from .commands.test import list_tests, run_test
         from .files import formats_of
-        from .printing import Printing
 
         if name is None:
             list_tests()
             return
+        terminal.print_as(form, quiet)
         given = {word.replace("_", "-"): value for word, value in typed.items() if value is not None}
-        run_test(terminal, name, data or [], given, out, formats_of(tables, None, out), Printing.of(form, quiet))
+        run_test(terminal, name, data or [], given, out, formats_of(tables, None, out))
 
 
 def design(
@@ -427,15 +425,13 @@ def design(
     named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
     named |= {"respondents": "power", "spread": "spread"} | ({} if pilot is None else {"prior": "pilot"})
-    with plain_messages(OptionWords.of_names(named)):
+    with plain_messages(OptionWords.of_names(named)) as terminal:
         from thali.errors import ArgumentError
 
         from .commands.design import print_choice_design, print_design, print_set_design
         from .files import formats_of
-        from .printing import Printing
 
-        printing = Printing.of(form, quiet)
-
+        terminal.print_as(form, quiet)
         formats = formats_of(tables, None, out)
         parts = 1 if versions is None else versions
         if tasks is None:
@@ -454,10 +450,10 @@ def design(
                     raise ArgumentError(
                         f"--{given[0]} is about parts of the pairs, sets or tasks; say --per-person, --size or --tasks."
                     )
-                print_design(options, out, formats, simulated, seed, printing)
+                print_design(terminal, options, out, formats, simulated, seed)
             else:
                 of_sets = (2 if size is None else size, per_person, parts, seed)
-                print_set_design(options, *of_sets, out, formats, simulated, printing)
+                print_set_design(terminal, options, *of_sets, out, formats, simulated)
             return
         if size is not None or per_person is not None:
             raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
@@ -466,9 +462,8 @@ def design(
         if spread is not None and power is None:
             raise ArgumentError("--spread is of the people who are simulated; say how many by --power.")
         simulated = None if power is None else (power, spread or 0.0)
-        print_choice_design(
-            options, tasks, alternatives, out, formats, typed, holdouts, simulated, pilot, printing, **how
-        )
+        of_study = (formats, typed, holdouts, simulated, pilot)
+        print_choice_design(terminal, options, tasks, alternatives, out, *of_study, **how)
 
 
 @takes_options(LEADERBOARD)
@@ -502,12 +497,11 @@ def leaderboard(
 ) -> None:
     """Rank options by comparisons of two, or rankings: worths, intervals of ranks, groups that cannot be told apart."""
     from .commands.leaderboard import run_leaderboard
-    from .printing import Printing
 
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
         given = {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
-        cover = {"title": title, "author": author, "question": question}
-        run_leaderboard(terminal, data, given, out, report, cover, Printing.of(form, quiet))
+        terminal.print_as(form, quiet)
+        run_leaderboard(terminal, data, given, out, report, {"title": title, "author": author, "question": question})
 
 
 def datasets(

@@ -19,7 +19,6 @@ from ..loading import Found, find_data, kind_of_data, load
 from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, given_of_table
-from ..printing import SHORT, Printing
 from ..values import value_of
 from .jobs import OVERWRITE, job_in, noted
 
@@ -46,7 +45,6 @@ def run_compare(
     out: Path | None,
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
-    printing: Printing = SHORT,
 ) -> None:
     """Compare models on the data of that name and print the answer."""
     import thali
@@ -70,7 +68,7 @@ def run_compare(
     kind = kind_of(data)
     of_data = spec_of_kind(kind)
     read = f"{data_name}: {recognised}"
-    printing.say(read)
+    notify(read)
     _refuse_others(kind, has_methods, data_name, typed, own)
     if leave_out not in (None, *WAYS[kind]):
         wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
@@ -81,8 +79,7 @@ def run_compare(
     if by_evidence:
         run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
     else:
-        if fits := _fits(named, data, kind):
-            printing.say(fits)
+        _say_fits(named, data, kind)
         run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
     run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
@@ -90,10 +87,10 @@ def run_compare(
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
             command["formats"] = list(formats)
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
-        table = thali.compare(named, data, progressbar=not printing.is_quiet, **run)
+        table = thali.compare(named, data, progressbar=not terminal.is_quiet, **run)
     fits = table.attrs["fits"]
     done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by_evidence else 'fits'} are"
-    _finish(terminal, table, out, formats, printing, read)
+    _finish(terminal, table, out, formats, read)
     if table.attrs["interrupted"]:
         if out is not None:
             notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
@@ -102,24 +99,16 @@ def run_compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _fits(named: list[tuple[str, Any]], data: Any, kind: str) -> str:
-    """How many fits there are."""
+def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
+    """Say how many fits there are."""
     if kind == PAIRS:
-        return f"{len(named):,} x {data.n_pairs:,} fits, each without one pair."
+        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
     if kind == PAIR_GROUPS:
         pairs = sum(each.n_pairs for each in data.data)
-        return f"{len(named):,} x {pairs:,} fits, each without one pair of one group."
-    return ""
+        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
 
 
-def _finish(
-    terminal: Terminal,
-    table: "pandas.DataFrame",
-    out: Path | None,
-    formats: Sequence[str],
-    printing: Printing,
-    read: str,
-) -> None:
+def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str], read: str) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import findings_of
@@ -134,10 +123,9 @@ def _finish(
             if table.attrs.get("by") == EVIDENCE:
                 write_all(out, {"report.html": page_of(table)})
                 wrote += " and the report"
-            printing.say(f"wrote {wrote} to {out}.")
+            notify(f"wrote {wrote} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        folder = "--out DIR (tables, pictures)" if out is None else f"thali show {out}"
-        print(printing.text(findings, terminal.words, read, [folder, "--print all"]))
+        print(terminal.text(findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"))
 
 
 def _refuse_prediction(own: dict[str, Any]) -> None:

@@ -24,7 +24,6 @@ from ..files import check_folder, write_model, write_results, write_slides, writ
 from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named
 from ..options import by_word, given_of_table
-from ..printing import SHORT, Printing
 from ..values import value_of
 from .asked import OWN, Asked, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
@@ -42,7 +41,6 @@ def run_fit(
     page: Path | None = None,
     cover: dict[str, str] = UNTITLED,
     slides: Path | None = None,
-    printing: Printing = SHORT,
 ) -> None:
     """Fit a model to the data of that name and print the answer."""
     from thali._model.saved import tree_of_model
@@ -72,7 +70,7 @@ def run_fit(
 
         recognised += f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
     read = f"{data_name}: {recognised}"
-    printing.say(read)
+    notify(read)
     model = _made(spec, of(MODEL), values, data)
     settings = model._settings_for(data, asked.settings(found, data))
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
@@ -81,12 +79,12 @@ def run_fit(
     note = noted("fit", command)
     is_finished = out is not None and not overwrite and _holds_finished(out, note)
     arguments = of(FIT)
-    if (is_finished or printing.is_quiet) and "progressbar" in arguments:
+    if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
         arguments["progressbar"] = False
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, arguments, job)
     if is_finished:
-        printing.say(f"this fit was finished: its draws are those in {out} (--overwrite fits anew).")
+        notify(f"this fit was finished: its draws are those in {out} (--overwrite fits anew).")
     interrupted = model.interrupted_
     if interrupted:
         sizes = model.posterior_["posterior"].sizes
@@ -98,7 +96,7 @@ def run_fit(
     try:
         with _replicates_in(settings, out, overwrite, note) as settings:
             findings = model._findings_with(settings)
-            answer = printing.text(findings, terminal.words, read, _more(out, page))
+            answer = terminal.text(findings, read, *_more(out, page))
     except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
         stopped = isinstance(fault, KeyboardInterrupt)
         if stopped:
@@ -120,7 +118,7 @@ def run_fit(
                 wrote[2:] = ["the pictures"] * bool(write_results(tree, findings, folder, formats, noting, figures))
 
             place = write_somewhere(out, write_to)
-            printing.say(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
+            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
             write_report(model, page, repeats, terminal, settings, figures, cover)
@@ -136,7 +134,7 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None
-    is_stopped = any(found.stopped for found in findings.of(printing.surface))
+    is_stopped = any(found.stopped for found in findings.of(terminal.surface))
     if is_stopped or (interrupted and "max-time" not in asked.values):
         raise typer.Exit(INTERRUPTED)
 
@@ -144,8 +142,7 @@ def run_fit(
 def _more(out: Path | None, page: Path | None) -> list[str]:
     """What shows more of a fit."""
     report = [] if page is not None else ["--report FILE (a page)"]
-    folder = ["--out DIR (tables, pictures)"] if out is None else [f"thali show {out}"]
-    return [*report, *folder, "--print all"]
+    return [*report, "--out DIR (tables, pictures)" if out is None else "thali show DIR"]
 
 
 def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import Argument, DataError
 
 from ...figures import Figures
-from ..boundary import OptionWords, Terminal, notify
+from ..boundary import Terminal, notify
 from ..files import check_folder, write_findings
 from ..loading import load_pairs
 from ..options import LEADERBOARD
-from ..printing import Printing
 from ..values import value_of
 from .jobs import COMMAND, as_typed, noted
-from .report import check_report, write_report
+from .report import UNTITLED, check_report, write_report
 
 if TYPE_CHECKING:
     from thali._paired.board import Leaderboard
@@ -32,20 +31,20 @@ def run_leaderboard(
     names: list[str],
     typed: dict[str, Any],
     out: Path | None,
-    page: Path | None,
-    cover: dict[str, str],
-    printing: Printing,
+    page: Path | None = None,
+    cover: dict[str, str] = UNTITLED,
 ) -> None:
     """Print the leaderboard of files, and write it with its pictures, and its report."""
     from thali._model.saved import BOARD
     from thali._paired.board import as_json, as_netcdf
     from thali._paired.findings import findings_of
+    from thali._paired.made import in_words
 
     wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
     if out is not None:
         check_folder(out)
     check_report(page, cover)
-    board, read = _board(names, wanted, printing)
+    board = _board(names, wanted, not terminal.is_quiet)
     findings = findings_of(board)
     command = {"data_names": names, "typed": typed, "cover": cover}
     try:
@@ -54,38 +53,34 @@ def run_leaderboard(
                 others = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
                 others[COMMAND] = json.dumps(noted("leaderboard", command)).encode()
                 drawn = write_findings(findings, out, others=others, figures=figures)
-                printing.say(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
+                notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
             if page is not None:
                 write_report(board, page, as_typed("leaderboard", command), terminal, figures=figures, cover=cover)
     finally:  # a full disk must not cost the answer
         report = [] if page is not None else ["--report FILE (a page)"]
-        folder = "--out DIR (tables, pictures)" if out is None else f"thali show {out}"
-        print(printing.text(findings, OptionWords(LEADERBOARD), read, [*report, folder, "--print all"]))
+        folder = "--out DIR (tables, pictures)" if out is None else "thali show DIR"
+        print(terminal.text(findings, in_words(board), *report, folder))
 
 
-def _board(names: list[str], wanted: dict[str, Any], printing: Printing) -> tuple["Leaderboard", str]:
-    """The leaderboard of all files, the first of which may hold one that was saved, and how they were read."""
-    from thali._paired.made import in_words
-
+def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Leaderboard":
+    """The leaderboard of all files, the first of which may hold one that was saved."""
     first, *others = names
     if Path(first).suffix.lower() != _BOARD:
         made = _begun(first, wanted)
-        printing.say(f"{first}: {made.counted.read_as}")
     else:
         saved = _saved(first)
         if chosen := [name for name in wanted if name in (*_HOW, *_ASKED, *_OF_TABLES)]:
             raise DataError(Argument(chosen[0]), f" was chosen when {first} was made; leave it out.")
         if not others:
-            return saved, f"{first}: {in_words(saved)}"
+            return saved
         assert saved.made is not None
         made = saved.made._replace(columns=saved.made.columns | wanted)
     for name in others:
         made = made.with_more(name, True, {})
-        printing.say(f"{name}: {made.counted.read_as}")
+        notify(f"{name}: {made.counted.read_as}")
     if others and made.counted.ids is None:
         notify(f"rows that are in several of the {len(names)} files count several times; name identifiers by --id.")
-    board = made.board(progressbar=not printing.is_quiet)
-    return board, f"{first}: {made.counted.read_as}" if not others else in_words(board)
+    return made.board(progressbar=progressbar)
 
 
 def _saved(name: str) -> "Leaderboard":
@@ -120,4 +115,5 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     else:
         data, read_as = load_pairs(name, wanted)
         counted = Counted(data, {}, None, 0, read_as, (Path(name).name,))
+    notify(f"{name}: {counted.read_as}")
     return Made(counted, how, named)

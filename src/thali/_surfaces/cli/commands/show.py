@@ -9,11 +9,10 @@ from thali.errors import ArgumentError
 from ...readable import align
 from ...text import part_of
 from ..boundary import Terminal
-from ..printing import Printing
 from .report import held_in, know_options_of
 
 
-def run_show(terminal: Terminal, results: Path, key: str | None, lists: bool, printing: Printing) -> None:
+def run_show(terminal: Terminal, results: Path, key: str | None, lists: bool) -> None:
     """Print the screen of results, one finding whole, or the keys of all."""
     from ...report import about, findings_of
 
@@ -25,11 +24,10 @@ def run_show(terminal: Terminal, results: Path, key: str | None, lists: bool, pr
     if lists:
         print(_list(findings))
     elif key is not None:
-        found = replace(findings[key], rows=None)
+        found = replace(findings[key], is_printed=True)
         print(part_of(found, terminal.words) or _caption(found))
     else:
-        more = [f"thali show {results} FINDING", f"thali show {results} --list", "--print all"]
-        print(printing.text(findings, terminal.words, about(held.what), more))
+        print(terminal.text(findings, about(held.what), "thali show DIR FINDING", "thali show DIR --list"))
 
 
 def _caption(found: Finding) -> str:

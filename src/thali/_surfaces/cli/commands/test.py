@@ -12,13 +12,12 @@ from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
 from thali._printed import Printed
 from thali.errors import Argument, ArgumentError
 
-from ..boundary import Terminal
+from ..boundary import Terminal, notify
 from ..classical import TESTS
 from ..files import check_folder, table_files, write_all
 from ..loading import load_pairs
 from ..models import options_of
 from ..naming_models import parse_aspects
-from ..printing import SHORT, Printing
 from ..values import value_of
 
 
@@ -47,7 +46,6 @@ def run_test(
     typed: dict[str, Any],
     out: Path | None = None,
     formats: tuple[str, ...] = ("csv",),
-    printing: Printing = SHORT,
 ) -> Printed:
     """Carry out a test, print its answer, and write its tables."""
     spec = test_named(name)
@@ -66,43 +64,27 @@ def run_test(
         raise ArgumentError(f"The test {spec.name} takes one file; got {len(files)}.")
     if spec.name == "wald" and "contrasts" not in values:
         raise ArgumentError("Say what is compared, such as --contrast tea=1,milk=-1.")
-    read = Reader(of(DATA), printing)
-    result = _RUN.get(spec.name, _of_data)(spec, files, read, of(FEATURES), of(FIT))
+    result = _RUN.get(spec.name, _of_data)(spec, files, of(DATA), of(FEATURES), of(FIT))
     try:
         if out is not None:
             tables = result.tables().items()
             named = {spec.name if key == "table" else f"{spec.name}-{key}": table for key, table in tables}
             write_all(out, table_files(named, formats))
-            printing.say(f"wrote {plural(len(named), 'table')} to {out}.")
+            notify(f"wrote {plural(len(named), 'table')} to {out}.")
     finally:
         folder = ["--out DIR (its tables)"] if out is None else []
-        more = [*folder, "--print all"]
-        shown = str(result) if printing.is_whole else printing.text(findings_of(result), terminal.words, read.all, more)
-        print(shown)
+        print(result if terminal.is_whole else terminal.text(findings_of(result), ", ".join(files), *folder))
     return result
 
 
-class Reader:
-    """What reads the comparisons in files, and says how."""
-
-    def __init__(self, wanted: dict[str, Any], printing: Printing) -> None:
-        self._wanted, self._printing = wanted, printing
-        self.said: list[str] = []
-
-    def __call__(self, name: str) -> Any:
-        """The comparisons in a file."""
-        data, recognised = load_pairs(name, self._wanted)
-        self.said.append(f"{name}: {recognised}")
-        self._printing.say(self.said[-1])
-        return data
-
-    @property
-    def all(self) -> str:
-        """How all files were read."""
-        return "; ".join(self.said)
+Run = Callable[[ModelSpec, list[str], dict[str, Any], dict[str, Any], dict[str, Any]], Any]
 
 
-Run = Callable[[ModelSpec, list[str], Reader, dict[str, Any], dict[str, Any]], Any]
+def _read(name: str, wanted: dict[str, Any]) -> Any:
+    """The comparisons in a file; prints what was read."""
+    data, recognised = load_pairs(name, wanted)
+    notify(f"{name}: {recognised}")
+    return data
 
 
 def _aspects(typed: dict[str, Any], data: Any, name: str = "aspects") -> dict[str, Any]:
@@ -118,37 +100,37 @@ def _fitted(data: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     return thali.EliminationByAspects(aspects, unique=unique, method="maximum-likelihood").fit(data)
 
 
-def _of_data(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
+def _of_data(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     """A test that takes the data, and aspects perhaps."""
     if spec.name == "trinary" and not aspects:
         raise ArgumentError(
             "The trinary inequality is that of a tree of options; name its aspects with --aspects FILE."
         )
-    data = read(files[0])
+    data = _read(files[0], wanted)
     return load(spec.cls)(data, **_aspects(aspects, data), **fit)
 
 
-def _circular(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = read(files[0])
+def _circular(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+    data = _read(files[0], wanted)
     each = fit.pop("people", "each" if data.respondents else "together") == "each"
     return load(spec.cls)(data.by_respondent() if each else data, **fit)
 
 
-def _likelihood_ratio(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
+def _likelihood_ratio(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     if "larger" not in aspects:
         raise ArgumentError("Say which aspects the larger model has: --larger FILE.")
-    data = read(files[0])
+    data = _read(files[0], wanted)
     both = {"smaller": "unique"} | _aspects(aspects, data, "smaller") | _aspects(aspects, data, "larger")
     return load(spec.cls)(*(_fitted(data, both[name], fit) for name in ("smaller", "larger")))
 
 
-def _wald(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = read(files[0])
+def _wald(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+    data = _read(files[0], wanted)
     model = _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
     return load(spec.cls)(model, fit["contrasts"], **({"scale": fit["scale"]} if "scale" in fit else {}))
 
 
-def _group(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
+def _group(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     column = fit.pop("group", None)
     if (column is None) == (len(files) == 1):
         raise ArgumentError(
@@ -157,7 +139,7 @@ def _group(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: d
             " COLUMN with one file, or a file each; got ",
             f"{plural(len(files), 'file')} and {'no column' if column is None else f'column {column!r}'}.",
         )
-    each = [read(name) for name in files]
+    each = [_read(name, wanted) for name in files]
     groups = each[0].by_group(column) if column is not None else dict(zip(map(_stem, files), each, strict=True))
     if len(groups) < len(files):
         raise ArgumentError("Two of the files have the same name, which is that of the group; name them apart.")
@@ -168,10 +150,10 @@ def _stem(name: str) -> str:
     return Path(name).stem
 
 
-def _order(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
+def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     if len(files) > 2:
         raise ArgumentError(f"The effect of the order needs one file of trials, or two of counts; got {len(files)}.")
-    each = [read(name) for name in files]
+    each = [_read(name, wanted) for name in files]
     if len(each) == 1 and isinstance(each[0], PairedComparisons) and each[0].forward is None:
         raise ArgumentError(
             f"{files[0]} does not say which option was shown first: give a table with a trial (or a game) a row, or "
@@ -180,13 +162,13 @@ def _order(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: d
     return load(spec.cls)(*each, **_aspects(aspects, each[0]), **fit)
 
 
-def _bootstrap(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = read(files[0])
+def _bootstrap(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+    data = _read(files[0], wanted)
     return load(spec.cls)(data.by_respondent(), **_aspects(aspects, data), **fit)
 
 
-def _parametric(spec: ModelSpec, files: list[str], read: Reader, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = read(files[0])
+def _parametric(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+    data = _read(files[0], wanted)
     model = _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
     return load(spec.cls)(model, **{name: value for name, value in fit.items() if name != "unique"})
 
