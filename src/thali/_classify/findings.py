@@ -144,7 +144,9 @@ def cross_validation(model: Any, settings: Settings) -> Finding | None:
         fault = scores.fault.rstrip(".")
         notes.append(phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
     if not len(scores.errors):
-        return Finding(notes=tuple(notes), stopped=scores.fault == STOPPED, brief=Brief("Prediction", *notes[:1]))
+        return Finding(
+            notes=tuple(notes), stopped=scores.fault == STOPPED, brief=Brief("Prediction", notes[0] if notes else "")
+        )
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
     name = _name(model)

@@ -120,12 +120,10 @@ def check_of(
     good: bool | None,
     title: str,
     picture: Picture | None = None,
-    brief: str | None = None,
 ) -> Finding:
-    """The finding about a check of what was observed against replicates; `brief`: the sentence of a screen."""
+    """The finding about a check of what was observed against replicates."""
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
-    shown = Brief("Fit", brief)
-    answer = {"picture": picture, "verdict": good, "headline": headline, "brief": shown}
+    answer = {"picture": picture, "verdict": good, "headline": headline, "brief": Brief("Fit")}
     return Finding(sentence, title=title, table=table, is_printed=False, **answer)
 
 

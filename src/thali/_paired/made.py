@@ -165,7 +165,7 @@ def verdict(board: Leaderboard, settings: None) -> Finding | None:
     notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=listed(differ, _NAMED)),)
     agrees = found.agrees and not differ
     headline = COMMON["chains agree" if agrees else "chains differ"]
-    brief = Brief("Chains", notes[0]) if found.agrees and differ else brief_of_chains(found)
+    brief = Brief("Chains", " ".join(map(str, notes))) if found.agrees and differ else brief_of_chains(found)
     return Finding(found.message, notes=notes, verdict=agrees, headline=headline, brief=brief)
 
 

@@ -32,7 +32,7 @@ from thali._posterior.view import Posterior
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.check import check_in_brief, check_sentence
+from ..answers.check import check_sentence
 from ..answers.fit_quality import swap_sentence
 from ..answers.kind import of_similarities
 from ..answers.matched_features import similar_for
@@ -225,8 +225,7 @@ def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Fi
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed)
     drawn = Picture("check", ENGLISH["additive.check"], (table,))
-    said = check_sentence(table), describes(table), ENGLISH["additive.check.title"]
-    return check_of(table, *said, drawn, check_in_brief(table))
+    return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
 
 @finding("pairs", "Which pairs are most similar?", ON_SCREEN)

@@ -14,7 +14,7 @@ from thali._posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
-from ..answers.check import check_in_brief, check_sentence
+from ..answers.check import check_sentence
 from ..answers.features import features_table, place_in_tree
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
@@ -225,7 +225,7 @@ def check(model: Any, settings: Settings) -> Finding:
     sentence = check_sentence(table)
     # else every interval is as wide as the picture
     drawn = None if math.isnan(table.attrs["p_value"]) else Picture("check", ENGLISH["check.caption"], (table,))
-    return check_of(table, sentence, describes(table), ENGLISH["check.title"], drawn, check_in_brief(table))
+    return check_of(table, sentence, describes(table), ENGLISH["check.title"], drawn)
 
 
 def row_in_words(summary: "pandas.DataFrame", name: str) -> str:

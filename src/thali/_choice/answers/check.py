@@ -87,9 +87,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     expected = (1.0 - table.attrs["interval"]) * len(table)
     sentence = (
-        f"{len(missed) or 'None'} of {len(table):,} numbers that describe the choices lie outside the"
-        f" {100 * INTERVAL:g} % interval of the model's own replicates (about {expected:.0f} of data that it was not"
-        " fitted to would, of these data fewer)"
+        f"{len(missed)} of {len(table):,} numbers that describe the choices outside the {100 * INTERVAL:g} % interval"
+        f" of the model's replicates (about {expected:.0f} expected)"
     )
     if not len(missed):
         return f"{sentence}."
@@ -98,15 +97,6 @@ def check_sentence(table: "pandas.DataFrame") -> str:
         for row in missed.head(3).to_dict("records")
     ]
     return f"{sentence}. The worst: {'; '.join(worst)}."
-
-
-def check_in_brief(table: "pandas.DataFrame") -> str:
-    """How many of the numbers the model misses."""
-    expected = (1.0 - table.attrs["interval"]) * len(table)
-    return (
-        f"{int(table['missed'].sum()):,} of {len(table):,} numbers that describe the choices outside their"
-        f" {100 * INTERVAL:g} % interval (about {expected:.0f} expected)."
-    )
 
 
 def _indicators(design: "ChoiceExperiment | Design") -> tuple[list[tuple[str, str]], np.ndarray]:

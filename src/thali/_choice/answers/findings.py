@@ -34,7 +34,7 @@ from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
 from ..coding import encoded, experiment, knots_by_name, linear_names
-from .check import check_in_brief, check_sentence
+from .check import check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
 from .holdouts import refuse_other_than_choices
@@ -176,7 +176,7 @@ def _preferences(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
 
 def _in_brief(rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str) -> "pandas.DataFrame":
     """These numbers of levels over others, as a screen shows them."""
-    brief = type(table)([row | {"level": paid_for(row)} for row in rows])[["attribute", "level", *numbers]]
+    brief: Any = type(table)([row | {"level": paid_for(row)} for row in rows])[["attribute", "level", *numbers]]
     brief.attrs = table.attrs
     return brief
 
@@ -522,8 +522,7 @@ SEGMENTED = segmented("how often each person prefers a level to the other levels
 def check(model: Any, settings: Settings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed)
-    said = check_sentence(table), describes(table), ENGLISH["check.title"]
-    return check_of(table, *said, brief=check_in_brief(table))
+    return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
 
 
 FIRST = (

@@ -64,7 +64,7 @@ def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding
     """The numbers of classes that were tried."""
     tried = model.choice_
     shown = tried.dropna(axis=1, how="all")
-    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown if len(tried) > 1 else 0)
+    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, is_printed=len(tried) > 1)
 
 
 LEVEL = 0.05  # of a test

@@ -79,7 +79,6 @@ def run_compare(
     if by_evidence:
         run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
     else:
-        _say_fits(named, data, kind)
         run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
     run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
@@ -97,15 +96,6 @@ def run_compare(
         else:
             notify(f"stopped by Ctrl-C; {done} finished; with --out DIR it could go on.")
         raise typer.Exit(INTERRUPTED)
-
-
-def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
-    """Say how many fits there are."""
-    if kind == PAIRS:
-        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
-    if kind == PAIR_GROUPS:
-        pairs = sum(each.n_pairs for each in data.data)
-        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
 
 
 def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str], read: str) -> None:

@@ -96,6 +96,8 @@ def run_fit(
     try:
         with _replicates_in(settings, out, overwrite, note) as settings:
             findings = model._findings_with(settings)
+            if out is not None:
+                list(findings)  # those that are written, before anything else can fail
             answer = terminal.text(findings, read, *_more(out, page))
     except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
         stopped = isinstance(fault, KeyboardInterrupt)
