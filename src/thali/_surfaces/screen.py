@@ -123,26 +123,21 @@ def _block(label: str, sentence: str, brief: Brief, width: int, place: int) -> _
 def _table(table: "pandas.DataFrame", width: int) -> list[str]:
     """The heading and the first rows of a table: texts are cut if need be, then columns are left out."""
     shown = readable(_in_short(table.head(_MAX_ROWS)), cells)
-    rows = [[" ".join(cell.split()) for cell in row] for row in (shown.head, *shown.rows)]
-    texts = {place for place, is_text in enumerate(shown.is_text) if is_text}
-    tried = (_aligned(rows, texts, most) for most in range(width, _LEAST_CELL, -1))
-    lines = min(tried, key=lambda found: max(0, _width(found) - width))  # the first that fits
-    if _width(lines) <= width:
-        return lines
-    if table.shape[1] == 1:
-        return [cut(line, width) for line in lines]
-    place = table.shape[1] - (2 if shown.is_text[-1] else 1)  # names in the last column stay
-    return _table(table.drop(columns=table.columns[place]), width)
+    rows = [[cut(" ".join(cell.split()), width // 2) for cell in row] for row in (shown.head, *shown.rows)]
+    columns, is_text = list(zip(*rows, strict=True)), list(shown.is_text)
+    if is_text[-1]:
+        most = max(_LEAST_CELL, width - 2 - _width(columns[:-1]))
+        columns[-1] = tuple(cut(cell, most) for cell in columns[-1])
+    while len(columns) > 1 and _width(columns) > width:
+        place = -2 if is_text[-1] and len(columns) > 2 else -1  # names in the last column stay
+        del columns[place], is_text[place]
+    left = {place for place, each in enumerate(is_text) if each}
+    return [cut(line, width) for line in align(list(zip(*columns, strict=True)), left).splitlines()]
 
 
-def _aligned(rows: list[list[str]], texts: set[int], most: int) -> list[str]:
-    """Rows in lines, with texts of that width at most."""
-    short = [tuple(cut(cell, most) if at in texts else cell for at, cell in enumerate(row)) for row in rows]
-    return align(short, texts).splitlines()
-
-
-def _width(lines: list[str]) -> int:
-    return max(map(display_width, lines))
+def _width(columns: Sequence[tuple[str, ...]]) -> int:
+    """The columns of a terminal that columns take."""
+    return sum(max(map(display_width, column)) + 2 for column in columns) - 2
 
 
 def _in_short(table: "pandas.DataFrame") -> "pandas.DataFrame":
