@@ -22,16 +22,8 @@ _NARROWEST, _USUAL, _WIDEST = 40, 80, 120  # columns
 _MAX_HEAD, _MAX_ROWS, _MAX_NAME = 3, 10, 30
 _LEAST_CELL = 12  # columns that texts in a table keep
 # The tables that are shown, their rows and the lines of a text at most: the first of these with which all fits.
-_LIMITS = [
-    *((9, rows, 6) for rows in range(10, 5, -1)),
-    (9, 6, 4),
-    (9, 5, 3),
-    (9, 4, 2),
-    (9, 3, 2),
-    (2, 5, 2),
-    (2, 3, 2),
-]
-_LIMITS += [(1, 5, 2), (1, 3, 2), (1, 1, 1), (0, 0, 1)]
+_LIMITS = [*((9, rows, 6) for rows in range(10, 5, -1)), (9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)]
+_LIMITS += [(2, 5, 2), (2, 3, 2), (1, 5, 2), (1, 3, 2), (1, 1, 1), (0, 0, 1)]
 _WARNING = "WARNING"
 
 
@@ -39,17 +31,19 @@ _Blocks = list[tuple[str, list[str]]]  # labels, and the lines beside each
 
 
 class _Block(NamedTuple):
-    """A label, lines of text, and a table in lines, the first of which is its heading."""
+    """A label, lines of text and of parts, and a table in lines, the first of which is its heading."""
 
     label: str
     text: list[str]
+    parts: list[str]
     table: list[str]
     n_rows: int  # of the whole table
     place: int  # of the table among all
 
     def lines(self, tables: int, rows: int, texts: int, width: int) -> list[str]:
         """The lines with so many rows and lines of text at most; warnings keep theirs while there are rows."""
-        text = shortened(self.text, 6 if rows and self.label == _WARNING else texts, width)
+        most = 6 if rows and self.label == _WARNING else texts
+        text = [*shortened(self.text, most, width), *shortened(self.parts, texts, width)]
         if not self.table or self.place >= tables:
             return text
         more = [f"... and {self.n_rows - rows:,} more"] if self.n_rows > rows else []
@@ -114,10 +108,10 @@ def _block(label: str, sentence: str, brief: Brief, width: int, place: int) -> _
     """A finding as a block of that width, whose table has that place."""
     parts = [f"{cut(name, _MAX_NAME)} {value}" for name, value in brief.parts[:_MAX_ROWS]]
     more = [f"and {len(brief.parts) - len(parts):,} more"] if len(brief.parts) > len(parts) else []
-    text = [*wrap(sentence, width), *_in_lines([*parts, *more], width)]
+    text = wrap(sentence, width), _in_lines([*parts, *more], width)
     if brief.table is None or not len(brief.table):
-        return _Block(label, text, [], 0, place)
-    return _Block(label, text, _table(brief.table, width), len(brief.table), place)
+        return _Block(label, *text, [], 0, place)
+    return _Block(label, *text, _table(brief.table, width), len(brief.table), place)
 
 
 def _table(table: "pandas.DataFrame", width: int) -> list[str]:
