@@ -372,7 +372,7 @@ def heed_interrupts():
     ],
 )
 def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
-    words = f"{data} --draws 500000 --tune 10 --chains 2 --thin 100 --out results"
+    words = f"{data} --draws 500000 --tune 10 --chains 2 --thin 100 --out results --print all"
     with subprocess.Popen(
         command_that_stops(1, "fit", *words.split()),
         stdout=subprocess.PIPE,

@@ -95,7 +95,7 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("people.csv", ["--models", "similar:unique"], "x 6 fits, each"),
+        ("people.csv", ["--models", "similar:unique"], "similar:unique predicts"),
         (
             "people.csv",
             ["--leave-out", "respondent", "--models", "plain=free:unique"],
