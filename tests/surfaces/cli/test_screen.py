@@ -10,9 +10,8 @@ from helpers.tiny_models import TINY, fitted, of_models
 import thali as th
 from thali._labels import display_width
 from thali._model.finding import MISSES, ON_SCREEN, SCREEN, STATISTICS, TEXT, Brief, Finding, Findings, Maker
-from thali._model.wording import number, probability
 from thali._surfaces.readable import readable
-from thali._surfaces.screen import LINES, result, screen
+from thali._surfaces.screen import result, screen
 from thali._surfaces.text import cells, text_of
 from thali.errors import PYTHON
 
@@ -21,6 +20,7 @@ FILES = {
 }
 WORTHS = ("fit", "tea.csv", "--model", "BTL", "--method", "laplace", "--draws", 500, "--chains", 2, "--seed", 1)
 MORE = ("--report FILE (a page)", "--out DIR (tables, pictures)", "--print all")
+LINES = 24
 READ = "study.csv: one comparison a row, " + "with a column that was not read, " * 20
 CJK = "緑茶と紅茶とコーヒー" * 9
 
@@ -149,6 +149,16 @@ def test_all_has_every_sentence_and_every_row(name):
 
 
 # every headline says what its table holds ---------------------------------------------------------------------
+
+
+def number(value):
+    """A number as sentences have it."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def probability(value):
+    """A probability as sentences have it."""
+    return "above .99" if value > 0.99 else "below .01" if value < 0.01 else f"{value:.2f}"[1:]
 
 
 def best_of(column, words=number):
