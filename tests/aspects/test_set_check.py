@@ -65,7 +65,7 @@ def test_replicates_are_multinomial():
 
 def test_a_misfit_is_named():
     table = certain(choices({("tea", "coffee", "milk"): (20, 60, 120)})).check(random_seed=1)
-    said(check_sentence(table), "milk out of", "observed 0.60", "a misfit", "p < 0.001")
+    said(check_sentence(table), "milk out of", "observed 0.60", "Misfit", "p < 0.001")
 
 
 def test_a_seed_decides_the_replicates():

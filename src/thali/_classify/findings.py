@@ -1,13 +1,12 @@
 """What the classifiers find out: Plackett-Luce regression and the sparse multinomial logit."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._late import carried_out_by
 from thali._model.common_findings import asked, data, methods, summary, verdict
-from thali._model.finding import MISSES, SHOWN, STATISTICS, Finding, Maker, Text, finding
+from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
@@ -117,13 +116,13 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
 
 _ESTABLISHED = 2.0  # standard errors from which a difference is called established
 _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
-_NAMED, _WORST, _PRINTED = 3, 10, 12
+_NAMED, _WORST = 3, 10
 
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings: of relative weights, or of coefficients."""
     ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
-    of_draws = () if model._posterior is None else (quantities,)
+    of_draws = () if model._posterior is None else (summary,)
     return (*_FIRST, *ours, parameters, unexpected_rows, *of_draws, *_LAST)
 
 
@@ -134,7 +133,7 @@ def _is_plackett_luce(model: Any) -> bool:
 # prediction ---------------------------------------------------------------------------------------------------
 
 
-@finding("cross_validation", "How well does it predict rows that it has not seen?")
+@finding("cross_validation", "How well does it predict rows that it has not seen?", ON_SCREEN)
 def cross_validation(model: Any, settings: Settings) -> Finding | None:
     """Error rate and log loss beside those of the majority class and of the class proportions."""
     scores = _scores(model, settings)
@@ -145,7 +144,9 @@ def cross_validation(model: Any, settings: Settings) -> Finding | None:
         fault = scores.fault.rstrip(".")
         notes.append(phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
     if not len(scores.errors):
-        return Finding(notes=tuple(notes), stopped=scores.fault == STOPPED)
+        return Finding(
+            notes=tuple(notes), stopped=scores.fault == STOPPED, brief=Brief("Prediction", notes[0] if notes else "")
+        )
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
     name = _name(model)
@@ -157,6 +158,7 @@ def cross_validation(model: Any, settings: Settings) -> Finding | None:
         shown=_beside_base(name, scores),
         notes=tuple(notes),
         stopped=scores.fault == STOPPED,
+        brief=Brief("Prediction", table=_beside_base(name, scores)),
     )
 
 
@@ -210,7 +212,7 @@ def _name(model: Any) -> str:
 # what matters -------------------------------------------------------------------------------------------------
 
 
-@finding("weights", "Which covariates tell the classes apart?")
+@finding("weights", "Which covariates tell the classes apart?", ON_SCREEN)
 def weights(model: Any, settings: Settings) -> Finding:
     """The relative weights of Plackett-Luce regression, the largest first."""
     table = importance(model)
@@ -220,10 +222,11 @@ def weights(model: Any, settings: Settings) -> Finding:
     key = key if model._engine.is_point else "weights.means"
     title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
     notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
-    return Finding(_largest(table, "weight", "weights"), str(title), table, _last_named(shown), notes=notes)
+    sentence, shown = _largest(table, "weight", "weights"), _last_named(shown)
+    return Finding(sentence, str(title), table, shown, notes=notes, brief=_brief(shown, "Weights"))
 
 
-@finding("coef", "Which covariates tell the classes apart?")
+@finding("coef", "Which covariates tell the classes apart?", ON_SCREEN)
 def coefficients(model: Any, settings: Settings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
     table, covariates = importance(model), ENGLISH["coef.standard" if model.standardize else "coef.units"]
@@ -232,7 +235,13 @@ def coefficients(model: Any, settings: Settings) -> Finding:
         title = phrase(ENGLISH, "coef.some", covariates=covariates, reference=model.reference_, **counts)
     else:
         title = phrase(ENGLISH, "coef.all", covariates=covariates, reference=model.reference_)
-    return Finding(_largest(table, "coef", "coefficients"), str(title), table, _last_named(table))
+    sentence, shown = _largest(table, "coef", "coefficients"), _last_named(table)
+    return Finding(sentence, str(title), table, shown, brief=_brief(shown, "Effects"))
+
+
+def _brief(shown: Any, label: str) -> Brief:
+    """The largest of them as a screen shows them; the sentence where there are none."""
+    return Brief(label, "" if len(shown) else None, table=shown)
 
 
 def _last_named(table: Any) -> Any:
@@ -248,13 +257,6 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
         return phrase(ENGLISH, "weights.none", words=words)
     named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in rows])
     return phrase(ENGLISH, "weights", words=words, named=named)
-
-
-@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
-def quantities(model: Any, settings: Settings) -> Finding | None:
-    """Every quantity; a terminal shows the first, as there is one for each row."""
-    found = summary(model, settings)
-    return None if found is None else replace(found, rows=_PRINTED)
 
 
 # the model as a whole -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
-from thali._model.finding import FILE, FULL, SHOWN, STATISTICS, Finding, Findings, Picture, finding
+from thali._model.finding import FILE, FULL, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Findings, Picture, finding
 from thali._model.wording import phrase
 
 from .by_evidence import EVIDENCE, evidence_sentences
@@ -52,7 +52,7 @@ def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(phrase(ENGLISH, "asked", part=table.attrs["part"]))
 
 
-@finding("comparison", "Which model predicts best what was left out?")
+@finding("comparison", "Which model predicts best what was left out?", ON_SCREEN)
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     """The scores, and what they establish."""
     attrs, found = table.attrs, sentences(table)
@@ -66,9 +66,9 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=of_all)),
         table=table.rename_axis("model"),
         shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
-        rows=None,
         picture=Picture("comparison", caption, (table,)) if is_drawn else None,
         notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
+        brief=Brief("Models", table=table.rename_axis("model").filter([scorer.main, "difference", "difference_se"])),
     )
 
 
@@ -93,12 +93,12 @@ def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(table=attrs[SCORERS[attrs["scorer"]].units])
 
 
-@finding("chains", "Do the chains agree?", chapter=STATISTICS)
+@finding("chains", "Do the chains agree?", ON_SCREEN, chapter=STATISTICS)
 def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Whose chains do not agree."""
     if not (sentence := unconverged(table)):
         return None
-    return Finding(sentence, verdict=False, headline=ENGLISH["chains"])
+    return Finding(sentence, verdict=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
 
 
 # by evidence --------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),))
 
 
-@finding("comparison", "Which model do the data support?")
+@finding("comparison", "Which model do the data support?", ON_SCREEN)
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """The evidence of each model, and their probabilities."""
     found = evidence_sentences(table)
@@ -121,8 +121,8 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
         title=ENGLISH["evidence.title"],
         table=table.rename_axis("model"),
         shown=table[[*columns, "evidence_against"]].rename_axis("model"),
-        rows=None,
         notes=(ENGLISH["evidence.legend"], *found[1:]),
+        brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]].rename_axis("model")),
     )
 
 
@@ -133,7 +133,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
         return None
     found = table.attrs["sensitivity"]
     columns = [each for each in ("log_evidence", "standard_error", "probability", "log_bayes_factor") if each in found]
-    return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns], rows=None)
+    return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns])
 
 
 @finding("temperatures", "How was the evidence found?", FULL, chapter=STATISTICS)
@@ -151,14 +151,16 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     )
 
 
-@finding("verdict", "Can the evidence be relied on?", chapter=STATISTICS)
+@finding("verdict", "Can the evidence be relied on?", ON_SCREEN, chapter=STATISTICS)
 def verdict(table: "pandas.DataFrame", settings: None) -> Finding:
     """Whether the evidence of every model is usable."""
     found = table.attrs["evidence"]
     usable = all(each.usable for each in found.values())
     verdicts = tuple(f"{name}: {each.verdict}" for name, each in found.items())
     headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
-    return Finding(" ".join(verdicts), verdict=usable, headline=headline)
+    return Finding(
+        " ".join(verdicts), verdict=usable, headline=headline, brief=Brief("Evidence", headline if usable else None)
+    )
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)

@@ -11,7 +11,7 @@ from thali._posterior.interval import INTERVAL, interval_name
 from thali._posterior.verdict import r_hat_in_words
 
 from .data_facts import described, levels_shown
-from .finding import DATA, METHODS, READ, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
+from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from .references import Cite
 from .registry import spec_of
 from .settings import Settings
@@ -36,6 +36,7 @@ SENTENCES = {
     "chains differ": "The chains do not agree yet.",
     "estimate found": "The estimate was found.",
     "estimate doubtful": "The estimate needs care.",
+    "chains brief": "They agree (R-hat at most {r_hat}, effective draws at least {ess}).",
     "check good": "The model describes what was checked.",
     "check bad": "The model misses what was observed.",
     "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
@@ -62,7 +63,7 @@ def data(model: Any, settings: Settings) -> Finding:
     facts = described(model)
     table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
     sentence = phrase(SENTENCES, "data", data=model.fitted_to_)
-    return Finding(sentence, title=SENTENCES["facts"], table=table, rows=None)
+    return Finding(sentence, title=SENTENCES["facts"], table=table)
 
 
 @finding("levels", "Which levels were shown?", SHOWN, chapter=DATA)
@@ -79,25 +80,33 @@ def summary(model: Any, settings: Settings) -> Finding:
     """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
     if not has_draws(model):
         table = model.summary().rename_axis("coefficient")
-        return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table, rows=None)
+        return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
     spec = spec_of(model)
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=interval_name()),),
         title=SENTENCES["summary.title"],
         table=model.summary().rename_axis("quantity"),
-        rows=None,
         picture=Picture(_TRACE, SENTENCES["trace"], (model,)) if spec is not None and _TRACE in spec.pictures else None,
     )
 
 
-@finding("verdict", "Can the fit be relied on?", chapter=STATISTICS)
+@finding("verdict", "Can the fit be relied on?", ON_SCREEN, chapter=STATISTICS)
 def verdict(model: Any, settings: Settings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
     found = model.verdict()
     by_chains = "chains" in found.facts
     of_chains, of_estimate = ("chains agree", "chains differ"), ("estimate found", "estimate doubtful")
     headline = SENTENCES[(of_chains if by_chains else of_estimate)[not found.agrees]]
-    return Finding(found.message, verdict=found.agrees, headline=headline)
+    brief = brief_of_chains(found) if by_chains else Brief("Estimate")
+    return Finding(found.message, verdict=found.agrees, headline=headline, brief=brief)
+
+
+def brief_of_chains(found: Any) -> Brief:
+    """What a screen says of chains: how well they agree, or all of what is wrong."""
+    if not found.agrees or "r_hat" not in found.facts:
+        return Brief("Chains")
+    facts = {"r_hat": r_hat_in_words(found.facts["r_hat"]), "ess": f"{found.facts['ess']:,.0f}"}
+    return Brief("Chains", phrase(SENTENCES, "chains brief", **facts))
 
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
@@ -106,11 +115,16 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
 
 
 def check_of(
-    table: "pandas.DataFrame", sentence: str, good: bool | None, title: str, picture: Picture | None = None
+    table: "pandas.DataFrame",
+    sentence: str,
+    good: bool | None,
+    title: str,
+    picture: Picture | None = None,
 ) -> Finding:
     """The finding about a check of what was observed against replicates."""
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
-    return Finding(sentence, title=title, table=table, rows=0, picture=picture, verdict=good, headline=headline)
+    answer = {"picture": picture, "verdict": good, "headline": headline, "brief": Brief("Fit")}
+    return Finding(sentence, title=title, table=table, is_printed=False, **answer)
 
 
 def methods_of(model: Any, modelled: tuple[Text, ...], settings: Settings) -> Finding:

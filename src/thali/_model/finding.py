@@ -15,15 +15,15 @@ from .columns import described
 if TYPE_CHECKING:
     import pandas
 
-# The surfaces: a terminal, a page, a folder, and a sheet of a workbook there.
-TEXT, PAGE, FILES, SHEETS = "text", "page", "files", "sheets"
+# The surfaces: one screen of a terminal, all that it prints, a page, a folder, and a sheet of a workbook there.
+SCREEN, TEXT, PAGE, FILES, SHEETS = "screen", "text", "page", "files", "sheets"
 # Who shows a finding; FILE: a long table, of single persons or pairs, which is CSV alone.
 BRIEF, FULL, SHEET, FILE = (TEXT, PAGE, FILES, SHEETS), (PAGE, FILES, SHEETS), (FILES, SHEETS), (FILES,)
+ON_SCREEN = (SCREEN, *BRIEF)
 READ, SHOWN = (TEXT, PAGE), (PAGE,)
 # The chapters of a page, in their order.
 ANSWERS, MISSES, DATA, METHODS, STATISTICS = "answers", "misses", "data", "methods", "statistics"
 CHAPTERS = (ANSWERS, MISSES, DATA, METHODS, STATISTICS)
-MAX_ROWS = 20  # of a table that a terminal shows
 
 Text = str | Message
 
@@ -46,6 +46,22 @@ class Picture:
     def draw(self, plots: Any) -> Any:
         """Axes, made by the module `thali.plots`."""
         return getattr(plots, self.name)(*self.draws, **self.settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Brief:
+    """What one screen shows of a finding: a label, a sentence, and parts in a line or the first rows of a table."""
+
+    label: str
+    text: Text | None = None  # None: the sentence of the finding
+    parts: tuple[tuple[str, str], ...] = ()  # names and what belongs to each, such as ("tea", "1-2")
+    table: Any = None  # a data frame; the columns that fit are shown
+    order: int = 1  # of findings of one chapter, small numbers come first
+    next: Text = ""  # what to do next
+
+    def __post_init__(self) -> None:
+        if self.table is not None:
+            object.__setattr__(self, "table", described(self.table))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +94,8 @@ class Finding(Described):
     title: str = ""
     table: "pandas.DataFrame | None" = None
     shown: Any = None  # a data frame: the rows and columns of it that are read; None: all of them
-    rows: int | None = MAX_ROWS  # of the table that a terminal shows; None: all
+    is_printed: bool = True  # whether a terminal shows the table with all others
+    brief: Brief | None = None  # what one screen shows
     picture: Picture | None = None
     notes: tuple[Text, ...] = ()
     verdict: bool | None = None
@@ -247,7 +264,7 @@ class Findings(Sequence[Finding], Described):
         return [found.key for found in self]
 
     def of(self, surface: str) -> Iterator[Finding]:
-        """Those that a surface shows: TEXT, PAGE or FILES."""
+        """Those that a surface shows: SCREEN, TEXT, PAGE or FILES."""
         for key, maker in self._makers.items():
             if surface in maker.place and (found := self.find(key)) is not None:
                 yield found

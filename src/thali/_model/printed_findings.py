@@ -4,20 +4,21 @@ from functools import partial
 
 from thali._printed import Printed
 
-from .finding import BRIEF, FULL, Finding, Findings, Maker
+from .finding import FULL, ON_SCREEN, Brief, Finding, Findings, Maker
 
 
 def findings_of(result: Printed) -> Findings:
     """A finding for each table of the answer, the first with its sentence."""
     names = list(result.tables())
-    first = Maker("table", result.title, BRIEF, _answer)
+    first = Maker("table", result.title, ON_SCREEN, _answer)
     others = [Maker(name, name.capitalize(), FULL, partial(_table, name=name)) for name in names[1:]]
     return Findings(result, (first, *others))
 
 
 def _answer(result: Printed, settings: None) -> Finding:
     """The table of the answer, with its sentence."""
-    return Finding(result.note, title=result.title, table=result.table)
+    brief = Brief("Result", f"{result.title}. {result.note}".strip(), table=result.table)
+    return Finding(result.note, title=result.title, table=result.table, brief=brief)
 
 
 def _table(result: Printed, settings: None, name: str) -> Finding:

@@ -7,7 +7,7 @@ from typing import Any
 from thali._labels import plural
 from thali._people.segments import Segments
 
-from .finding import BRIEF, FULL, SHOWN, Finding, Maker, Picture, Text
+from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
 from .references import Cite
 from .settings import Settings
 from .wording import listed, number, phrase
@@ -59,9 +59,9 @@ def segment_makers(
     """The makers of segments: a terminal shows those that were asked for; `besides`: what else is found of them, by the
     model; `instead`: what else there is where they cannot be told."""
     asked = settings.segments is not None
-    place = BRIEF if asked else SHOWN
+    place, first = (BRIEF, ON_SCREEN) if asked else (SHOWN, SHOWN)
     makers = (
-        ("segment_sizes", "Which segments do the respondents make?", place, partial(_sizes, asked, instead)),
+        ("segment_sizes", "Which segments do the respondents make?", first, partial(_sizes, asked, instead)),
         ("segment_profiles", "What does each segment prefer?", place, _profiles),
         ("segment_numbers", "How many segments are there?", place, _numbers),
         ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
@@ -97,12 +97,13 @@ def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
         table=found.sizes,
         shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
         picture=Picture("segments", SENTENCES["sizes.title"], (found,)) if is_clear or asked else None,
+        brief=Brief("Segments"),
     )
 
 
 def _profiles(model: Any, found: Segments) -> Finding:
     what = "option" if "option" in found.profiles else "level"
-    return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table(), rows=None)
+    return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table())
 
 
 def _numbers(model: Any, found: Segments) -> Finding | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._labels import plural, short_number, shorten
-from thali._model.finding import FULL, Finding, Findings, Picture, finding
+from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
 from thali._model.wording import probability
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
@@ -20,7 +20,6 @@ from .worths import FEW
 
 MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
-_MAX_ROWS = 30  # rows, and groups, that are printed
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
@@ -53,7 +52,7 @@ def _left_out(names: list[str], most: int) -> str:
     return f" Left out are the ranks {most + 1:,} to {len(names):,}: {shorten(names[most:], 8)}."
 
 
-@finding("leaderboard", "Which options are best?")
+@finding("leaderboard", "Which options are best?", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Ranks and ratings with their intervals."""
     besides = () if board.effects is None else _BESIDES
@@ -63,7 +62,6 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         title="Ranks and ratings",
         table=board.table,
         shown=board.table[[*_READ, *besides]],
-        rows=_MAX_ROWS,
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and groups that cannot be told apart."
@@ -71,6 +69,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
             (board,),
         ),
         notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
+        brief=Brief("Ranks", table=board.table[list(_READ)]),
     )
 
 
@@ -91,12 +90,12 @@ def groups(board: Leaderboard, settings: None) -> Finding | None:
     several = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
     if not several:
         return None
-    lines = [f"{k}: {shorten(members, 8)}." for k, members in several[:_MAX_ROWS]]
-    more = [f"... and {len(several) - _MAX_ROWS:,} more groups."] if len(several) > _MAX_ROWS else []
-    return Finding("Groups that cannot be told apart:", notes=(*lines, *more))
+    return Finding(
+        "Groups that cannot be told apart:", notes=tuple(f"{k}: {shorten(members, 8)}." for k, members in several)
+    )
 
 
-@finding("votes", "Are there enough votes?")
+@finding("votes", "Are there enough votes?", ON_SCREEN)
 def votes(board: Leaderboard, settings: None) -> Finding | None:
     """How many more votes tell the first three apart."""
     if board.of_more_votes is None:
@@ -106,23 +105,28 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     these = {2: "two", 3: "three"}[len(first)]
     if table.loc[0].min() == 1.0:
         headline = f"The first {these} are told apart."
-        return Finding(f"Yes: the first {these} ({shorten(first)}) are told apart.", verdict=True, headline=headline)
+        told = f"Yes: the first {these} ({shorten(first)}) are told apart."
+        return Finding(told, verdict=True, headline=headline, brief=Brief("Votes", order=2))
     sure = [
         f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
     ]
     sentence = f"No: the first {these} are not told apart; {' and '.join(sure)}."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
-    ways = {
-        "as_so_far": f"{asked} in the proportions that they have so far",
-        "among_these": f"votes on pairs of these {these} alone",
-    }
+    brief, ways = (
+        sentence,
+        {
+            "as_so_far": f"{asked} in the proportions that they have so far",
+            "among_these": f"votes on pairs of these {these} alone",
+        },
+    )
     shown = {0, table.index[-1]}
     for way, meant in ways.items():
         if way in table:
             even, sure_of_it = (needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES)
             shown.update(filter(None, (even, sure_of_it)))
             sentence += f" With {meant}, {_more(even, sure_of_it, table.index[-1])}."
+            brief = sentence if way == "as_so_far" else brief
     note = (
         "Told apart: of each two one is above the other with probability .95 or more. Simulated: truths drawn from the "
         "posterior, and what further votes say of them, as normal distributions. Some truths are so near to each other "
@@ -136,6 +140,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         notes=(note,),
         verdict=False,
         headline=f"The first {these} are not told apart yet.",
+        brief=Brief("Votes", brief, order=2),
     )
 
 
@@ -149,7 +154,7 @@ def _more(even: int | None, sure: int | None, most: int) -> str:
     return f"{even:,} more tell them apart with a probability of {low}, {sure:,} with {high}"
 
 
-@finding("judges", "Who judges well?")
+@finding("judges", "Who judges well?", ON_SCREEN)
 def judges(board: Leaderboard, settings: None) -> Finding | None:
     """The discrimination of judges, the sharpest and the least sharp first."""
     if board.of_judges is None:
@@ -167,8 +172,8 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Judges",
         table=table,
-        rows=_MAX_ROWS,
         picture=Picture("judges", "Discrimination of each judge with its interval; 1: the typical judge.", (board,)),
+        brief=Brief("Judges"),
     )
 
 
@@ -193,7 +198,7 @@ def changed(board: Leaderboard) -> tuple[list[str], list[str]]:
     return better, worse
 
 
-@finding("worths_in_time", "Has it become better?")
+@finding("worths_in_time", "Has it become better?", ON_SCREEN)
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     """The ratings in each period, and who rose or fell surely since its first."""
     if board.in_time is None:
@@ -211,12 +216,12 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Worths in time",
         table=table.set_index(["option", "period"]),
-        rows=_MAX_ROWS,
         picture=Picture("worths_in_time", caption, (board,)),
+        brief=Brief("Changes"),
     )
 
 
-@finding("covariates", "What else decides a choice?")
+@finding("covariates", "What else decides a choice?", ON_SCREEN)
 def covariates(board: Leaderboard, settings: None) -> Finding | None:
     """The effects of covariates, and whose rank changes most by the control for them."""
     described = board.data.covariates
@@ -238,10 +243,10 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
             f" Without control for {'it' if len(names) == 1 else 'them'} {option!r} would be on rank "
             f"{row['rank_without']:.0f}, not {row['rank']:.0f}."
         )
-    return Finding(sentence, title="Effects of covariates", table=table)
+    return Finding(sentence, title="Effects of covariates", table=table, brief=Brief("Covariates"))
 
 
-@finding("boards", "Is it the same everywhere?")
+@finding("boards", "Is it the same everywhere?", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
     """The board of each part of the comparisons: who is first, and whose place differs surely."""
     if not board.boards:
@@ -263,8 +268,8 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         title="Parts of the comparisons",
         table=table,
         shown=table[list(_READ)],
-        rows=_MAX_ROWS,
         notes=notes,
+        brief=Brief("Parts"),
     )
 
 

@@ -5,9 +5,21 @@ from typing import Any
 
 from thali._data.choices import Choices
 from thali._model.common_findings import SENTENCES as COMMON
-from thali._model.common_findings import judged
+from thali._model.common_findings import brief_of_chains, judged
 from thali._model.data_facts import Facts, facts_of
-from thali._model.finding import DATA, METHODS, SHOWN, STATISTICS, Finding, Text, finding
+from thali._model.finding import (
+    DATA,
+    METHODS,
+    ON_SCREEN,
+    PAGE,
+    SCREEN,
+    SHOWN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Text,
+    finding,
+)
 from thali._model.references import Cite
 from thali._model.versions import program
 from thali._model.wording import listed, phrase
@@ -58,9 +70,7 @@ def data(board: Leaderboard, settings: None) -> Finding:
     files = () if counted is None or not counted.files else (("Files", listed(counted.files, _NAMED)),)
     parts = (("Parts", listed(board.boards, _NAMED)),) if board.boards else ()
     table = pd.DataFrame([*files, *facts_of(board.data), *parts], columns=["fact", "value"]).set_index("fact")
-    return Finding(
-        phrase(_SENTENCES, "data", data=board.data), title=COMMON["facts"], table=table, rows=None, notes=read_as
-    )
+    return Finding(phrase(_SENTENCES, "data", data=board.data), title=COMMON["facts"], table=table, notes=read_as)
 
 
 @finding("methods", "How is it said in a paper?", SHOWN, chapter=METHODS)
@@ -137,7 +147,7 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
     return phrase(_SENTENCES, method, errors=errors), *said_of(board.people)
 
 
-@finding("independence", "Do the intervals hold for other people?", SHOWN, chapter=STATISTICS)
+@finding("independence", "Do the intervals hold for other people?", (SCREEN, PAGE), chapter=STATISTICS)
 def independence(board: Leaderboard, settings: None) -> Finding | None:
     """What was made of the answers of the same people."""
     from thali._aspects.findings.people import verdict_of
@@ -145,7 +155,7 @@ def independence(board: Leaderboard, settings: None) -> Finding | None:
     return None if board.people is None else verdict_of(board.people)
 
 
-@finding("verdict", "Can the fit be relied on?", chapter=STATISTICS)
+@finding("verdict", "Can the fit be relied on?", ON_SCREEN, chapter=STATISTICS)
 def verdict(board: Leaderboard, settings: None) -> Finding | None:
     """Whether the chains agree; nothing of a board without chains."""
     found = board.of_chains
@@ -155,7 +165,8 @@ def verdict(board: Leaderboard, settings: None) -> Finding | None:
     notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=listed(differ, _NAMED)),)
     agrees = found.agrees and not differ
     headline = COMMON["chains agree" if agrees else "chains differ"]
-    return Finding(found.message, notes=notes, verdict=agrees, headline=headline)
+    brief = Brief("Chains", " ".join(map(str, notes))) if found.agrees and differ else brief_of_chains(found)
+    return Finding(found.message, notes=notes, verdict=agrees, headline=headline, brief=brief)
 
 
 # How it was made, as settings and as Python ---------------------------------------------------------------------------

@@ -58,11 +58,11 @@ def fake(stand_in):
 
 
 def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
-    result = done("fit", "tea.csv")
+    result = done("fit", "tea.csv", "--print", "all")
     says(result.err, "tea.csv")
     assert "3 options" in result.err
     assert re.search(r"^The number of latent aspects besides each option's own is about \d", result.out, re.MULTILINE)
-    assert re.search(r"^ *5 \| #+", result.out, re.MULTILINE)  # a line of the histogram
+    assert re.search(r"^5 +0\.\d{3}$", result.out, re.MULTILINE)  # the probability of five aspects
     assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
     assert "Concentration α: " in result.out
     says(result.out, "Log-likelihood of all")
@@ -74,15 +74,15 @@ def test_every_row_of_the_summary_is_printed_whole(run, fake, folder):
     lines = [",".join(["chosen", "rejected"])]
     lines += [f'"{a}","{b}"' for a in long for b in long if a < b]
     (folder / "long.csv").write_text("\n".join(lines))
-    printed = run("fit", "long.csv", "--draws", 20).out
+    printed = run("fit", "long.csv", "--draws", 20, "--print", "all").out
     for number, a in enumerate(sorted(long)):
         for b in sorted(long)[number + 1 :]:
             assert f"choice_probability[{a}, {b}]" in printed or f"choice_probability[{b}, {a}]" in printed
 
 
 def test_chains_that_do_not_agree_are_said_to(run, fake):
-    assert "WARNING: " in run("fit", "tea.csv", "--draws", 20).out
-    assert "WARNING: " not in run("fit", "tea.csv", "--draws", 1000).out
+    assert "WARNING: " in run("fit", "tea.csv", "--draws", 20, "--print", "all").out
+    assert "WARNING: " not in run("fit", "tea.csv", "--draws", 1000, "--print", "all").out
 
 
 def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
@@ -96,11 +96,11 @@ def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
 def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
     note = "Choices tell nothing of an aspect that all options have"
     fake.common = ((0, 1, 2),)
-    assert note in run("fit", "tea.csv").out
+    assert note in run("fit", "tea.csv", "--print", "all").out
     fake.beside = 0
-    assert note in run("fit", "tea.csv").out
+    assert note in run("fit", "tea.csv", "--print", "all").out
     fake.common = ((0, 1),)
-    assert note not in run("fit", "tea.csv").out
+    assert note not in run("fit", "tea.csv", "--print", "all").out
 
 
 # what fit passes on ---------------------------------------------------------------------------------------
@@ -347,6 +347,7 @@ def program(*words):
 @pytest.mark.fit
 def test_the_program_fits_and_writes(folder):
     words = ["celebrities", "--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1, "--out", "results"]
+    words += ["--print", "all"]
     result = subprocess.run(program("fit", *words), capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE)
     assert result.returncode == 0, result.stderr
     assert len(re.findall(r"^choice_probability\[", result.stdout, re.MULTILINE)) == 36
@@ -371,7 +372,7 @@ def heed_interrupts():
     ],
 )
 def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
-    words = f"{data} --draws 500000 --tune 10 --chains 2 --thin 100 --out results"
+    words = f"{data} --draws 500000 --tune 10 --chains 2 --thin 100 --out results --print all"
     with subprocess.Popen(
         command_that_stops(1, "fit", *words.split()),
         stdout=subprocess.PIPE,
@@ -400,12 +401,12 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
 # The command line, which stops itself when answers are computed, and then computes them again and again.
 _ANSWERING = """
 import os, signal
-from thali._surfaces.cli.commands import fit
-def endless(findings, words):
+from thali._surfaces.cli.boundary import Terminal
+def endless(terminal, findings, *more):
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:
         findings._source.check(), findings._source.summary(), findings._source.ranks()
-fit.text_of = endless
+Terminal.text = endless
 from thali._surfaces.cli import main
 main()
 """

@@ -19,7 +19,19 @@ def tables(folder):
 @pytest.mark.parametrize("rule", ["ranking", "reversed"])
 def test_worths_by_maximum_likelihood(done, rule):
     words = [] if rule == "ranking" else ["--best-worst", rule]
-    found = done("fit", "maxdiff.csv", "--model", "BTL", "--method", "maximum-likelihood", *words, "--out", "out")
+    found = done(
+        "fit",
+        "maxdiff.csv",
+        "--model",
+        "BTL",
+        "--method",
+        "maximum-likelihood",
+        *words,
+        "--out",
+        "out",
+        "--print",
+        "all",
+    )
     assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
     says(found.out, "The choices that")
     data = th.Choices.from_best_worst(pd.read_csv("maxdiff.csv"))

@@ -47,7 +47,9 @@ def test_a_comparison_is_as_long_as_it_needs_to_be(run, monkeypatch, words, want
 
 @pytest.mark.fit
 def test_compare_prints_the_table_of_the_library(done):
-    result = done("compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *QUICK)
+    result = done(
+        "compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *QUICK, "--print", "all"
+    )
     data = th.read_table("tea.csv")
     models = {
         "unique": th.EliminationByAspects("unique"),
@@ -117,6 +119,8 @@ def test_trees_of_a_file_are_models(done, folder):
         "--by",
         "prediction",
         *QUICK,
+        "--print",
+        "all",
     )
     assert [line.split()[0] for line in result.out.splitlines()[3:8]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
 
@@ -124,9 +128,9 @@ def test_trees_of_a_file_are_models(done, folder):
 @pytest.mark.fit
 def test_fit_takes_groups_or_newick(run, folder):
     (folder / "groups.csv").write_text(GROUPS)
-    by_groups = run("fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", 0.25, *QUICK)
+    by_groups = run("fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", 0.25, *QUICK, "--print", "all")
     (folder / "tree.nwk").write_text("((coffee:0.25,milk:0.25)beans:0.75,(tea:0.25)leaves:0.75);")
-    by_newick = run("fit", "tea.csv", "--tree", "tree.nwk", *QUICK)
+    by_newick = run("fit", "tea.csv", "--tree", "tree.nwk", *QUICK, "--print", "all")
     assert by_groups.code == by_newick.code == 0
     assert by_groups.out == by_newick.out
     assert "clade beans" in by_groups.out and "cut across it" in by_groups.out
@@ -176,14 +180,18 @@ def test_compare_writes_everything(done, folder):
 @pytest.mark.fit
 def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     stop_after(3, monkeypatch)
-    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK)
+    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK, "--print", "all")
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out
     says(result.err, "3", "6 fits", "--out")
-    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK)
+    result = run(
+        "compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK, "--print", "all"
+    )
     says(result.err, "3", "6 fits", "'results'")
     stop_at_table(monkeypatch)
-    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK)
+    result = run(
+        "compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK, "--print", "all"
+    )
     assert result.code == 130 and "nothing was written" not in result.err
     says(result.err, "6 fits", "'results/job'")
 

@@ -34,7 +34,19 @@ def figures(printed, name):
 
 @pytest.mark.fit
 def test_classifiers_by_name(run):
-    result = run("compare", "plants.csv", "--target", "kind", "--models", "PL,s=sparse-logit", "--folds", 3, *SHORT)
+    result = run(
+        "compare",
+        "plants.csv",
+        "--target",
+        "kind",
+        "--models",
+        "PL,s=sparse-logit",
+        "--folds",
+        3,
+        *SHORT,
+        "--print",
+        "all",
+    )
     assert result.code == 0 and "60 rows, 2 covariates" in result.err
     table = pd.read_csv("plants.csv")
     models = {"PL": th.PlackettLuceRegression(), "s": th.SparseMultinomialLogit()}
@@ -50,19 +62,33 @@ def test_classifiers_by_name(run):
 @pytest.mark.fit
 def test_what_is_written_of_each_kind(run, in_plain_python):
     in_plain_python("Columns", "Judgements")
-    result = run("compare", "similar.csv", "--models", "ADCLUS,1,two=2", "--by", "prediction", "--out", "s", *SHORT)
+    result = run(
+        "compare",
+        "similar.csv",
+        "--models",
+        "ADCLUS,1,two=2",
+        "--by",
+        "prediction",
+        "--out",
+        "s",
+        *SHORT,
+        "--print",
+        "all",
+    )
     assert result.code == 0 and "(3 similarities)" in result.out
     assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
     assert len(pd.read_csv("s/predictions.csv")) == 9
     assert list(pd.read_csv("s/comparison.csv")["model"]) == ["BASE", "ADCLUS", "1", "two"]
-    result = run("compare", "plants.csv", "--target", "kind", "--models", "plackett-luce", "--out", "r", *SHORT)
+    result = run(
+        "compare", "plants.csv", "--target", "kind", "--models", "plackett-luce", "--out", "r", *SHORT, "--print", "all"
+    )
     assert result.code == 0 and len(pd.read_csv("r/predictions.csv")) == 60
 
 
 @pytest.mark.fit
 def test_logits_of_experiments_by_name(run):
     words = ["--models", "MNL,hierarchical-logit", "--leave-out", "respondent", "--monotone", "price=decreasing"]
-    result = run("compare", "cameras.csv", *words, *SHORT)
+    result = run("compare", "cameras.csv", *words, *SHORT, "--print", "all")
     assert result.code == 0 and "8 respondents, 40 tasks" in result.err
     data = th.ChoiceExperiment.from_frame(pd.read_csv("cameras.csv"))
     wanted = th.compare({"m": th.MultinomialLogit()}, data, "respondent", cores=1, random_seed=3, progressbar=False)
@@ -73,7 +99,15 @@ def test_logits_of_experiments_by_name(run):
 @pytest.mark.fit
 def test_names_of_special_cases(run):
     printed = run(
-        "compare", "tea.csv", "--models", "BTL,unique,iEBA,elimination-by-aspects", "--by", "prediction", *SHORT
+        "compare",
+        "tea.csv",
+        "--models",
+        "BTL,unique,iEBA,elimination-by-aspects",
+        "--by",
+        "prediction",
+        *SHORT,
+        "--print",
+        "all",
     ).out
     assert figures(printed, "BTL") == figures(printed, "unique")
     assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")

@@ -22,13 +22,13 @@ def trials(tmp_path):
 @pytest.mark.fit  # for its time
 def test_covariates_are_named_one_by_one(run, trials, tmp_path):
     named = ("--covariate", "order", "--covariate", "longer", "--covariate", "site")
-    found = run("fit", trials, *named, *ML, "--out", str(tmp_path / "out"))
+    found = run("fit", trials, *named, *ML, "--out", str(tmp_path / "out"), "--print", "all")
     assert found.code == 0
     says(found.err, "'order'", "'longer'", "'site=web'")
     says(found.out, "What a unit")
     table = pd.read_csv(tmp_path / "out" / "covariates.csv", index_col=0)
     assert table.index.tolist() == ["order", "longer", "site=web"]
-    bare = run("fit", trials, *ML)
+    bare = run("fit", trials, *ML, "--print", "all")
     assert bare.code == 0 and "a unit of each covariate" not in bare.out
 
 

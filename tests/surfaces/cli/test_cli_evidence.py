@@ -41,7 +41,20 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_prints_the_table_and_what_it_says(done, folder):
-    result = done("compare", "tea.csv", "--by", "evidence", "--draws", 300, "--seed", 4, "--models", "unique,two=2")
+    result = done(
+        "compare",
+        "tea.csv",
+        "--by",
+        "evidence",
+        "--draws",
+        300,
+        "--seed",
+        4,
+        "--models",
+        "unique,two=2",
+        "--print",
+        "all",
+    )
     assert ["two", "-25.000", "0.100", "0.007", "5.000", "0.141", "strong"] in map(str.split, result.out.splitlines())
     says(result.out, "-20.00", "unique has the")
     assert [how.draws for how in folder] == [300, 300]
@@ -68,7 +81,7 @@ def test_a_stopped_one_goes_on(run, folder, tmp_path):
     """The first model is kept, the second is found by resume; then the folder holds the whole."""
     how = ("compare", "tea.csv", "--by", "evidence", "--models", "unique,two=2", "--draws", 300, "--seed", 4)
     (tmp_path / "stop").touch()
-    stopped = run(*how, "--out", "found")
+    stopped = run(*how, "--out", "found", "--print", "all")
     assert stopped.code == 130
     says(stopped.err, "1", "2 models", "'found'")
     says(stopped.out, "Not found yet")

@@ -92,7 +92,7 @@ def test_settings_reach_the_model(done, fake):
 
 
 def test_the_report(run, fake):
-    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
+    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--print", "all")
     model = fake[0][0]
     out = result.out
     assert re.search(r"^battery +4 h < 8 h < 12 h$", out, re.MULTILINE)
@@ -122,9 +122,9 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
         price = (table := effects(self, **settings))["attribute"] == "price"
         return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "low")})
 
-    run("fit", "camera.csv", "--none", "none", *LEVELS)
+    run("fit", "camera.csv", "--none", "none", *LEVELS, "--print", "all")
     monkeypatch.setattr(thali.ProductClasses, "level_effects", at_bound)
-    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
+    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--print", "all")
     assert len(re.findall(r"^price .* 0\.500 .*  yes$", result.out, re.MULTILINE)) == 6
     says(result.out, "0.5, so")
 
@@ -132,7 +132,7 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
 def test_columns_of_people_are_no_attributes(run, fake):
     rows = pd.read_csv("camera.csv")
     rows.assign(income=rows["id"].str[1:].astype(int) % 3).to_csv("income.csv", index=False)
-    result = run("fit", "income.csv", "--none", "none", *LEVELS, "--model", "multinomial-logit")
+    result = run("fit", "income.csv", "--none", "none", *LEVELS, "--model", "multinomial-logit", "--print", "all")
     assert (
         result.code == 0 and re.search(r"^Columns of people +income$", result.out, re.M) and "warning" not in result.err
     )
@@ -142,7 +142,20 @@ def test_columns_of_people_are_no_attributes(run, fake):
 def test_a_market(done, folder):
     products = {"product": ["A", "B"], "price": [100, 250], "brand": "Bora", "zoom": ["no", "yes"], "battery": "8 h"}
     pd.DataFrame(products).to_csv("market.csv", index=False)
-    result = done("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--market", "market.csv", "--out", "found")
+    result = done(
+        "fit",
+        "camera.csv",
+        "--none",
+        "none",
+        *LEVELS,
+        *MONOTONE,
+        "--market",
+        "market.csv",
+        "--out",
+        "found",
+        "--print",
+        "all",
+    )
     shares = pd.read_csv("found/market_shares.csv", index_col="product")["share"]
     for name, share in shares.items():
         assert re.search(rf"^{name} +{share:.3f} ", result.out, re.MULTILINE)
@@ -202,12 +215,12 @@ def test_many_levels_in_the_words_of_the_command_line(done, refused):
     rng, data = np.random.default_rng(0), experiment().to_frame()
     data.assign(price=rng.permutation(len(data)) + 0.25).to_csv("floats.csv", index=False)
     data.assign(price=rng.permutation(len(data))).to_csv("whole.csv", index=False)
-    found = done("fit", "floats.csv", "--model", "MNL")
+    found = done("fit", "floats.csv", "--model", "MNL", "--print", "all")
     assert "; taken as numbers: 'price'" in found.err and re.search("price +a number, 0.25 to 117.2", found.out)
     error = refused("fit", "whole.csv", "--model", "MNL")
     said(error, "30", "--linear")
     says(error.rstrip(), "--bins", "price=4", "--levels")
-    assert done("fit", "whole.csv", "--model", "MNL", "--linear", "price").code == 0
+    assert done("fit", "whole.csv", "--model", "MNL", "--linear", "price", "--print", "all").code == 0
 
 
 def test_bundled_data_are_refused(refused):

@@ -36,7 +36,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "--report",
         "report.html",
     )
-    result = done("fit", "people.csv", *words)
+    result = done("fit", "people.csv", *words, "--print", "all")
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
     for sentence in ("number of aspects", "groups are, kappa", "choice_probability[m][tea, milk]"):
         assert sentence in result.out
@@ -86,7 +86,7 @@ def sets(folder):
 
 @pytest.mark.fit
 def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
-    result = done("fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN)
+    result = done("fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN, "--print", "all")
     says(result.err, "'sex'", "2 groups", "12 choices", "4 options")
     assert "worth[m][tea]" in result.out
 
@@ -228,7 +228,7 @@ def similar(folder):
 @pytest.mark.fit
 def test_similarities_are_split_by_a_column(done, similar, uncompiled):
     words = ["--features", 2, "--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1]
-    result = done("fit", "similar.csv", "--group", "sex", *words)
+    result = done("fit", "similar.csv", "--group", "sex", *words, "--print", "all")
     says(result.err, "'sex'", "2 groups", "3 similarities", "3 objects")
     assert "weight[m]" in result.out and "constant[f]" in result.out  # the judgements tell sigma
 

@@ -21,7 +21,7 @@ def tables(folder):
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = ("--people", "classes:2:similar", "--respondent", "person", *RUN)
-    result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
+    result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html", "--print", "all")
     for sentence in (
         "Latent classes, the largest first",
         "P(occupied)",
@@ -57,7 +57,7 @@ def others(folder):
     ],
 )
 def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, fact):
-    result = done("fit", table, *words, *RUN, "--out", "found", "--report", "report.html")
+    result = done("fit", table, *words, *RUN, "--out", "found", "--report", "report.html", "--print", "all")
     assert fact in result.out + (folder / "report.html").read_text() and "class_agreement" in result.out
     found = {path.name for path in (folder / "found").iterdir()}
     assert {"posterior.nc", "latent_classes.csv", "assignment.csv", "same_class.csv", written} <= found
@@ -69,7 +69,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
 def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled):
     models = "independent:unique,adjusted:unique" if more else "individuals:unique,two=classes:2:unique"
     words = ("--leave-out", "respondent", "--folds", 2, "--models", models, *(RUN[:2] + RUN[8:] if more else RUN))
-    result = done("compare", "people.csv", *words, *more)
+    result = done("compare", "people.csv", *words, *more, "--print", "all")
     assert "predicted best by" in result.out
 
 

@@ -16,7 +16,7 @@ FILES = {"battles.csv": BATTLES}
 @pytest.mark.fit
 def test_the_table_is_that_of_python(done, folder):
     pytest.importorskip("matplotlib")
-    result = done("leaderboard", "battles.csv", "--out", "results")
+    result = done("leaderboard", "battles.csv", "--out", "results", "--print", "all")
     board = th.leaderboard(folder / "battles.csv", progressbar=False)
     assert result.out.startswith("'A' is first, with probability .") and board.title in result.out
     assert board.note in result.out
@@ -40,7 +40,18 @@ def test_options_are_arguments(done, folder):
     (folder / "other.csv").write_text(BATTLES.replace("model_a,model_b,winner", "x,y,z").replace("model_", "the "))
     columns = ["--first", "x", "--second", "y", "--chosen", "z"]
     coding = ["--coding", "the a=first", "the b=second", "tie=tie"]
-    result = done("leaderboard", "other.csv", *columns, *coding, "--ties", "half", "--method", "maximum-likelihood")
+    result = done(
+        "leaderboard",
+        "other.csv",
+        *columns,
+        *coding,
+        "--ties",
+        "half",
+        "--method",
+        "maximum-likelihood",
+        "--print",
+        "all",
+    )
     board = th.leaderboard("battles.csv", ties="half", method="maximum-likelihood", progressbar=False)
     assert board.note in result.out and board.title in result.out
 
@@ -51,8 +62,10 @@ def test_people_who_judged_more_than_once(done, refused, folder):
     frame.to_csv(folder / "judged.csv", index=False)
     named = "judged.csv", "--respondent", "person"
     board = th.leaderboard(folder / "judged.csv", respondent="person", progressbar=False)
-    assert str(board.people.sentence) in done("leaderboard", *named).out and board.people.by == "scores"
-    alone = done("leaderboard", *named, "--people", "independent").out
+    assert (
+        str(board.people.sentence) in done("leaderboard", *named, "--print", "all").out and board.people.by == "scores"
+    )
+    alone = done("leaderboard", *named, "--people", "independent", "--print", "all").out
     assert "statements about people:" not in alone
     said(refused("leaderboard", *named, "--people", "individuals"), "--people", "--method")
 
@@ -64,20 +77,20 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     for name, rows in (("all", frame), ("old", frame[:24]), ("new", frame[20:])):
         rows.to_csv(folder / f"{name}.csv", index=False)
     how = ["--covariate", "length", "--by", "language", "--id", "row", "--method", "maximum-likelihood"]
-    result = done("leaderboard", "old.csv", *how, "--out", "results")
+    result = done("leaderboard", "old.csv", *how, "--out", "results", "--print", "all")
     assert {"boards.csv", "covariates.csv"} <= {path.name for path in (folder / "results").iterdir()}
     says(result.out, "1 more")
     assert "First: de" in result.out
-    again = done("leaderboard", "results/leaderboard.nc", "new.csv")
-    both = done("leaderboard", "old.csv", "new.csv", *how)
+    again = done("leaderboard", "results/leaderboard.nc", "new.csv", "--print", "all")
+    both = done("leaderboard", "old.csv", "new.csv", *how, "--print", "all")
     left_out = " 4 answers whose identifier was there already were left out."
     assert left_out in again.out and again.out == both.out
-    assert again.out.replace(left_out, "") == done("leaderboard", "all.csv", *how).out
+    assert again.out.replace(left_out, "") == done("leaderboard", "all.csv", *how, "--print", "all").out
     error = refused("leaderboard", "results/leaderboard.nc", "new.csv", "--ties", "half")
     said(error, "--ties", "results/leaderboard.nc")
-    assert "'B' has 1200, and" in done("leaderboard", "all.csv", "--anchor-model", "B=1200").out
+    assert "'B' has 1200, and" in done("leaderboard", "all.csv", "--anchor-model", "B=1200", "--print", "all").out
     said(refused("leaderboard", "all.csv", "--anchor-model", "Z"), "--anchor-model", "'Z'")
-    assert "are pooled: " in done("leaderboard", "all.csv", "--by", "language", "--pool").out
+    assert "are pooled: " in done("leaderboard", "all.csv", "--by", "language", "--pool", "--print", "all").out
     said(refused("leaderboard", "all.csv", "--pool"), "--pool", "--by")
     assert "--by is about a file" in refused("leaderboard", "celebrities", "--by", "language")
 
@@ -107,9 +120,20 @@ def test_judges_and_periods(done, folder):
     frame = pd.read_csv(folder / "battles.csv")
     frame = frame.assign(judge=[f"j{k % 4}" for k in range(36)], day=pd.date_range("2026-01-01", periods=36, freq="D"))
     frame.to_csv(folder / "dated.csv", index=False)
-    assert "\nJudges\n" in done("leaderboard", "dated.csv", "--judges", "--respondent", "judge").out
+    assert "\nJudges\n" in done("leaderboard", "dated.csv", "--judges", "--respondent", "judge", "--print", "all").out
     result = done(
-        "leaderboard", "dated.csv", "--date", "day", "--period", "month", "--respondent", "judge", "--out", "results"
+        "leaderboard",
+        "dated.csv",
+        "--date",
+        "day",
+        "--period",
+        "month",
+        "--respondent",
+        "judge",
+        "--out",
+        "results",
+        "--print",
+        "all",
     )
     assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()

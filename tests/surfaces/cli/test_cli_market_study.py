@@ -24,7 +24,7 @@ def tables(folder):
 
 def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
-    result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
+    result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found", "--print", "all")
     names = ["attribute_importance", "demand", "level_effects", "market_shares", "willingness_to_pay"]
     wanted = {
         "command.json",
@@ -72,7 +72,9 @@ def test_a_second_answer(done, refused):
 
 def test_the_study_of_a_posterior(done):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
-    result = done("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")
+    result = done(
+        "fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found", "--print", "all"
+    )
     each = {name[11:-4]: pd.read_csv(f"found/{name}") for name in os.listdir("found") if name.startswith("individual_")}
     assert sorted(each) == ["importance", "level_effects", "utilities", "willingness_to_pay", "zero_centred"]
     assert all(table["respondent"].nunique() == 12 for table in each.values())
@@ -128,13 +130,13 @@ def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
     pd.DataFrame(rows | prices).to_csv("wide.csv", index=False)
     words = ["fit", "wide.csv", "--model", "MNL", "--linear", "PRICE"]
     said(refused(*words), "--alternatives")
-    result = run(*words, "--alternatives", "A,B,C")
+    result = run(*words, "--alternatives", "A,B,C", "--print", "all")
     assert result.code == 0 and "2 respondents, 24 tasks, 72 alternatives" in result.out
 
 
 def test_a_sign_that_the_choices_contradict(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 5, "--chains", 2, "--seed", 1, "--linear", "price"]
-    result = done("fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing")
+    result = done("fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing", "--print", "all")
     says(result.out, "inf: whoever does")
     effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
     assert all(float(effect) < 0.55 for effect in effects)
@@ -144,7 +146,7 @@ def test_a_sign_that_the_choices_contradict(done):
 def test_who_ignores_what(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
     words = ["fit", "sim.csv", "--model", "HB", *quick, "--attention", "price,zoom", "--attention-scale", 1]
-    result = done(*words, "--out", "found")
+    result = done(*words, "--out", "found", "--print", "all")
     model = th.load("found/posterior.nc")
     assert model.get_params()["attention"] == ["price", "zoom"]
     found = model.attention()
@@ -203,7 +205,19 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
     rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
     words = ["fit", "aged.csv", "--model", "HB", *quick, "--attention", "price,zoom"]
-    result = done(*words, "--attention-by", "age", "--prior-scale", 0.7, "--out", "found", "--report", "found.html")
+    result = done(
+        *words,
+        "--attention-by",
+        "age",
+        "--prior-scale",
+        0.7,
+        "--out",
+        "found",
+        "--report",
+        "found.html",
+        "--print",
+        "all",
+    )
     model = th.load("found/posterior.nc")
     assert (model.attention_by, model.scale) == (["age"], 0.7)
     table = pd.read_csv("found/attention_odds.csv")
@@ -230,7 +244,9 @@ def test_a_test_of_classes_is_a_job(done):
 
 def test_amounts_of_people(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
-    result = done("fit", "sim.csv", "--model", "HB", *quick, "--space", "willingness-to-pay", "--out", "amounts")
+    result = done(
+        "fit", "sim.csv", "--model", "HB", *quick, "--space", "willingness-to-pay", "--out", "amounts", "--print", "all"
+    )
     model = th.load("amounts/posterior.nc")
     assert model.get_params()["space"] == "willingness-to-pay"
     says(result.out, "means, standard deviations")
@@ -242,7 +258,9 @@ def test_amounts_of_people(done):
 def test_shares_of_today_and_slides(done, refused):
     words = ["fit", "sim.csv", "--model", "MNL", "--linear", "price", "--market", "market.csv"]
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
-    result = done(*words, "--actual", "actual.csv", "--out", "found", "--slides", "slides", "--tables", "xlsx")
+    result = done(
+        *words, "--actual", "actual.csv", "--out", "found", "--slides", "slides", "--tables", "xlsx", "--print", "all"
+    )
     assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 5 slides to slides" in result.err
     drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand"]
     expected = [f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")]
@@ -250,7 +268,7 @@ def test_shares_of_today_and_slides(done, refused):
     assert {"summary", "utilities", "demand"} <= set(pd.read_excel("found/tables.xlsx", sheet_name=None))
     done("report", "found", "--slides", "again")
     assert sorted(os.listdir("again")) == expected
-    shares = done(*words, "--scale", 0.5, "--availability", "A=0.5", "--rule", "logit").out
+    shares = done(*words, "--scale", 0.5, "--availability", "A=0.5", "--rule", "logit", "--print", "all").out
     expected = th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(pd.read_csv("sim.csv")))
     table = expected.market_shares(pd.DataFrame(MARKET), scale=0.5, availability={"A": 0.5})
     assert re.search(rf"^B +{table.loc['B', 'share']:.3f} ", shares, re.MULTILINE)
@@ -301,7 +319,9 @@ def fixed():
     [(["--constants"], None, {"constants": True}), (["--bins", "price=2"], {"price": 2}, {})],
 )
 def test_tasks_held_out_have_the_attributes_and_bins_of_the_fit(done, fixed, words, bins, given):
-    result = done("fit", "fixed.csv", "--model", "MNL", *words, "--holdouts", "task == 1", "--out", "found")
+    result = done(
+        "fit", "fixed.csv", "--model", "MNL", *words, "--holdouts", "task == 1", "--out", "found", "--print", "all"
+    )
     training, held = (part for _, part in fixed.groupby(fixed["task"] == 1))
     model = th.MultinomialLogit(**given).fit(th.ChoiceExperiment.from_frame(training, bins=bins))
     score = np.log(model.predict_proba(held)[held["choice"] == 1]).mean()
@@ -319,7 +339,9 @@ def test_tasks_held_out_without_the_option_of_none(done, fixed, words):
     taken = table["task"] == 2
     table.loc[taken, "choice"] = (table.loc[taken, "alt"] == "none").astype(int)
     table.to_csv("none.csv", index=False)
-    result = done("fit", "none.csv", "--model", "MNL", "--linear", "price", *words, "--holdouts", "task == 1")
+    result = done(
+        "fit", "none.csv", "--model", "MNL", "--linear", "price", *words, "--holdouts", "task == 1", "--print", "all"
+    )
     assert "no-choice option" in result.err and _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
 
 
@@ -329,7 +351,7 @@ def test_an_option_of_none_that_nobody_takes_in_tasks_held_out_was_there(done):
     table = table.assign(respondent=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=np.arange(40) % 3)
     table.loc[table["task"] == 1, "choice"] = 1
     table.to_csv("wide.csv", index=False)
-    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1")
+    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1", "--print", "all")
     assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
 
 
@@ -339,7 +361,7 @@ def test_an_option_of_none_that_is_taken_in_tasks_held_out_alone_was_offered_in_
     table = table.assign(id=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=1 + np.arange(40) % 2)
     table.loc[(table["task"] == 1) & (table["id"] < 4), "choice"] = 0
     table.to_csv("wide.csv", index=False)
-    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1")
+    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1", "--print", "all")
     says(result.err, "30 tasks", "90 alternatives")
     assert "infinite preference" in result.err
     assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
@@ -360,7 +382,20 @@ def test_conditions_of_tasks_held_out_that_do_not_fit(refused):
 
 
 def test_a_report_without_the_table_leaves_out_tasks_held_out(done):
-    done("fit", "sim.csv", "--model", "MNL", "--linear", "price", "--holdouts", "task == 1", "--out", "found")
+    done(
+        "fit",
+        "sim.csv",
+        "--model",
+        "MNL",
+        "--linear",
+        "price",
+        "--holdouts",
+        "task == 1",
+        "--out",
+        "found",
+        "--print",
+        "all",
+    )
     os.rename("sim.csv", "moved.csv")
     result = done("report", "found")
     says(result.err, "tasks held out")

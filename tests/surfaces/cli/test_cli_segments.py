@@ -21,7 +21,19 @@ def tables(folder):
 
 def test_classes_and_segments_are_printed_and_written(run, done, folder):
     result = done(
-        "fit", "study.csv", *MODEL, "--classes", "2-3", "--linear", "price", "--segments", "3", "--out", "out"
+        "fit",
+        "study.csv",
+        *MODEL,
+        "--classes",
+        "2-3",
+        "--linear",
+        "price",
+        "--segments",
+        "3",
+        "--out",
+        "out",
+        "--print",
+        "all",
     )
     data = th.ChoiceExperiment.from_frame(of_segments()[0])
     model = th.LatentClassLogit((2, 3), "price").fit(data, random_seed=1, progressbar=False)
@@ -40,7 +52,7 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     assert found.sizes.loc[1, "name"] in result.out
     says(result.out, "Numbers of classes")
     says(result.out, "Stability is the")
-    plain = run("fit", "study.csv", *MODEL, "--classes", "1")
+    plain = run("fit", "study.csv", *MODEL, "--classes", "1", "--print", "all")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
 
 
@@ -62,16 +74,17 @@ def test_mistakes(refused, words, sentence):
 
 def test_a_design_is_printed_and_written(run, folder):
     words = ["--tasks", 4, "--alternatives", 2, "--none", "--versions", 2, "--seed", 1]
-    result = run("design", "attributes.csv", *words, "--out", "out")
+    result = run("design", "attributes.csv", *words, "--out", "out", "--print", "all")
     assert result.code == 0
     says(result.out, "2 versions", "8 tasks", "24 alternatives")
-    assert run("design", "attributes.csv", *words).out.startswith("version,task,alternative,brand,price\n1,1,1,")
+    printed = run("design", "attributes.csv", *words).out.splitlines()
+    assert "version  task  alternative  brand  price" in printed[0] and printed[1].split()[:3] == ["1", "1", "1"]
     attributes = {"brand": ["A", "B"], "price": ["9", "12", "15"]}
     prior = {"brand": [0.0, 0.5], "price": [0.0, -0.5, -1.0]}
     wanted = th.designs.choice(attributes, 4, 2, none=True, prior=prior, versions=2, random_seed=1)
     assert (folder / "out" / "design.csv").read_text() == wanted.to_csv(index=False)
     assert {path.stem for path in (folder / "out").iterdir()} == {"design", "tasks", "errors", "balance", "overlap"}
-    assert f"D-error       {th.designs.check(wanted, prior).d_error:.4g}" in result.out
+    assert f"D-error {th.designs.check(wanted, prior).d_error:.4g}" in result.out
 
 
 def test_what_a_design_is_asked_besides(run, folder):
@@ -94,7 +107,7 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     rows = "A,0,0\nbrand,B,1,0.5\nprice,9,0,0\nprice,12,-1,0.2\nprice,15,-2,0.4\n"
     (folder / "prior.csv").write_text("attribute,level,utility,sd\nbrand," + rows)
     words = ["--tasks", 4, "--alternatives", 2, "--seed", 1]
-    result = run("design", "prior.csv", *words, "--power", 20, "--spread", 0.5, "--out", "out")
+    result = run("design", "prior.csv", *words, "--power", 20, "--spread", 0.5, "--out", "out", "--print", "all")
     assert result.code == 0 and "Bayesian D-error" in result.out
     says(result.out, "200 simulated", "20 people")
     power = pd.read_csv(folder / "out" / "power.csv", index_col="coefficient")
@@ -104,9 +117,9 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     assert (folder / "out" / "design.csv").read_text() == design.to_csv(index=False)
     wanted = th.designs.power(design, prior, 20, 0.5, random_seed=1)
     pd.testing.assert_frame_equal(power, wanted, check_frame_type=False)
-    assert run("fit", "study.csv", "--model", "MNL", "--out", "pilot").code == 0
+    assert run("fit", "study.csv", "--model", "MNL", "--out", "pilot", "--print", "all").code == 0
     (folder / "bare.csv").write_text("attribute,level\nbrand,A\nbrand,B\nprice,5\nprice,15\n")
-    assert "Bayesian D-error" in run("design", "bare.csv", *words, "--pilot", "pilot").out
+    assert "Bayesian D-error" in run("design", "bare.csv", *words, "--pilot", "pilot", "--print", "all").out
     said(refused("design", "bare.csv", *words, "--power", 20), "--power")
     said(refused("design", "prior.csv", *words, "--pilot", "pilot"), "--pilot")
     (folder / "sd.csv").write_text("attribute,level,sd\nbrand,A,0\nbrand,B,1\n")
@@ -155,7 +168,7 @@ def answers(folder):
 def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, answers):
     words = ("fit", "maxdiff.csv", "--aspects", "unique", "--best-worst", "reversed")
     run = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1, "--out", "people", "--report", "r.html")
-    result = done(*words, "--people", "individuals", "--segments", 2, *run)
+    result = done(*words, "--people", "individuals", "--segments", 2, *run, "--print", "all")
     says(result.out, "Segments of the")
     written = {path.name for path in (folder / "people").iterdir()}
     tables = ("individuals", "option_scores", "reach", "segment_scores", "segments")

@@ -18,7 +18,21 @@ FILES = {"odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"),
 @pytest.mark.fit
 @pytest.mark.parametrize("link", ["exp", "ratio"])
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
-    result = done("fit", "odd.csv", "--link", link, "--lapse", 0.05, *RUN, "--out", "found", "--report", "report.html")
+    result = done(
+        "fit",
+        "odd.csv",
+        "--link",
+        link,
+        "--lapse",
+        0.05,
+        *RUN,
+        "--out",
+        "found",
+        "--report",
+        "report.html",
+        "--print",
+        "all",
+    )
     for sentence in (
         "number of features that answers depend on",
         f"(--link {link}).\nLapse, the probability of a blind choice, fixed at 0.05.",
@@ -45,7 +59,7 @@ def test_another_estimate_is_refused(run, folder):
 
 @pytest.mark.fit
 def test_a_comparison_leaves_sets_out(done, uncompiled):
-    result = done("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN)
+    result = done("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN, "--print", "all")
     says(result.out, "4 answers")
     assert "an answer (guessing has -1.099)" in result.out
 

@@ -55,11 +55,11 @@ NOTICED = (
 )
 def test_the_answer_is_that_of_a_table_without_these_rows(run, words):
     command, options = words[0].split(), words[1]
-    done = run(*command, "trials.csv", *options, *MAIN)
+    done = run(*command, "trials.csv", *options, *MAIN, "--print", "all")
     assert done.code == 0 and LEFT_OUT in done.err and "warning" not in done.err, done.err
-    part = run(*command, "main.csv", *options)
+    part = run(*command, "main.csv", *options, "--print", "all")
     assert done.out == part.out and part.code == 0
-    whole = run(*command, "trials.csv", *options)
+    whole = run(*command, "trials.csv", *options, "--print", "all")
     assert whole.out != done.out and NOTICED in whole.err and whole.err.count("practice") == 2
 
 
@@ -145,8 +145,8 @@ def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder
     pressed = (folder / "trials.csv").read_text().replace("practice,tea,milk,left", "practice,tea,milk,space")
     (folder / "pressed.csv").write_text(pressed)
     assert "'space' in row 2" in refused("fit", "pressed.csv", *ML)
-    done = run("fit", "pressed.csv", *ML, *MAIN)
-    assert done.code == 0 and LEFT_OUT in done.err and done.out == run("fit", "main.csv", *ML).out
+    done = run("fit", "pressed.csv", *ML, *MAIN, "--print", "all")
+    assert done.code == 0 and LEFT_OUT in done.err and done.out == run("fit", "main.csv", *ML, "--print", "all").out
 
 
 def test_columns_of_people_are_those_that_tell_them_apart(run):

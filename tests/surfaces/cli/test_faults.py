@@ -26,9 +26,9 @@ def fail_to_draw(monkeypatch, name):
 
 
 def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
-    assert run(*FIT, "--out", "whole").code == 0
+    assert run(*FIT, "--out", "whole", "--print", "all").code == 0
     fail_to_draw(monkeypatch, "utility_scale")
-    found = run(*FIT, "--out", "lacking", "--report", "page.html")
+    found = run(*FIT, "--out", "lacking", "--report", "page.html", "--print", "all")
     assert found.code == 0 and "log-likelihood" in found.out.lower()
     assert found.err.count("utility_scale.png") == 1
     says(found.err, "utility_scale.png", "ValueError: too many values")
@@ -41,7 +41,7 @@ def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
 def test_no_picture_costs_a_comparison_its_table(run, folder, monkeypatch):
     fail_to_draw(monkeypatch, "comparison")
     words = ("--method", "maximum-likelihood", "--models", "unique", "--out", "found")
-    found = run("compare", "celebrities", *words)
+    found = run("compare", "celebrities", *words, "--print", "all")
     assert found.code == 0 and "What each model predicts" in found.out
     assert found.err.count("comparison.png") == 1
     assert {"comparison.csv", "predictions.csv"} <= {path.name for path in (folder / "found").iterdir()}
@@ -50,7 +50,7 @@ def test_no_picture_costs_a_comparison_its_table(run, folder, monkeypatch):
 
 def test_an_answer_costs_itself_alone(run, folder, stand_in):
     stand_in("elimination-by-aspects", type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": fails}))
-    found = run(*FIT, "--out", "found", "--report", "page.html")
+    found = run(*FIT, "--out", "found", "--report", "page.html", "--print", "all")
     assert found.code == 0
     says(found.out, "ValueError")
     says(found.err, "'residuals'", "ValueError")

@@ -65,7 +65,7 @@ def test_every_option_of_the_registry_is_offered():
     fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
     offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
     own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "slides", "title", "author", "question"}
-    own |= {"help", "help-all"}
+    own |= {"help", "help-all", "print", "quiet"}
     assert offered - own == set(WORDS)
 
 
@@ -127,7 +127,17 @@ def test_the_logits_of_choice_experiments_are_fitted(done, tmp_path, model):
     (tmp_path / "cams.csv").write_text("\n".join(rows))
     words = ["--draws", 12, "--tune", 5, "--chains", 2, "--seed", 1, "--thin", 1] if model != "MNL" else []
     result = done(
-        "fit", tmp_path / "cams.csv", "--model", model, "--linear", "price", *words, "--out", tmp_path / "out"
+        "fit",
+        tmp_path / "cams.csv",
+        "--model",
+        model,
+        "--linear",
+        "price",
+        *words,
+        "--out",
+        tmp_path / "out",
+        "--print",
+        "all",
     )
     assert "6 respondents, 24 tasks" in result.out and "price" in result.out
     written = sorted(path.name for path in (tmp_path / "out").iterdir())

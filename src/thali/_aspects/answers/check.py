@@ -147,26 +147,21 @@ def check_sentence(table: "pandas.DataFrame") -> str:
             " or ask how well choices left out are predicted (thali compare)."
         )
     missed = table[table["missed"]]
-    count = f"{len(missed):,}" if len(missed) else "None"
-    lie = "lies outside its" if len(missed) < 2 else "lie outside their"
     expected = table.attrs["expected_missed"]
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
-    sentence = (
-        f"{count} of {_plural(len(table), of.seen)} {lie} {100 * table.attrs['interval']:g} % predictive"
-        f" interval ({by_chance} of the model's own replicates would; of data that it was fitted to,"
-        " fewer)"
+    p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
+    found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
+    outside = (
+        f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {100 * table.attrs['interval']:g} % interval"
     )
+    sentence = f"{found} ({_p(p_value, resolution)}): {outside} of the model's replicates ({by_chance} expected)"
     if len(missed):
         names = {label: label for label in options_in(table)}
         rows: Any = missed.head(MAX_NAMED).itertuples()
         whose = "group" in missed
         worst = "; ".join(f"{f'{row.group}: ' if whose else ''}{_named(row, of.sentence(row, names))}" for row in rows)
         sentence += f"{': ' if len(missed) <= MAX_NAMED else ', the worst being '}{worst}"
-    p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
-    fit = "no further from the model than its own replicates"
-    if max(p_value, resolution) < MISFIT:
-        fit = "further from the model than its own replicates: a misfit"
-    return f"{sentence}. Overall the data are {fit} ({_p(p_value, resolution)})."
+    return f"{sentence}."
 
 
 def _plural(number: int, seen: str) -> str:

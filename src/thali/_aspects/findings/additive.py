@@ -10,7 +10,19 @@ import numpy as np
 from thali._data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
 from thali._labels import plural
 from thali._model.common_findings import asked, check_of, data, describes, methods, summary, verdict
-from thali._model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    FILE,
+    FULL,
+    MISSES,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import estimate as in_words
@@ -117,7 +129,7 @@ def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
     return similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
 
 
-@finding("features", "Which features do the objects share?")
+@finding("features", "Which features do the objects share?", ON_SCREEN)
 def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The features that objects share, with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
@@ -144,7 +156,7 @@ def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Fi
     return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
 
 
-@finding("n_features", "How many features are there?")
+@finding("n_features", "How many features are there?", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The number of features that the data depend on, and of all."""
     posterior = model.posterior_["posterior"]
@@ -155,7 +167,7 @@ def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
 
 
-@finding("estimate", "Which set of features describes the similarities?")
+@finding("estimate", "Which set of features describes the similarities?", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
@@ -169,6 +181,7 @@ def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
         title=title,
         table=_with_constant(found, model.constant),
         shown=_to_read(found, model),
+        brief=Brief("Explained", order=2),
     )
 
 
@@ -207,7 +220,7 @@ def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
     )
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
 def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed)
@@ -215,7 +228,7 @@ def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Fi
     return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
 
-@finding("pairs", "Which pairs are most similar?")
+@finding("pairs", "Which pairs are most similar?", ON_SCREEN)
 def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     """The pairs of objects in the order of their similarity, where there are not too many."""
     n = len(labels_of(model))
@@ -227,7 +240,8 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
         sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(named))
     else:
         sentence = phrase(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
-    return Finding(sentence, title=ENGLISH["additive.pairs.title"], table=table, rows=0)
+    title, brief = ENGLISH["additive.pairs.title"], Brief("Pairs", order=3)
+    return Finding(sentence, title=title, table=table, is_printed=False, brief=brief)
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
@@ -282,7 +296,7 @@ def _weight_prior(model: "AdditiveClustering") -> Text:
     return phrase(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
 
 
-@finding("tempering", "Do the chains change between families of features?", chapter=STATISTICS)
+@finding("tempering", "Do the chains change between families of features?", ON_SCREEN, chapter=STATISTICS)
 def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The temperatures, and how often neighbours swapped."""
     stats = model.posterior_["sample_stats"].to_dataset()
@@ -298,13 +312,14 @@ def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     wrong = swap_sentence(model.posterior_)
     if wrong is None:
         return Finding(sentence)
-    return Finding(wrong, notes=(sentence,), verdict=False, headline=ENGLISH["tempering.seldom"])
+    headline = ENGLISH["tempering.seldom"]
+    return Finding(wrong, notes=(sentence,), verdict=False, headline=headline, brief=Brief("Tempering"))
 
 
 # a single set of features -------------------------------------------------------------------------------------
 
 
-@finding("features", "Which features do the objects share?")
+@finding("features", "Which features do the objects share?", ON_SCREEN)
 def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The most probable set of features alone, which has no intervals and nothing to check."""
     found = model.features()
@@ -315,8 +330,8 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
         title=ENGLISH["additive.point.title"],
         table=by_member(table, labels_of(model)),
         shown=to_read(table, model, "feature"),
-        rows=None,
         picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
+        brief=Brief("Features", table=to_read(table, model, "feature")),
     )
 
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._model.common_findings import asked, data, methods, summary, verdict
-from thali._model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import factor, listed, number, phrase, probability
 from thali._people.populations import LatentClasses
+from thali._posterior.interval import interval_name
 from thali._posterior.view import GROUPS, KINDS, ONE, Posterior
 from thali._trees.tree import Tree
 
@@ -62,7 +63,7 @@ def _asked(model: "EliminationByAspects") -> Text:
     return ENGLISH["elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"]
 
 
-@finding("features", "By which aspects do people choose?")
+@finding("features", "By which aspects do people choose?", ON_SCREEN)
 def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The aspects, with their probabilities and weights, and who has them."""
     if of_options_alone(model):
@@ -76,7 +77,7 @@ def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None
     return features_finding(model, table, "aspect", notes)
 
 
-@finding("n_features", "How many aspects are there?")
+@finding("n_features", "How many aspects are there?", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The number of latent aspects, where there may be any."""
     if of_options_alone(model):
@@ -85,7 +86,7 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", what)
 
 
-@finding("ranks", "Which options do people prefer?")
+@finding("ranks", "Which options do people prefer?", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The ranks of the options by utility."""
     table = model.ranks(every_rank=True)
@@ -97,10 +98,17 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
         picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
+        brief=_ranks_brief(table),
     )
 
 
-@finding("ranks", "Which options do people prefer?")
+def _ranks_brief(table: "pandas.DataFrame") -> Brief:
+    """Ranks as a screen shows them."""
+    text = phrase(ENGLISH, "ranks.intervals", best=best_sentence(table), interval=interval_name())
+    return Brief("Preferred", text, groups.ranks_in_line(table), order=0)
+
+
+@finding("ranks", "Which options do people prefer?", ON_SCREEN)
 def ranks_of_people(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The ranks of the options by the weights that are common to everybody."""
     found = ranks(model, settings)
@@ -117,15 +125,17 @@ def best_sentence(table: Any) -> str:
     return str(phrase(ENGLISH, "ranks.open", named=named))
 
 
-@finding("unique_weights", "How much does each option have alone?")
+@finding("unique_weights", "How much does each option have alone?", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weight of what each option has alone."""
     table = model.unique_weights()
     shown = table.sort_values("weight", ascending=False, kind="stable")
-    return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown)
+    has_scores = Posterior(model.posterior_).best_worst is not None or settings.none is not None
+    brief = Brief("Worths", table=shown) if is_plain(model) and not has_scores else None
+    return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown, brief=brief)
 
 
-@finding("covariates", "What else decides a choice?")
+@finding("covariates", "What else decides a choice?", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
@@ -138,7 +148,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
     """The effects of covariates in a sentence and a table."""
     factors = listed([f"{name} ({factor(float(np.exp(value)))})" for name, value in effects.items()])
     sentence = phrase(ENGLISH, "covariates", factors=factors)
-    return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes)
+    return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes, brief=Brief("Covariates"))
 
 
 @finding("choice_probabilities", "How often is each option chosen?", FULL)

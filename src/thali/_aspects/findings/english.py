@@ -9,6 +9,9 @@ ENGLISH = {
     "features.one": "{members} (probability {probability}, weight {weight})",
     "features.more": "; and {more} with probability .5 or more",
     "features.none": "No {word} that several share is present often enough to be named.",
+    "features.brief": "The most probable that several share, with their weights:",
+    "features.brief.unsure": "None is certain (probability .5 or more). The most probable that several share:",
+    "features.brief.given": "The given {word}s that several share, with their weights:",
     "features.title": "{Word}s, their weights and who has them",
     "features.matched": "Features of different draws with similar owners are taken for one.",
     "features.not_agreed": "The chains do not agree on the probability of {members}; another seed may well give"
@@ -26,6 +29,7 @@ ENGLISH = {
     " alone only the sum.",
     "ranks.sure": "{option} is the option most preferred (probability {probability}).",
     "ranks.open": "Which option is most preferred is not settled; the likeliest are {named}.",
+    "ranks.intervals": "{best} Ranks with {interval}s:",
     "ranks.title": "Rank of the options by the weight of all their aspects",
     "ranks.caption": "Rank of each option by the weight of all its aspects, and its interval: on average {best} has"
     " {first}, {worst} {last}.",
@@ -98,6 +102,8 @@ ENGLISH = {
     "individuals.title": "Share of each option for each person",
     "individuals.caption": "Share of each option for each person, and by the common weights.",
     "option_scores": "Highest scores: {named}; an average option would have {average}.",
+    "option_scores.brief": "{scale}; an average option would have {average}.",
+    "option_scores.none.brief": "{scale}.",
     "option_scores.by": "Scores sum to 100 and are proportional to how often an option would be chosen as the best of a"
     " set with {others} others of average worth.",
     "option_scores.none": "Highest scores: {named}; {average}, which stands for none of them, has 100.",

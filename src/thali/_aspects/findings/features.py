@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._model.common_findings import check_of, describes
-from thali._model.finding import FULL, MISSES, Finding, Picture, finding
+from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
 from thali._model.wording import estimate, listed, number, phrase, probability
 from thali._posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 _NAMED = 3
 _RATHER_THERE = 0.5  # probability from which on features that are not named are counted
-_NEXT = Message(  # where no feature is worth naming
-    "What next: give the groups that you expect (",
-    InPython("aspects={option: [aspects]}", Argument("aspects")),
-    "); see whether more than worths is needed (",
-    InPython("th.compare", "thali compare"),
-    "); take near-duplicates for one (",
-    Setting("similar", 0.8),
-    ").",
-)
 _READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")  # columns that people read
 
 
@@ -54,7 +45,10 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
     labels, is_given = labels_of(model), has_given(model)
     if not len(features):
         none = phrase(ENGLISH, "features.none", word=word)
-        return Finding(none, table=by_member(features, labels), rows=0, notes=() if is_given else (_NEXT,))
+        brief = Brief(f"{word.capitalize()}s", next="" if is_given else next_steps(word))
+        return Finding(
+            none, table=by_member(features, labels), is_printed=False, notes=_notes_of_none(is_given, word), brief=brief
+        )
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
     if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
@@ -62,8 +56,8 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         notes += (phrase(ENGLISH, "features.not_agreed", members="; ".join(named)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     found = most_probable(features, word, len(labels), is_given)
-    if not found and not is_given:
-        notes += (_NEXT,)
+    if not found:
+        notes += _notes_of_none(is_given, word)
     return Finding(
         found or str(phrase(ENGLISH, "features.none", word=word)),
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
@@ -72,7 +66,36 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         picture=Picture("features", str(caption), (features,)),
         notes=notes,
         leads=None if found else False,
+        brief=_brief(features, model, word, is_given),
     )
+
+
+def _notes_of_none(is_given: bool, word: str) -> tuple[Any, ...]:
+    """What to do next where no feature is worth naming, and none was given."""
+    return () if is_given else (Message("What next? ", *next_steps(word).parts),)
+
+
+def next_steps(word: str) -> Message:
+    """What to do next where no feature is worth naming."""
+    of_aspects = ("; see whether more than worths is needed (", InPython("th.compare", "thali compare"), ")")
+    given = InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s"))
+    first = ("Give the groups that you expect (", given, ")", *(of_aspects if word == "aspect" else ()))
+    return Message(*first, "; take near-duplicates for one (", Setting("similar", 0.8), ").")
+
+
+def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:
+    """What a screen shows of features: those that a sentence may name, with their weights."""
+    shared = shared_features(features, len(labels_of(model)), is_given)
+    label, key = f"{word.capitalize()}s", "brief"
+    if not len(shared):
+        return Brief(label, next="" if is_given else next_steps(word))
+    if is_given:
+        key = "brief.given"
+    elif shared["probability"].iloc[0] < _RATHER_THERE:
+        key = "brief.unsure"
+    shown = to_read(shared, model, word).filter(regex="^(probability|weight|members)")
+    text = phrase(ENGLISH, f"features.{key}", word=word)
+    return Brief(label, text, table=shown.drop(columns="probability") if is_given else shown)
 
 
 def has_given(model: Any) -> bool:
@@ -84,10 +107,7 @@ def has_given(model: Any) -> bool:
 
 def most_probable(features: Any, word: str, n_options: int, is_given: bool) -> str:
     """A sentence about the features that several, and not all, share; "" if none is worth naming."""
-    sizes = features["members"].map(len)
-    shared = features[(sizes > 1) & (sizes < n_options)]
-    if not is_given:
-        shared = shared[shared["probability"] >= _WORTH_NAMING]
+    shared = shared_features(features, n_options, is_given)
     if not len(shared):
         return ""
     unnamed = int((shared["probability"].iloc[_NAMED:] >= _RATHER_THERE).sum())
@@ -100,6 +120,13 @@ def most_probable(features: Any, word: str, n_options: int, is_given: bool) -> s
     else:
         key = "features"
     return str(phrase(ENGLISH, key, word=word, named=f"{named}{more}"))
+
+
+def shared_features(features: Any, n_options: int, is_given: bool) -> Any:
+    """The features that several, and not all, share, and that are worth naming."""
+    sizes = features["members"].map(len)
+    shared = features[(sizes > 1) & (sizes < n_options)]
+    return shared if is_given else shared[shared["probability"] >= _WORTH_NAMING]
 
 
 def _named(row: dict[str, Any], is_given: bool) -> str:
@@ -156,14 +183,16 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Findi
     import pandas as pd
 
     sentence = number_of_features(draws, what)
+    brief = Brief("Number", order=2)
     if (draws == draws.flat[0]).all():
-        return Finding(sentence)
+        return Finding(sentence, brief=brief)
     values, counts = np.unique(draws, return_counts=True)
     index = pd.Index(values, name="number")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
     title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
-    return Finding(sentence, title=title, table=table, picture=Picture("n_features", caption, (model,)), leads=False)
+    picture = Picture("n_features", caption, (model,))
+    return Finding(sentence, title=title, table=table, picture=picture, leads=False, brief=brief)
 
 
 def number_of_features(draws: np.ndarray, what: str) -> str:
@@ -186,13 +215,13 @@ def membership_finding(model: Any, similar: float) -> Finding:
     return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which observed proportions the model misses."""
     try:
         table = model.check(settings.random_seed)
     except DataError as error:  # of fractional counts, of which no replicates can be drawn
-        return Finding(Message(*error.args))
+        return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = check_sentence(table)
     # else every interval is as wide as the picture
     drawn = None if math.isnan(table.attrs["p_value"]) else Picture("check", ENGLISH["check.caption"], (table,))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
 from thali._model.common_findings import asked, data, summary
-from thali._model.finding import STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.settings import Settings
 from thali._model.wording import estimate, listed, phrase, probability
 from thali._posterior.view import Posterior
@@ -22,19 +22,20 @@ MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distin
 MAX_RANKED = 60  # options, above which ranks are left to the table
 _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
+SHORT = r"^(probability|weight\[|members)"  # columns that a screen shows
 
 
 def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data;
     `besides`: answers that are of all groups together."""
 
-    @finding("features", f"Do the groups attend to the same {word}s?")
+    @finding("features", f"Do the groups attend to the same {word}s?", ON_SCREEN)
     def features(model: Any, settings: Settings) -> Finding | None:
         if of_options_alone(model):
             return None
         return _features(model, settings, word)
 
-    @finding("n_features", f"How many {word}s are there?")
+    @finding("n_features", f"How many {word}s are there?", ON_SCREEN)
     def n_features(model: Any, settings: Settings) -> Finding | None:
         if of_options_alone(model):
             return None
@@ -47,7 +48,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
-@finding("ranks", "Which options does each group prefer?")
+@finding("ranks", "Which options does each group prefer?", ON_SCREEN)
 def ranks(model: Any, settings: Settings) -> Finding:
     """The ranks of the options for each group, one group after the other."""
     found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
@@ -93,7 +94,15 @@ def ranks_finding(
     joined.insert(0, column, joined.pop(column))
     joined = joined.set_index([column, "option"])
     shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
-    return Finding(sentence, title=title, table=table, shown=shown, leads=leads)
+    in_lines = {"ranks": [", ".join(map(" ".join, ranks_in_line(each)[:MAX_GROUPS])) for each in found.values()]}
+    brief = Brief("Preferred", table=pd.DataFrame(in_lines, index=pd.Index(list(found), name=column)), order=0)
+    return Finding(sentence, title=title, table=table, shown=shown, leads=leads, brief=brief)
+
+
+def ranks_in_line(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
+    """Options and their ranks, or the intervals of these, such as ("tea", "1-2")."""
+    rows = table[["rank_low", "rank_high"]].itertuples()
+    return tuple((str(name), f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}") for name, low, high in rows)
 
 
 def _features(model: Any, settings: Settings, word: str) -> Finding:
@@ -103,7 +112,8 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written = by_member(table, labels)
     if not len(shared):
-        return Finding(phrase(ENGLISH, "groups.none", word=word), table=written, rows=0)
+        none = phrase(ENGLISH, "groups.none", word=word)
+        return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
     sentence = differences(shared, word)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
     shown = shared[_read(shared, model.groups_)]
@@ -117,6 +127,7 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
         shown=shown,
         picture=picture if few else None,
         notes=() if few else (phrase(ENGLISH, "groups.others", word=word, more=more),),
+        brief=Brief(f"{word.capitalize()}s", table=shown.filter(regex=SHORT)),
     )
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._model.common_findings import asked, data, summary
-from thali._model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.finding import FILE, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase, probability
@@ -14,7 +14,7 @@ from thali._posterior.view import Posterior
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
-from .groups import MAX_GROUPS, parameter_notes, ranks_finding
+from .groups import MAX_GROUPS, SHORT, parameter_notes, ranks_finding
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -29,7 +29,7 @@ def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
     return (*own, parameters, check, summary, data, assignment, same_class)
 
 
-@finding("latent_classes", "Which latent classes are there?")
+@finding("latent_classes", "Which latent classes are there?", ON_SCREEN)
 def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the latent classes, their sizes, and what they prefer."""
     sizes: Any = model.class_sizes()
@@ -51,6 +51,7 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
         table=sizes.assign(people=sizes["people"].map("; ".join)),
         shown=sizes.assign(people=sizes["people"].map(len)),
         notes=tuple(notes),
+        brief=Brief("Classes", table=sizes[["population_share", "population_low", "population_high"]], order=0),
     )
 
 
@@ -60,7 +61,7 @@ def _preferred(model: Any) -> Text:
     return phrase(ENGLISH, "kinds.liked", liked=liked)
 
 
-@finding("features", "How much does each aspect weigh in each class?")
+@finding("features", "How much does each aspect weigh in each class?", ON_SCREEN)
 def features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """Return the aspects with their weight in each class."""
     if of_options_alone(model):
@@ -70,17 +71,20 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written, several = by_member(table, labels), len(model.class_sizes())
     if not len(shared):
-        return Finding(phrase(ENGLISH, "groups.none", word="aspect"), table=written, rows=0)
+        none = phrase(ENGLISH, "groups.none", word="aspect")
+        return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
     kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
+    shown = shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]])
     return Finding(
         title=ENGLISH["kinds.features"],
         table=written,
-        shown=shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]]),
+        shown=shown,
+        brief=Brief("Aspects", table=shown.filter(regex=SHORT)),
         picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
     )
 
 
-@finding("n_features", "How many aspects are there?")
+@finding("n_features", "How many aspects are there?", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """How many aspects there are."""
     if of_options_alone(model):
@@ -90,7 +94,7 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     return number_finding(model, number.to_numpy(), "aspect", "aspects")
 
 
-@finding("ranks", "Which options does each class prefer?")
+@finding("ranks", "Which options does each class prefer?", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)

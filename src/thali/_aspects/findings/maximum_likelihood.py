@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.numerics.ranks import descending
 from thali._model.common_findings import asked, data, methods, verdict
-from thali._model.finding import FULL, MAX_ROWS, MISSES, Finding, Maker, Picture, Text, finding
+from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase
@@ -31,7 +31,7 @@ def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker,
     return MAKERS
 
 
-@finding("weights", "How much does each aspect weigh?")
+@finding("weights", "How much does each aspect weigh?", ON_SCREEN)
 def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weights of the aspects; some may be at the boundary."""
     table = model.summary(settings.ci)
@@ -42,21 +42,19 @@ def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     known = model.estimates_.known
     is_tree = known.shared.any() and known.crossing is None
     branches = branch_table(known, model.estimates_.weights) if is_tree else None
+    table = table.rename_axis(table.index.name or "aspect")
+    known_columns = table.dropna(axis="columns", how="all")
     return Finding(
         title=ENGLISH["ml.weights"],
-        table=table.rename_axis(table.index.name or "aspect"),
-        shown=_by_size(table.rename_axis(table.index.name or "aspect").dropna(axis="columns", how="all"), "weight"),
+        table=table,
+        shown=known_columns,
+        brief=Brief("Weights", table=known_columns.iloc[descending(table["weight"].to_numpy())]),
         picture=Picture("preference_tree", ENGLISH["ml.tree"], (branches,)) if is_tree else None,
         notes=tuple(notes),
     )
 
 
-def _by_size(table: Any, column: str) -> Any:
-    """The table as it is, or the largest first where a terminal shows a part of it alone."""
-    return table if len(table) <= 2 * MAX_ROWS else table.iloc[descending(table[column].to_numpy())]
-
-
-@finding("utility_scale", "Which options do people prefer?")
+@finding("utility_scale", "Which options do people prefer?", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
     table = utility_table(model.estimates_, settings.ci)
@@ -68,12 +66,12 @@ def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
         sentence,
         title=ENGLISH["ml.utility"],
         table=table,
-        shown=_by_size(table, "utility"),
         picture=Picture("utility_scale", caption, (table,)),
+        brief=Brief("Preferred", parts=tuple((str(name), number(value)) for name, value in scale.items()), order=0),
     )
 
 
-@finding("covariates", "What else decides a choice?")
+@finding("covariates", "What else decides a choice?", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
@@ -88,7 +86,7 @@ def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> F
     return predictions_finding(estimated_predictions(model.estimates_))
 
 
-@finding("fit", "Does the model describe the data?", chapter=MISSES)
+@finding("fit", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
 def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The test of fit, the likelihood and what is derived from it."""
     import pandas as pd
@@ -105,7 +103,9 @@ def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
     notes.append(phrase(ENGLISH, "ml.likelihood", what=model.estimates_.coefficients, **numbers))
     notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
     table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
-    return Finding(sentence, title=ENGLISH["ml.fit"], table=table, rows=0, notes=tuple(notes))
+    return Finding(
+        sentence, title=ENGLISH["ml.fit"], table=table, is_printed=False, notes=tuple(notes), brief=Brief("Fit")
+    )
 
 
 @finding("residuals", "What does it predict worst?", chapter=MISSES)
@@ -117,7 +117,7 @@ def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
     of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
     what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
-    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown, rows=5)
+    return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown)
 
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.kinds import OWN, SIMILARITIES
 from thali._model.common_findings import asked, data, methods, summary, verdict
-from thali._model.finding import MISSES, Finding, Maker, finding
+from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
 from thali._model.wording import phrase
@@ -33,22 +33,23 @@ def _asked(model: "LatentFeatureModel") -> Any:
     return phrase(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
 
 
-@finding("features", "Which features are there?")
+@finding("features", "Which features are there?", ON_SCREEN)
 def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The features, with their probabilities and weights, and who has them."""
     return features_finding(model, model.features(), "feature")
 
 
-@finding("n_features", "How many features are there?")
+@finding("n_features", "How many features are there?", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The number of features."""
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "feature", "features")
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
 def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """How much of the similarities is explained."""
-    return Finding(of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"]))
+    sentence = of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"])
+    return Finding(sentence, brief=Brief("Fit"))
 
 
 def _share(model: "LatentFeatureModel") -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import OF_GROUPS
 from thali._inference.warn import without_warnings
-from thali._model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
@@ -36,7 +36,7 @@ REACH_SIZE = 3  # options of a set
 SURE = 0.95  # probability from which on the direction of an effect is sure
 
 
-@finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
+@finding("independence", "Do the intervals hold for other people?", ON_SCREEN, chapter=STATISTICS)
 def independence(model: Any, settings: Settings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = Posterior(model.posterior_).dependence
@@ -57,7 +57,8 @@ def verdict_of(found: Dependence) -> Finding | None:
     if (sentence := found.sentence) is None:
         return None
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
-    return Finding(sentence, verdict=found.is_good, headline=headline)
+    brief = Brief("People", headline if found.is_good else None, order=0)
+    return Finding(sentence, verdict=found.is_good, headline=headline, brief=brief)
 
 
 def modelled_people(model: Any) -> tuple[Text, ...]:
@@ -85,7 +86,7 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
 # people of whom each has weights of their own about common ones ------------------------------------------------------
 
 
-@finding("respondent_effects", "On what do people's weights depend?")
+@finding("respondent_effects", "On what do people's weights depend?", ON_SCREEN)
 def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if Posterior(model.posterior_).slopes is None:
@@ -101,7 +102,8 @@ def respondent_effects(model: Any, settings: Settings) -> Finding | None:
         told = "respondent_effects" if chosen else "respondent_effects.judged"
         sentence = phrase(ENGLISH, told, effects=listed(list(map(str, named))))
     notes = (ENGLISH["respondent_effects.by"],)
-    return Finding(sentence, title=ENGLISH["respondent_effects.title"], table=table, notes=notes)
+    title, brief = ENGLISH["respondent_effects.title"], Brief("Effects")
+    return Finding(sentence, title=title, table=table, notes=notes, brief=brief)
 
 
 def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
@@ -134,7 +136,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("reach", "Which options reach most people together?")
+@finding("reach", "Which options reach most people together?", ON_SCREEN)
 def reach(model: Any, settings: Settings) -> Finding | None:
     """The sets of options that reach most people."""
     options = model.posterior_["posterior"].sizes["option"]
@@ -157,6 +159,7 @@ def reach(model: Any, settings: Settings) -> Finding | None:
         table=written.set_index("members"),
         picture=Picture("reach", ENGLISH["reach.caption"], (table,)),
         notes=notes,
+        brief=Brief("Reach"),
     )
 
 
@@ -179,14 +182,15 @@ def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
     return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
 def check_of_people(model: Any, settings: Settings) -> Finding | None:
     """Which observed proportions the model misses, and whether people differ as much about each option."""
     found, uneven = check(model, settings), _uneven(model, settings)
     if found is None or not uneven:
         return found
     notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=_EACH))
-    return replace(found, notes=notes, verdict=False, headline=ENGLISH["check.uneven.headline"])
+    headline, brief = ENGLISH["check.uneven.headline"], Brief("Fit", uneven[0])
+    return replace(found, notes=notes, verdict=False, headline=headline, brief=brief)
 
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:

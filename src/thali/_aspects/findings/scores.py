@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._model.finding import Finding, Picture, finding
+from thali._model.finding import ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase
 from thali._posterior.view import Posterior
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-@finding("option_scores", "How strongly is each option preferred?")
+@finding("option_scores", "How strongly is each option preferred?", ON_SCREEN)
 def option_scores(model: Any, settings: Settings) -> Finding | None:
     """The scores of the options, of all people or by group, where the best and the worst were named."""
     if Posterior(model.posterior_).best_worst is None and settings.none is None:
@@ -46,6 +46,7 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     scale = phrase(ENGLISH, "option_scores.sum" if none is None else "option_scores.anchor", none=none)
     named_scale = str(phrase(ENGLISH, title, scale=scale))
     shown = table.sort_values("score", ascending=False, kind="stable") if is_of_all else None
-    return Finding(
-        sentence, title=named_scale, table=table, shown=shown, picture=picture if fits else None, notes=notes
-    )
+    told = phrase(ENGLISH, f"{how}.brief", scale=named_scale, average=average)
+    brief = Brief("Scores", told, table=shown if is_of_all else table)
+    drawn = picture if fits else None
+    return Finding(sentence, title=named_scale, table=table, shown=shown, picture=drawn, notes=notes, brief=brief)

@@ -87,9 +87,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     expected = (1.0 - table.attrs["interval"]) * len(table)
     sentence = (
-        f"{len(missed) or 'None'} of {len(table):,} numbers that describe the choices lie outside the"
-        f" {100 * INTERVAL:g} % interval of the model's own replicates (about {expected:.0f} of data that it was not"
-        " fitted to would, of these data fewer)"
+        f"{len(missed)} of {len(table):,} numbers that describe the choices outside the {100 * INTERVAL:g} % interval"
+        f" of the model's replicates (about {expected:.0f} expected)"
     )
     if not len(missed):
         return f"{sentence}."

@@ -3,6 +3,7 @@
 ENGLISH = {
     "importance": "Most important: {named}.",
     "importance.title": "Importance: part of the ranges of utility, and part of choices that the attribute decides",
+    "importance.brief": "Most important, by parts of the range of utility:",
     "importance.caption": "Part of each attribute in the ranges of utility.",
     "effects": "The strongest preference is for {attribute} {more} over {less} (probability {chance}, {interval} {low}"
     " to {high}).",

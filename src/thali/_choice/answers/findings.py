@@ -12,7 +12,20 @@ from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
 from thali._model.common_findings import check_of, describes
-from thali._model.finding import FILE, FULL, MAX_ROWS, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    FILE,
+    FULL,
+    MISSES,
+    ON_SCREEN,
+    SHEET,
+    SHOWN,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase, probability
@@ -91,7 +104,7 @@ def _how(settings: Settings) -> dict[str, Any]:
 # attributes and levels ----------------------------------------------------------------------------------------
 
 
-@finding("attribute_importance", "Which attributes decide?")
+@finding("attribute_importance", "Which attributes decide?", ON_SCREEN)
 def attribute_importance(model: Any, settings: Settings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
@@ -114,10 +127,15 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         table=table,
         shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
+        brief=Brief(
+            "Attributes",
+            ENGLISH["importance.brief"],
+            tuple((row["attribute"], f"{100 * row['range_share']:.0f} %") for row in rows),
+        ),
     )
 
 
-@finding("level_effects", "Which levels are preferred?")
+@finding("level_effects", "Which levels are preferred?", ON_SCREEN)
 def level_effects(model: Any, settings: Settings) -> Finding:
     """How often a level is preferred to another."""
     table = model.level_effects(**_how(settings))
@@ -139,17 +157,35 @@ def level_effects(model: Any, settings: Settings) -> Finding:
         title=ENGLISH["effects.title"],
         table=table,
         shown=shown.drop(columns=left_out),
-        rows=None,
         picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
+        brief=Brief("Levels", table=_in_brief(_preferences(table), table, "effect", "low", "high")),
         notes=tuple(notes),
     )
+
+
+def _preferences(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
+    """The rows of level effects, each in the direction that is preferred, the strongest first."""
+    rows = []
+    for row in effects.to_dict("records"):
+        if row["effect"] < 0.5:
+            numbers = {"effect": 1.0 - row["effect"], "low": 1.0 - row["high"], "high": 1.0 - row["low"]}
+            row |= numbers | {"level": row["over"], "over": row["level"]}
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row["effect"])
+
+
+def _in_brief(rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str) -> "pandas.DataFrame":
+    """These numbers of levels over others, as a screen shows them."""
+    brief: Any = type(table)([row | {"level": paid_for(row)} for row in rows])[["attribute", "level", *numbers]]
+    brief.attrs = table.attrs
+    return brief
 
 
 @finding("utilities", "What does each level add to utility?", FULL)
 def utilities(model: Any, settings: Settings) -> Finding:
     """What each level adds to utility, centred, and as zero-centred differences."""
     table = model.utilities(ci=settings.ci)
-    return Finding(title=ENGLISH["utilities.title"], table=table, rows=None)
+    return Finding(title=ENGLISH["utilities.title"], table=table)
 
 
 def _directions(model: Any) -> dict[str, str]:
@@ -161,24 +197,19 @@ def _directions(model: Any) -> dict[str, str]:
 def strongest(effects: "pandas.DataFrame") -> str:
     """The preference furthest from indifference, of those whose interval does not hold it."""
     interval = interval_name(effects.attrs["interval"])
-    sure = []
-    for row in effects.to_dict("records"):
-        low, high = row["low"], row["high"]
-        if low > 0.5 and not row["at_bound"]:
-            sure.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
-        elif high < 0.5:
-            sure.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
+    sure = [row for row in _preferences(effects) if row["low"] > 0.5 and not row["at_bound"]]
     if not sure:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
-    chance, low, high, attribute, more, less = max(sure, key=lambda each: each[0])
-    numbers = {"chance": probability(chance), "low": probability(low), "high": probability(high)}
-    return str(phrase(ENGLISH, "effects", attribute=attribute, more=more, less=less, interval=interval, **numbers))
+    row = sure[0]
+    numbers = {"chance": probability(row["effect"]), "low": probability(row["low"]), "high": probability(row["high"])}
+    levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
+    return str(phrase(ENGLISH, "effects", interval=interval, **levels, **numbers))
 
 
 # money --------------------------------------------------------------------------------------------------------
 
 
-@finding("willingness_to_pay", "What would people pay?")
+@finding("willingness_to_pay", "What would people pay?", ON_SCREEN)
 def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     """Willingness to pay for each level, where an attribute is a price."""
     if settings.price is None:
@@ -186,7 +217,7 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     with without_warnings():  # they are notes here
         table = model.willingness_to_pay(settings.price, ci=settings.ci)
     if not len(table):
-        return Finding(notes=tuple(table.attrs["notes"]), table=table, rows=0)
+        return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
     sentence = dearest(table)
     title = _pay_title(table, settings.price)
     figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
@@ -198,10 +229,15 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
         title=str(title),
         table=table,
         shown=shown[[each for each in columns if each in shown]],
-        rows=None,
         picture=Picture("willingness_to_pay", str(title), (table,)),
         notes=(*infinite, *table.attrs["notes"]),
+        brief=Brief("Payment", table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"), order=2),
     )
+
+
+def _payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
+    """The rows of amounts, each in the direction in which people pay, the largest first."""
+    return sorted(map(_turned, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
 
 
 def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
@@ -213,12 +249,12 @@ def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
 
 def dearest(pay: "pandas.DataFrame") -> str:
     """The largest amount, if one is finite and its interval does not hold 0."""
-    rows = pay.to_dict("records")
-    established = [row for row in rows if (row["wtp_low"] > 0 or row["wtp_high"] < 0) and np.isfinite(row["wtp"])]
+    sure = [row for row in _payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
+    established = [row for row in sure if np.isfinite(row["wtp"])]
     interval = interval_name(pay.attrs["interval"])
     if not established:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
-    row = _turned(max(established, key=lambda row: abs(row["wtp"])))
+    row = established[0]
     ends = (row["wtp_low"], row["wtp_high"])
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
@@ -240,7 +276,7 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
 # markets ------------------------------------------------------------------------------------------------------
 
 
-@finding("market_shares", "Which share would each product of the market have?")
+@finding("market_shares", "Which share would each product of the market have?", ON_SCREEN)
 def market_shares(model: Any, settings: Settings) -> Finding | None:
     """The shares of the market that was asked for."""
     if settings.market is None:
@@ -255,10 +291,10 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
         sentence,
         title=str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"])),
         table=table,
-        rows=None,
         picture=picture,
         notes=notes,
         leads=True,
+        brief=Brief("Market", table=table[["share", "share_low", "share_high"]], order=0),
     )
 
 
@@ -286,7 +322,7 @@ def demand(model: Any, settings: Settings) -> Finding | None:
     table.attrs.update(chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"])
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _steepest(parts, settings)
-    return Finding(sentence, title=title, table=table, rows=None, picture=Picture("demand", title, (table,)))
+    return Finding(sentence, title=title, table=table, picture=Picture("demand", title, (table,)))
 
 
 def _tested(chooser: Any, price: str) -> list[float]:
@@ -333,7 +369,7 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
     sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
     title = str(phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price))
-    return Finding(str(sentence), title=title, table=table, rows=None)
+    return Finding(str(sentence), title=title, table=table)
 
 
 def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
@@ -366,7 +402,7 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     return f"{found}{elsewhere}"
 
 
-@finding("holdouts", "How well are tasks predicted that were held out?")
+@finding("holdouts", "How well are tasks predicted that were held out?", ON_SCREEN)
 def holdouts(model: Any, settings: Settings) -> Finding | None:
     """Hits and log score of the choices in tasks that the fit has not seen."""
     if settings.holdouts is None:
@@ -383,8 +419,8 @@ def holdouts(model: Any, settings: Settings) -> Finding | None:
         score_error=_error("score", f"{scores['log_score_se']:.3f}"),
         guessing=f"{scores['guessing']:.3f}",
     )
-    rows = None if (table["choices"] > 1).any() else MAX_ROWS  # of tasks of one person each there are no shares to read
-    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=rows)
+    brief = Brief("Prediction", order=3)
+    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, brief=brief)
 
 
 def _error(name: str, error: str) -> str:
@@ -482,7 +518,7 @@ SEGMENTED = segmented("how often each person prefers a level to the other levels
 # checks -------------------------------------------------------------------------------------------------------
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed)

@@ -331,7 +331,7 @@ def simulated(
         sentence,
         table=table,
         shown=table.iloc[:0],
-        rows=0,
+        is_printed=False,
         notes=(*notes, phrase(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
         widget=Simulator(_for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)),
     )

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from thali._model.common_findings import asked, data, levels, methods, summary, verdict
-from thali._model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase
@@ -25,7 +25,7 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
     return (*_FIRST, *answers, *segments, *_LAST)
 
 
-@finding("classes", "Which classes of people are there?")
+@finding("classes", "Which classes of people are there?", ON_SCREEN)
 def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The classes, their sizes and what they want."""
     shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
@@ -38,10 +38,11 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     if several:
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
     table = model.class_table().rename_axis("coefficient")
-    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes))
+    brief = Brief("Classes", table=table.filter(regex=r"\d$"), order=0)
+    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief)
 
 
-@finding("class_odds", "Who is of which class?")
+@finding("class_odds", "Who is of which class?", ON_SCREEN)
 def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """How columns of people change the odds of classes."""
     if model.membership_coef_ is None or model.n_classes_ < 2:
@@ -55,7 +56,7 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
         ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
         named = {"column": row["column"], "label": row["class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
-    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, rows=None)
+    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects"))
 
 
 @finding("numbers_of_classes", "How many classes are there?")
@@ -63,14 +64,14 @@ def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding
     """The numbers of classes that were tried."""
     tried = model.choice_
     shown = tried.dropna(axis=1, how="all")
-    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, rows=None if len(tried) > 1 else 0)
+    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, is_printed=len(tried) > 1)
 
 
 LEVEL = 0.05  # of a test
 MIN_REPLICATES = 19  # with fewer no p-value is as small as that
 
 
-@finding("bootstrap_test", "Are so many classes needed, or more?")
+@finding("bootstrap_test", "Are so many classes needed, or more?", ON_SCREEN)
 def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """Tests of one class fewer, and of one more."""
     if not settings.bootstrap:
@@ -87,9 +88,9 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
         " ".join(told),
         title=ENGLISH["latent.tests"],
         table=table,
-        rows=None,
         notes=(note,),
         stopped=finished < settings.bootstrap,
+        brief=Brief("Number"),
     )
 
 

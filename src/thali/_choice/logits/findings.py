@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._model.common_findings import asked, data, levels, methods, summary, verdict
-from thali._model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    FILE,
+    FULL,
+    MISSES,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import listed, number, phrase
@@ -35,7 +47,7 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
     return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), verdict)
 
 
-@finding("attention", "Who does not look at what?")
+@finding("attention", "Who does not look at what?", ON_SCREEN)
 def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The part of the people who attend to each attribute."""
     found = model.attention(settings.ci)
@@ -60,9 +72,9 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         title=ENGLISH["attention.title"],
         table=table,
         shown=table[[name for name in table.columns if name.removesuffix("_other") in _SHOWN]],
-        rows=None,
         picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), (found,)),
         notes=tuple(notes),
+        brief=Brief("Attention"),
     )
 
 
@@ -85,7 +97,7 @@ def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
     return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
 
 
-@finding("attention_odds", "Who looks at what?")
+@finding("attention_odds", "Who looks at what?", ON_SCREEN)
 def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | None:
     """How columns of people change the odds of attending."""
     table, interval = model.attention(settings.ci).odds, interval_name(settings.ci)
@@ -99,7 +111,8 @@ def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | 
         named = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
         sentence = phrase(ENGLISH, "attention.odds", **named, **ends)
     shown = table[["attribute", "column", "odds", "low", "high"]]
-    return Finding(sentence, title=ENGLISH["attention.odds.title"], table=table, shown=shown, rows=None)
+    title, brief = ENGLISH["attention.odds.title"], Brief("Effects")
+    return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
 
 
 @finding("attention_patterns", "Which attributes does one look at together?", FULL)
@@ -122,7 +135,7 @@ def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     if (price := model._money()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
     table = table.rename_axis(table.index.name or "coefficient")
-    return Finding(title=title, table=table, rows=None, notes=_felt(model))
+    return Finding(title=title, table=table, notes=_felt(model))
 
 
 def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:

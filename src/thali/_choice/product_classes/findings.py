@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from thali._model.common_findings import asked, data, levels, methods, summary, verdict
-from thali._model.finding import STATISTICS, Finding, Maker, Picture, Text, finding
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import listed, phrase
@@ -25,19 +25,19 @@ def makers_of(model: "ProductClasses", settings: Settings) -> tuple[Maker, ...]:
     return (asked(lambda model: ENGLISH["classes.asked"]), *answers, classes, evidence, *segments, *_LAST)
 
 
-@finding("classes", "Which classes of products do people care about?")
+@finding("classes", "Which classes of products do people care about?", ON_SCREEN)
 def classes(model: "ProductClasses", settings: Settings) -> Finding:
     """The classes of products of which most chains say the same, the most important first."""
     table = model.classes(**settings.given("similar"))
     if not len(table):
-        return Finding(ENGLISH["classes.none"], table=table, rows=0)
+        return Finding(ENGLISH["classes.none"], table=table, is_printed=False, brief=Brief("Classes"))
     stable = table[table["stability"] >= STABLE]
     every, notes = table.attrs["classes"], ()
     if hidden := every - len(stable):
         rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
         notes = (phrase(ENGLISH, "classes.hidden", hidden=f"{hidden:,}", every=f"{every:,}", rest=rest),)
     if not len(stable):
-        return Finding(ENGLISH["classes.unstable"], table=table, rows=0, notes=notes)
+        return Finding(ENGLISH["classes.unstable"], table=table, is_printed=False, notes=notes, brief=Brief("Classes"))
     first = stable.iloc[0]
     sentence = str(phrase(ENGLISH, "classes", name=first["class"], share=f"{100 * first['share']:.0f}"))
     return Finding(
@@ -47,6 +47,7 @@ def classes(model: "ProductClasses", settings: Settings) -> Finding:
         shown=_to_read(stable),
         picture=Picture("classes", ENGLISH["classes.caption"], (table,)),
         notes=notes,
+        brief=Brief("Classes", table=_to_read(stable)[["importance", "share", "class"]], order=0),
     )
 
 

@@ -62,6 +62,7 @@ _COMMANDS = (
     ("compare", declared.compare, CompareCommand, "Say which model predicts the data best."),
     ("test", declared.test, TestCommand, "Print a classical test of paired comparisons."),
     ("design", declared.design, DesignCommand, "Lay out which pairs, sets or tasks to ask."),
+    ("show", declared.show, None, "Show results that were written: a screen, or any table."),
     ("report", declared.report, None, "Write a report of results: one file to mail."),
     ("resume", declared.resume, None, "Go on with a fit or comparison that was stopped."),
     ("status", declared.status, None, "Say how far a fit or comparison is."),

@@ -5,11 +5,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import typer
 
+from thali._arguments import one_of
 from thali._labels import printable
+from thali._model.finding import SCREEN, TEXT, Findings
 from thali._model.registry import SPECS
 from thali._model.spec import Option
 from thali._people.populations import Groups, Individuals, LatentClasses
@@ -112,15 +115,43 @@ class Terminal:
     def __init__(self, words: Words, words_of: Callable[[Iterable[Option]], Words] = OptionWords) -> None:
         self.words: Words = words
         self._words_of = words_of
+        self.is_whole, self.is_quiet = False, False
+
+    def print_as(self, form: str | None, quiet: bool) -> None:
+        """Print one screen of an answer, all of it, or its sentence."""
+        self.is_whole = one_of("--print", form or SCREEN, (SCREEN, "all")) == "all"
+        self.is_quiet = quiet
+        _is_quiet.set(quiet)
 
     def know(self, options: Iterable[Option]) -> None:
         """From now on messages may name these options."""
         self.words = self._words_of(options)
 
+    @property
+    def surface(self) -> str:
+        """The surface whose findings are printed."""
+        return TEXT if self.is_whole else SCREEN
 
-def notify(message: str) -> None:
-    """Write one line to stderr."""
-    print("thali:", " ".join(printable(message).split()), file=sys.stderr, flush=True)
+    def text(self, findings: Findings, read: str = "", *more: str) -> str:
+        """What is printed of findings; `read`: what the data are; `more`: options and commands that show more."""
+        from ..screen import result, screen
+        from ..text import text_of
+
+        if self.is_whole:
+            return text_of(findings, self.words)
+        if self.is_quiet:
+            return result(findings, self.words)
+        is_read = sys.stdout.isatty() and sys.stderr.isatty()  # where `notify` has written it
+        return screen(findings, self.words, read, [*more, "--print all"], is_read)
+
+
+_is_quiet = ContextVar("is_quiet", default=False)
+
+
+def notify(message: str, is_news: bool = True) -> None:
+    """Write one line to stderr; nothing but warnings and errors where the result alone was asked for."""
+    if not (is_news and _is_quiet.get()):
+        print("thali:", " ".join(printable(message).split()), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -132,6 +163,7 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
     agree, a run that was stopped) are not shown twice.
     """
     terminal = Terminal(OptionWords([]) if words is None else words)
+    _is_quiet.set(False)
     with warnings.catch_warnings():
         python_way, shown = warnings.showwarning, set()
 
@@ -139,7 +171,7 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
             if isinstance(message, ThaliWarning):
                 if (sentence := message.render(terminal.words)) not in shown:
                     shown.add(sentence)
-                    notify(f"warning: {sentence}")
+                    notify(f"warning: {sentence}", False)
             else:
                 python_way(message, category, filename, lineno, file, line)
 
@@ -150,15 +182,15 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
         try:
             yield terminal
         except ThaliError as error:
-            notify(f"error: {error.render(terminal.words)}")
+            notify(f"error: {error.render(terminal.words)}", False)
             raise typer.Exit(BAD_INPUT) from None
         except BrokenPipeError:  # the reader of our output (head, less) has left: no fault of the input
             raise
         except OSError as error:
-            notify(f"error: {error.filename or 'the file'}: {error.strerror or error}.")
+            notify(f"error: {error.filename or 'the file'}: {error.strerror or error}.", False)
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
-            notify("error: that needs more memory than there is; ask for fewer draws, chains or aspects.")
+            notify("error: that needs more memory than there is; ask for fewer draws, chains or aspects.", False)
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt as stop:
             if str(stop):  # what a job holds

@@ -12,9 +12,11 @@ from .options import (
     COMPARED,
     LEADERBOARD,
     Author,
+    Form,
     Overwrite,
     Pictures,
     Question,
+    Quiet,
     Tables,
     Title,
     takes_options,
@@ -75,6 +77,8 @@ def fit(
     title: Title = "",
     author: Author = "",
     question: Question = "",
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
@@ -82,6 +86,7 @@ def fit(
     from .files import formats_of
 
     with plain_messages() as terminal:
+        terminal.print_as(form, quiet)
         run_fit(
             terminal,
             data,
@@ -142,6 +147,31 @@ def report(
         from .commands.report import run_report
 
         run_report(terminal, results, out, {"title": title, "author": author, "question": question}, slides)
+
+
+def show(
+    results: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESULTS",
+            help="The folder that --out of thali fit, compare or leaderboard named, or a file that save wrote.",
+            show_default=False,
+        ),
+    ],
+    finding: Annotated[
+        str | None,
+        typer.Argument(metavar="[FINDING]", help="The key of a table, as --list shows it.", show_default="one screen"),
+    ] = None,
+    lists: Annotated[bool, typer.Option("--list", help="List the keys, and what each answers.")] = False,
+    form: Form = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show what was found, of results that were written: one screen, one table whole, or everything."""
+    with plain_messages() as terminal:
+        from .commands.show import run_show
+
+        terminal.print_as(form, quiet)
+        run_show(terminal, results, finding, lists)
 
 
 def status(folder: _Job) -> None:
@@ -217,6 +247,8 @@ def compare(
     overwrite: Overwrite = False,
     tables: Tables = None,
     pictures: Pictures = None,
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Leave out pairs, choices, tasks or rows, and print which model predicts them best; or compare by evidence."""
@@ -224,6 +256,7 @@ def compare(
     from .files import formats_of
 
     with plain_messages() as terminal:
+        terminal.print_as(form, quiet)
         own = {"leave_out": leave_out, "folds": folds, "by": by, "sensitivity": sensitivity}
         run_compare(
             terminal,
@@ -263,6 +296,8 @@ def test(
         Path | None, typer.Option(metavar="DIR", help="Write all tables of the answer there.", show_default=False)
     ] = None,
     tables: Tables = None,
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Print a classical test of paired comparisons."""
@@ -273,6 +308,7 @@ def test(
         if name is None:
             list_tests()
             return
+        terminal.print_as(form, quiet)
         given = {word.replace("_", "-"): value for word, value in typed.items() if value is not None}
         run_test(terminal, name, data or [], given, out, formats_of(tables, None, out))
 
@@ -382,18 +418,21 @@ def design(
         typer.Option(metavar="DIR", help="Write the design there, as a table.", show_default=False),
     ] = None,
     tables: Tables = None,
+    form: Form = None,
+    quiet: Quiet = False,
 ) -> None:
     """Lay out all pairs of options in a balanced order, sets of them (--size, --per-person), or tasks (--tasks)."""
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
     named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
     named |= {"respondents": "power", "spread": "spread"} | ({} if pilot is None else {"prior": "pilot"})
-    with plain_messages(OptionWords.of_names(named)):
+    with plain_messages(OptionWords.of_names(named)) as terminal:
         from thali.errors import ArgumentError
 
         from .commands.design import print_choice_design, print_design, print_set_design
         from .files import formats_of
 
+        terminal.print_as(form, quiet)
         formats = formats_of(tables, None, out)
         parts = 1 if versions is None else versions
         if tasks is None:
@@ -412,9 +451,10 @@ def design(
                     raise ArgumentError(
                         f"--{given[0]} is about parts of the pairs, sets or tasks; say --per-person, --size or --tasks."
                     )
-                print_design(options, out, formats, simulated, seed)
+                print_design(terminal, options, out, formats, simulated, seed)
             else:
-                print_set_design(options, 2 if size is None else size, per_person, parts, seed, out, formats, simulated)
+                of_sets = (2 if size is None else size, per_person, parts, seed)
+                print_set_design(terminal, options, *of_sets, out, formats, simulated)
             return
         if size is not None or per_person is not None:
             raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
@@ -423,7 +463,8 @@ def design(
         if spread is not None and power is None:
             raise ArgumentError("--spread is of the people who are simulated; say how many by --power.")
         simulated = None if power is None else (power, spread or 0.0)
-        print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, simulated, pilot, **how)
+        of_study = (formats, typed, holdouts, simulated, pilot)
+        print_choice_design(terminal, options, tasks, alternatives, out, *of_study, **how)
 
 
 @takes_options(LEADERBOARD)
@@ -451,6 +492,8 @@ def leaderboard(
     title: Title = "",
     author: Author = "",
     question: Question = "",
+    form: Form = None,
+    quiet: Quiet = False,
     **typed: Any,
 ) -> None:
     """Rank options by comparisons of two, or rankings: worths, intervals of ranks, groups that cannot be told apart."""
@@ -458,6 +501,7 @@ def leaderboard(
 
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
         given = {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
+        terminal.print_as(form, quiet)
         run_leaderboard(terminal, data, given, out, report, {"title": title, "author": author, "question": question})
 
 

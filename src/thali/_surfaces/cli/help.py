@@ -17,9 +17,14 @@ Panels = dict[str, dict[str, str]]  # title, then option as it is typed, then a 
 _ALL, _TABLE = "thali.help_all", "thali.table"
 _LONGEST = 56  # letters of a line about an option
 
+_PRINT = {
+    "--print all": "Print every table; without it, one screen",
+    "--quiet": "Print the sentence of the result only",
+}
 _OUT = {
     "--out DIR": "Write tables, pictures and draws to a folder",
     "--report FILE": "Write one page to mail or print",
+    **_PRINT,
 }
 _COLUMNS = {
     "--where CONDITION": "Use the rows that meet it, such as 'age >= 18'",
@@ -69,7 +74,7 @@ COMPARE_PANELS: Panels = {
         "--cores N": "Set how many fits run at once",
         "--seed N": "Repeat a comparison: same seed, same draws",
     },
-    "Where it goes": {"--out DIR": "Write tables and pictures; resume from there"},
+    "Where it goes": {"--out DIR": "Write tables and pictures; resume from there", **_PRINT},
 }
 
 LEADERBOARD_PANELS: Panels = {
@@ -113,7 +118,7 @@ TEST_PANELS: Panels = {
         "--group COLUMN": "Name the column of groups",
         "--seed N": "Repeat a bootstrap: same seed, same samples",
     },
-    "Where it goes": {"--out DIR": "Write all tables to a folder"},
+    "Where it goes": {"--out DIR": "Write all tables to a folder", **_PRINT},
 }
 DESIGN_PANELS: Panels = {
     "Pairs and sets of options": {
@@ -134,7 +139,7 @@ DESIGN_PANELS: Panels = {
         "--power N": "Simulate so many people, and say what they would show",
         "--seed N": "Repeat a design: same seed, same design",
     },
-    "Where it goes": {"--out DIR": "Write the design there, as a table"},
+    "Where it goes": {"--out DIR": "Write the design there, as a table", **_PRINT},
 }
 
 

@@ -345,3 +345,8 @@ Pictures = Annotated[
         show_default="png",
     ),
 ]
+Form = Annotated[
+    str | None,
+    typer.Option("--print", metavar="screen|all", help="Print one screen, or every table.", show_default="screen"),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the sentence of the result only.")]

@@ -64,7 +64,8 @@ def run_compare(
     data, leave_out = as_left_out(data, own["leave_out"])
     kind = kind_of(data)
     of_data = spec_of_kind(kind)
-    notify(f"{data_name}: {recognised}")
+    read = f"{data_name}: {recognised}"
+    notify(read)
     _refuse_others(kind, has_methods, data_name, typed)
     if leave_out not in (None, *WAYS[kind]):
         wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
@@ -89,10 +90,10 @@ def run_compare(
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
             command["formats"] = list(formats)
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
-        table = thali.compare(named, data, progressbar=True, **run)
+        table = thali.compare(named, data, progressbar=not terminal.is_quiet, **run)
     fits = table.attrs["fits"]
     done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by == EVIDENCE else 'fits'} are"
-    _finish(terminal, table, data_name, out, formats)
+    _finish(terminal, table, data_name, out, formats, read)
     if table.attrs["interrupted"]:
         if out is not None:
             notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
@@ -102,7 +103,7 @@ def run_compare(
 
 
 def _finish(
-    terminal: Terminal, table: "pandas.DataFrame", data_name: str, out: Path | None, formats: Sequence[str]
+    terminal: Terminal, table: "pandas.DataFrame", data_name: str, out: Path | None, formats: Sequence[str], read: str
 ) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali._comparison.by_evidence import EVIDENCE
@@ -110,7 +111,6 @@ def _finish(
 
     from ...html import Cover
     from ...report import page_of
-    from ...text import text_of
     from ..files import write_all, write_findings
 
     findings = findings_of(table)
@@ -122,7 +122,7 @@ def _finish(
                 wrote += " and the report"
             notify(f"wrote {wrote} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(text_of(findings, terminal.words))
+        print(terminal.text(findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"))
 
 
 def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:

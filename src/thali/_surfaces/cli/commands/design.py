@@ -1,11 +1,14 @@
 """`thali design`: pairs or sets of options in a balanced order, or the tasks of a choice experiment."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._labels import plural
+from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
 from thali.errors import ArgumentError, DataError
 
-from ..boundary import notify
+from ..boundary import Terminal, notify
 from ..files import check_folder, table_files, write_all
 
 if TYPE_CHECKING:
@@ -16,7 +19,12 @@ Simulated = tuple[int | None, float, Path | None]  # people (None: as many as ar
 
 
 def print_design(
-    options: list[str], out: Path | None, formats: tuple[str, ...], simulated: Simulated | None, seed: int | None
+    terminal: Terminal,
+    options: list[str],
+    out: Path | None,
+    formats: tuple[str, ...],
+    simulated: Simulated | None,
+    seed: int | None,
 ) -> None:
     """Print a balanced design of all pairs of these options, or of so many, and write it."""
     from thali import paired
@@ -24,14 +32,11 @@ def print_design(
     if out is not None:
         check_folder(out)
     design = paired.pair_design(_named_or_counted(options))
-    told = _told_apart(design.table, simulated, seed)
-    _write(out, {"design": design.table, **told}, formats)
-    print(design.table.to_csv(index=False), end="")
-    print(design.note)
-    _print_told(told)
+    _finish(terminal, {"Design": (design.note, design.table)} | _power(design.table, simulated, seed), out, formats)
 
 
 def print_set_design(
+    terminal: Terminal,
     options: list[str],
     size: int,
     per_person: int | None,
@@ -47,15 +52,14 @@ def print_set_design(
     if out is not None:
         check_folder(out)
     design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
-    told = _told_apart(design, simulated, seed)
-    _write(out, {"design": design, **told}, formats)
-    print(design.to_csv(index=False), end="")
-    _print_told(told)
+    sentence = f"{plural(len(design), 'set')} of {size} options, in {plural(versions, 'version')}."
+    _finish(terminal, {"Design": (sentence, design)} | _power(design, simulated, seed), out, formats)
 
 
-def _told_apart(
-    design: "pandas.DataFrame", simulated: Simulated | None, seed: int | None
-) -> "dict[str, pandas.DataFrame]":
+Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a table
+
+
+def _power(design: "pandas.DataFrame", simulated: Simulated | None, seed: int | None) -> Parts:
     """How often simulated studies tell the first options apart, if that is asked."""
     from thali import designs
     from thali._model.saved import load
@@ -64,14 +68,25 @@ def _told_apart(
         return {}
     people, spread, pilot = simulated
     prior = None if pilot is None else load(pilot)
-    return {"power": designs.power(design, prior, people, spread, random_seed=seed)}
+    table = designs.power(design, prior, people, spread, random_seed=seed)
+    studies = table.attrs["simulations"]
+    sentence = f"How often {studies:,} simulated studies tell the first options apart from all that follow:"
+    return {"Power": (sentence, table)}
 
 
-def _print_told(told: "dict[str, pandas.DataFrame]") -> None:
-    for table in told.values():
-        studies = table.attrs["simulations"]
-        print(f"\nHow often {studies:,} simulated studies tell the first options apart from all that follow:")
-        print(table.round(3).to_string())
+def _finish(terminal: Terminal, parts: Parts, out: Path | None, formats: tuple[str, ...], **more: Any) -> None:
+    """Write the tables of a design, and `more`, and print its parts."""
+    if out is not None:
+        tables = {label.lower(): table for label, (_, table) in parts.items()} | more
+        write_all(out, table_files(tables, formats))
+        notify(f"wrote the design to {out}.")
+    makers = [Maker(label, label, ON_SCREEN, partial(_made, label, *part)) for label, part in parts.items()]
+    print(terminal.text(Findings(None, makers), "", *([] if out else ["--out DIR (the design, as a table)"])))
+
+
+def _made(label: str, sentence: str, table: "pandas.DataFrame", *_: Any) -> Finding:
+    """A part of a design as a finding."""
+    return Finding(sentence, table=table, brief=Brief(label, table=table))
 
 
 def _named_or_counted(options: list[str]) -> int | list[str]:
@@ -80,6 +95,7 @@ def _named_or_counted(options: list[str]) -> int | list[str]:
 
 
 def print_choice_design(
+    terminal: Terminal,
     files: list[str],
     tasks: int,
     alternatives: int | None,
@@ -116,21 +132,21 @@ def print_choice_design(
     design = designs.choice(attributes, tasks, alternatives, holdouts=fixed, **of_utilities, **asked, **how)
     also = {"interactions": asked["interactions"], "directions": asked["directions"]}
     checked = designs.check(design, **of_utilities, **also)
-    tables = {"design": design, "tasks": _a_row_a_task(design), "errors": checked.table}
-    tables |= {"balance": checked.balance, "overlap": checked.overlap}
-    told = None
+    errors = f"{checked.title}: D-error {checked.d_error:.4g} (one person), D-efficiency {checked.d_efficiency:.3f}."
+    if checked.bayesian_d_error is not None:
+        errors += f" Bayesian D-error {checked.bayesian_d_error:.4g} (mean over uncertain utilities)."
+    if checked.dominated is not None:
+        errors += f" Tasks with a product that is worse than another: {checked.dominated:,}."
+    parts: Parts = {"Errors": (f"{errors} {checked.note}", checked.table)}
     if simulated is not None:
         people, spread = simulated
         among = {"interactions": asked["interactions"], "random_seed": how.get("random_seed")}
-        told = tables["power"] = designs.power(design, prior, people, spread, **among)
-    _write(out, tables, formats)
-    if out is None:
-        print(design.to_csv(index=False))
-    print(checked)
-    if told is not None:
+        told = designs.power(design, prior, people, spread, **among)
         people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
-        print(f"\nHow often {studies:,} simulated studies with {people:,} people each tell a utility from 0:")
-        print(told.round(3).to_string())
+        sentence = f"How often {studies:,} simulated studies with {people:,} people each tell a utility from 0:"
+        parts["Power"] = (sentence, told)
+    more = {"tasks": _a_row_a_task(design), "balance": checked.balance, "overlap": checked.overlap}
+    _finish(terminal, {"Design": ("", design)} | parts, out, formats, **more)
 
 
 def _asked(typed: dict[str, list[str]]) -> dict[str, Any]:
@@ -198,9 +214,3 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     if found[2] is not None and found[1] is None:
         raise DataError(f"{path} has a column sd, of utilities, and no column utility; add it.")
     return found[0] or {}, found[1], found[2]
-
-
-def _write(out: Path | None, tables: "dict[str, pandas.DataFrame]", formats: tuple[str, ...]) -> None:
-    if out is not None:
-        write_all(out, table_files(tables, formats))
-        notify(f"wrote the design to {out}.")

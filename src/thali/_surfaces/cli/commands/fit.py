@@ -13,14 +13,12 @@ import typer
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
 from thali._labels import plural
-from thali._model.finding import TEXT
 from thali._model.options import OF_TABLES
 from thali._model.settings import Settings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
 
 from ...figures import Figures
-from ...text import text_of
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder, write_model, write_results, write_slides, write_somewhere
 from ..loading import find_data, kind_of_data, load
@@ -74,7 +72,8 @@ def run_fit(
         from thali._choice.coding import constants_in_words
 
         recognised += f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
-    notify(f"{data_name}: {recognised}{chosen}")
+    read = f"{data_name}: {recognised}{chosen}"
+    notify(read)
     model = _made(spec, of(MODEL), values, data)
     settings = model._settings_for(data, asked.settings(found, data))
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
@@ -83,7 +82,7 @@ def run_fit(
     note = noted("fit", command)
     is_finished = out is not None and not overwrite and _holds_finished(out, note)
     arguments = of(FIT)
-    if is_finished and "progressbar" in arguments:
+    if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
         arguments["progressbar"] = False
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, arguments, job)
@@ -100,7 +99,9 @@ def run_fit(
     try:
         with _replicates_in(settings, out, overwrite, note) as settings:
             findings = model._findings_with(settings)
-            answer = text_of(findings, terminal.words)
+            if out is not None:
+                list(findings)  # those that are written, before anything else can fail
+            answer = terminal.text(findings, read, *_more(out, page))
     except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
         stopped = isinstance(fault, KeyboardInterrupt)
         if stopped:
@@ -138,8 +139,15 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None
-    if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings.of(TEXT)):
+    is_stopped = any(found.stopped for found in findings.of(terminal.surface))
+    if is_stopped or (interrupted and "max-time" not in asked.values):
         raise typer.Exit(INTERRUPTED)
+
+
+def _more(out: Path | None, page: Path | None) -> list[str]:
+    """What shows more of a fit."""
+    report = [] if page is not None else ["--report FILE (a page)"]
+    return [*report, "--out DIR (tables, pictures)" if out is None else "thali show DIR"]
 
 
 def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:

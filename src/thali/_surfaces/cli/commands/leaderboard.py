@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import Argument, DataError
 
 from ...figures import Figures
-from ...text import text_of
-from ..boundary import OptionWords, Terminal, notify
+from ..boundary import Terminal, notify
 from ..files import check_folder, write_findings
 from ..loading import load_pairs
 from ..options import LEADERBOARD
@@ -39,12 +38,13 @@ def run_leaderboard(
     from thali._model.saved import BOARD
     from thali._paired.board import as_json, as_netcdf
     from thali._paired.findings import findings_of
+    from thali._paired.made import in_words
 
     wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
     if out is not None:
         check_folder(out)
     check_report(page, cover)
-    board = _board(names, wanted)
+    board = _board(names, wanted, not terminal.is_quiet)
     findings = findings_of(board)
     command = {"data_names": names, "typed": typed, "cover": cover}
     try:
@@ -58,10 +58,12 @@ def run_leaderboard(
                 typed_again = as_typed("leaderboard", command)
                 write_report(board, page, typed_again, terminal, figures=figures, cover=cover, names=names)
     finally:  # a full disk must not cost the answer
-        print(text_of(findings, OptionWords(LEADERBOARD)))
+        report = [] if page is not None else ["--report FILE (a page)"]
+        folder = "--out DIR (tables, pictures)" if out is None else "thali show DIR"
+        print(terminal.text(findings, in_words(board), *report, folder))
 
 
-def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
+def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Leaderboard":
     """The leaderboard of all files, the first of which may hold one that was saved."""
     first, *others = names
     if Path(first).suffix.lower() != _BOARD:
@@ -79,7 +81,7 @@ def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
         notify(f"{name}: {made.counted.read_as}")
     if others and made.counted.ids is None:
         notify(f"rows that are in several of the {len(names)} files count several times; name identifiers by --id.")
-    return made.board(progressbar=True)
+    return made.board(progressbar=progressbar)
 
 
 def _saved(name: str) -> "Leaderboard":

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from thali._inference.files import atomic_write, check_place
 from thali._model.registry import spec_of
@@ -42,24 +42,49 @@ def run_report(
         check_folder(slides, "--slides")
     file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
     check_place(file)
+    found = held_in(terminal, results)
+    cover = {word: text or found.cover.get(word, "") for word, text in cover.items()}
+    write_report(found.what, file, found.command, terminal, found.settings, cover=cover, names=found.names)
+    if slides is not None:
+        write_slides(findings_of(found.what, found.settings), slides, terminal, about(found.what))
+
+
+class Held(NamedTuple):
+    """What a folder or a file holds: a model, a leaderboard or a table of a comparison, and how it was made."""
+
+    what: Any
+    command: str = ""
+    settings: Settings = USUAL
+    cover: dict[str, str] = UNTITLED
+    names: Sequence[str] = ()  # of the files or data sets
+
+
+def held_in(terminal: Terminal, results: Path) -> Held:
+    """What a folder or a file holds, with the settings of the command that wrote it."""
     what = _results(results)
     found = command_of(results) if results.is_dir() else None
-    command, settings, names = "", USUAL, []
-    if found is not None:
-        name, arguments, folder = found
-        command = as_typed(name, arguments)
-        written = {word: text for word, text in cover.items() if text}
-        cover = (arguments.get("cover") or {}) | written
-        names = arguments.get("data_names") or [arguments["data_name"]]
-        if name == "fit" and (spec := spec_of(what)) is not None:
-            asked = asked_of(terminal, spec, "", arguments["typed"], None)
-            table = None
-            if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
-                asked = asked.without_holdouts
-            settings = asked.settings(table, what._data_of_fit(), folder)
-    write_report(what, file, command, terminal, settings, cover=cover, names=names)
-    if slides is not None:
-        write_slides(findings_of(what, settings), slides, terminal, about(what))
+    if found is None:
+        return Held(what)
+    name, arguments, folder = found
+    settings = USUAL
+    if name == "fit" and (spec := spec_of(what)) is not None:
+        asked = asked_of(terminal, spec, "", arguments["typed"], None)
+        table = None
+        if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
+            asked = asked.without_holdouts
+        settings = asked.settings(table, what._data_of_fit(), folder)
+    names = arguments.get("data_names") or [arguments["data_name"]]
+    return Held(what, as_typed(name, arguments), settings, arguments.get("cover") or UNTITLED, names)
+
+
+def know_options_of(terminal: Terminal, what: Any) -> None:
+    """From here on messages name the options of the command that made an answer."""
+    from thali._paired.board import Leaderboard
+
+    if (spec := spec_of(what)) is not None:
+        terminal.know(spec.options)
+    elif isinstance(what, Leaderboard):
+        terminal.know(LEADERBOARD)
 
 
 def _table(name: str, folder: Path) -> Found | None:
@@ -69,7 +94,7 @@ def _table(name: str, folder: Path) -> Found | None:
             raise DataError("The table was piped in.")
         return find_data(str(folder / name))
     except DataError as error:
-        notify(f"tasks held out are left out of the report: {error}")
+        notify(f"tasks held out are left out: {error}")
         return None
 
 
@@ -87,15 +112,10 @@ def write_report(
 
     `figures`: those that are drawn already; `names`: files or data sets.
     """
-    from thali._paired.board import Leaderboard
-
     from ...html import Cover
     from ...report import page_of
 
-    if (spec := spec_of(what)) is not None:
-        terminal.know(spec.options)
-    elif isinstance(what, Leaderboard):
-        terminal.know(LEADERBOARD)
+    know_options_of(terminal, what)
     made = Cover(**{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover)
     atomic_write(file, page_of(what, command, terminal.words, settings, figures, made))
     notify(f"wrote the report to {file}.")

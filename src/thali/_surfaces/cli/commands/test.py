@@ -7,6 +7,7 @@ from typing import Any
 from thali._data.pairs import PairedComparisons
 from thali._labels import plural, suggest
 from thali._late import load
+from thali._model.printed_findings import findings_of
 from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
 from thali._printed import Printed
 from thali.errors import Argument, ArgumentError
@@ -71,7 +72,8 @@ def run_test(
             write_all(out, table_files(named, formats))
             notify(f"wrote {plural(len(named), 'table')} to {out}.")
     finally:
-        print(result)
+        folder = ["--out DIR (its tables)"] if out is None else []
+        print(result if terminal.is_whole else terminal.text(findings_of(result), ", ".join(files), *folder))
     return result
 
 

@@ -1,0 +1,315 @@
+"""One screen of results: how large it is, what stands first, and that its sentences say what its tables hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.sentences import says
+from helpers.short_comparisons import compare
+from helpers.tiny_models import TINY, fitted, of_models
+
+import thali as th
+from thali._labels import display_width
+from thali._model.finding import MISSES, ON_SCREEN, SCREEN, STATISTICS, TEXT, Brief, Finding, Findings, Maker
+from thali._surfaces.readable import readable
+from thali._surfaces.screen import result, screen
+from thali._surfaces.text import cells, text_of
+from thali.errors import PYTHON
+
+FILES = {
+    "tea.csv": "chosen,rejected\n" + "tea,milk\n" * 9 + "milk,tea\n" * 3 + "tea,rum\n" * 8 + "rum,milk\n" * 4,
+}
+WORTHS = ("fit", "tea.csv", "--model", "BTL", "--method", "laplace", "--draws", 500, "--chains", 2, "--seed", 1)
+MORE = ("--report FILE (a page)", "--out DIR (tables, pictures)", "--print all")
+LINES = 24
+READ = "study.csv: one comparison a row, " + "with a column that was not read, " * 20
+CJK = "緑茶と紅茶とコーヒー" * 9
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def made(*findings):
+    return Findings(
+        None, [Maker(str(k), "?", ON_SCREEN, lambda *_, each=each: each) for k, each in enumerate(findings)]
+    )
+
+
+def shown(findings, words=PYTHON):
+    """The screen, which is no larger than one."""
+    text = screen(findings, words, READ, MORE)
+    lines = text.splitlines()
+    assert len(lines) <= LINES and max(map(display_width, lines)) <= 80, text
+    return text
+
+
+# how large it is ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@of_models(TINY)
+def test_every_model_has_a_screen(name):
+    findings = fitted(name).findings()
+    text = shown(findings)
+    labels = [line.split()[0] for line in text.splitlines() if line[:1].strip()]
+    assert {"Chains", "Estimate", "WARNING"} & set(labels) and "More" in labels
+    assert text.index("\nMore ") > text.index("\n\n") and "nan" not in text and "\0" not in text
+    assert result(findings, PYTHON)
+
+
+def table_of(label, rows, columns):
+    index = pd.Index([f"{label} {k}" for k in range(rows)], name="option")
+    return pd.DataFrame({f"column {k}": np.arange(rows) + 0.123 for k in range(columns)}, index)
+
+
+@pytest.mark.parametrize("label", ["tea", "a name that is far too long " * 5, CJK], ids=["short", "long", "wide"])
+@pytest.mark.parametrize(("rows", "columns"), [(2, 1), (1000, 3), (40, 30)])
+@pytest.mark.parametrize("columns_of_terminal", ["40", "80", "200"])
+def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, label, rows, columns, columns_of_terminal):
+    monkeypatch.setenv("COLUMNS", columns_of_terminal)
+    table, parts = table_of(label, rows, columns), tuple((f"{label} {k}", f"{k}-{k + 2}") for k in range(rows))
+    many = Finding(f"{label} is the best. " * 9, brief=Brief("Preferred", parts=parts))
+    bad = Finding(f"{label} is wrong. " * 9, verdict=False, brief=Brief("Chains", next=f"Try {label}."))
+    wrong = Maker("bad", "?", ON_SCREEN, lambda *_: bad, STATISTICS)
+    tables = [Finding("s", brief=Brief("T", table=table)) for _ in range(4)]
+    makers = [*made(many, *tables)._makers.values(), wrong]
+    text = screen(Findings(None, makers), PYTHON, READ, MORE)
+    width = {"40": 40, "200": 120}.get(columns_of_terminal, 80)
+    assert len(text.splitlines()) <= LINES and max(map(display_width, text.splitlines())) <= width
+
+
+def test_a_table_shows_ten_rows_and_says_how_many_more():
+    lines = shown(made(Finding("s", brief=Brief("Worths", table=table_of("tea", 60, 2))))).splitlines()
+    assert [line.split()[1] for line in lines if line.split()[:1] == ["tea"]] == [str(k) for k in range(10)]
+    assert "... and 50 more" in "\n".join(lines)
+    parts = tuple((f"tea-{k}", str(k)) for k in range(12))
+    assert "tea-9 9 | and 2 more" in shown(made(Finding("s", brief=Brief("Ranks", parts=parts))))
+
+
+def test_probabilities_are_those_of_sentences():
+    table = pd.DataFrame(
+        {"probability": [0.999, 0.474, np.nan], "low": [0.98, 0.2, np.nan], "high": [1.0, 0.5, np.nan]}
+    )
+    lines = shown(made(Finding("s", brief=Brief("Aspects", table=table)))).splitlines()
+    assert [line.split() for line in lines[-5:-2]] == [
+        ["above", ".99", ".98", "to", "above", ".99"],
+        [".47", ".20", "to", ".50"],
+        ["-", "-"],
+    ]
+
+
+# what stands first, and what is computed ----------------------------------------------------------------------
+
+
+def test_warnings_stand_above_the_answer():
+    makers = (
+        Maker("ranks", "?", ON_SCREEN, lambda *_: Finding("tea is best.", brief=Brief("Preferred"))),
+        Maker("check", "?", ON_SCREEN, lambda *_: Finding("Misfit.", verdict=False, brief=Brief("Fit")), MISSES),
+        Maker("verdict", "?", ON_SCREEN, lambda *_: Finding("They differ.", verdict=False), STATISTICS),
+        Maker("votes", "?", ON_SCREEN, lambda *_: Finding("No.", verdict=False, brief=Brief("Votes"))),
+    )
+    lines = shown(Findings(None, makers)).splitlines()
+    first = [line.split()[0] for line in lines if line[:1].strip()]
+    assert first[-5:] == ["WARNING", "WARNING", "Preferred", "Votes", "More"]
+    assert result(Findings(None, makers), PYTHON).splitlines() == [
+        "WARNING: Misfit.",
+        "WARNING: They differ.",
+        "tea is best.",
+    ]
+
+
+@pytest.mark.fit
+def test_what_the_screen_does_not_show_is_not_computed(done, monkeypatch):
+    asked = []
+    monkeypatch.setattr(th.EliminationByAspects, "option_similarity", lambda model: asked.append("similarity"))
+    one, two = Findings(None, [Maker("a", "?", ON_SCREEN, lambda *_: Finding("s", brief=Brief("A")))]), made()
+    assert [found.key for found in one.of(SCREEN)] == ["a"] and shown(two)
+    done(*WORTHS)
+    assert not asked
+
+
+# nothing is lost ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@of_models(TINY)
+def test_all_has_every_sentence_and_every_row(name):
+    findings = fitted(name).findings()
+    text = text_of(findings, PYTHON)
+    for found in findings.of(TEXT):
+        assert all(sentence in text for sentence in found.sentences()), found.key
+        table = found.to_read
+        if table is not None and found.is_printed:
+            for row in readable(table, cells).rows:
+                assert all(" ".join(cell.split()) in " ".join(text.split()) for cell in row), (found.key, row)
+
+
+# every headline says what its table holds ---------------------------------------------------------------------
+
+
+def number(value):
+    """A number as sentences have it."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def probability(value):
+    """A probability as sentences have it."""
+    return "above .99" if value > 0.99 else "below .01" if value < 0.01 else f"{value:.2f}"[1:]
+
+
+def best_of(column, words=number):
+    """The row with the largest number, in words."""
+    return lambda table: [str(table[column].idxmax()), words(float(table[column].max()))]
+
+
+def of_ranks(table):
+    return [str(table["p_1"].idxmax()), probability(table["p_1"].max())]
+
+
+def of_importance(table):
+    first = table.loc[table["range_share"].idxmax()]
+    return [str(first["attribute"]), number(first["range_share"])]
+
+
+def of_effects(table):
+    sure = table[((table["low"] > 0.5) & ~table["at_bound"]) | (table["high"] < 0.5)]
+    if not len(sure):
+        return ["indifference"]
+    row = sure.loc[(sure["effect"] - 0.5).abs().idxmax()]
+    chance, ends = row["effect"], (row["low"], row["high"])
+    if chance < 0.5:
+        chance, ends = 1.0 - chance, (1.0 - row["high"], 1.0 - row["low"])
+    return [row["level"], row["over"], *map(probability, (chance, *ends))]
+
+
+def of_payments(table):
+    sure = table[((table["wtp_low"] > 0) | (table["wtp_high"] < 0)) & np.isfinite(table["wtp"])]
+    if not len(sure):
+        return ["from 0"]
+    row = sure.loc[sure["wtp"].abs().idxmax()]
+    return [row["level"], number(abs(row["wtp"]))]
+
+
+def of_features(table):
+    if not len(table):
+        return []
+    sizes = table["members"].str.count("; ") + 1
+    n_options = sum(set(table[name].unique()) <= {0, 1} and name not in ("converged", "copies") for name in table)
+    named = table[(sizes > 1) & (sizes < n_options) & (table["probability"] >= 0.2)].head(3)
+    return [
+        fact for row in named.to_dict("records") for fact in (probability(row["probability"]), number(row["weight"]))
+    ]
+
+
+def largest(column):
+    return lambda table: [*map(str, table.iloc[0][["column", "class"]]), number(float(table[column].iloc[0]))]
+
+
+HEADLINES = {
+    "ranks": of_ranks,
+    "utility_scale": best_of("utility"),
+    "option_scores": best_of("score"),
+    "attribute_importance": of_importance,
+    "level_effects": of_effects,
+    "willingness_to_pay": of_payments,
+    "features": of_features,
+    "weights": largest("weight"),
+    "coef": largest("coef"),
+    "latent_classes": lambda table: [f"at most {len(table)}"],
+}
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@of_models(TINY)
+def test_every_headline_says_what_its_table_holds(name):
+    findings = fitted(name).findings()
+    is_of_one = "groups" not in name and "kinds" not in name  # whose tables are of one population
+    for key, facts in HEADLINES.items() if is_of_one else ():
+        found = findings.find(key) if key in findings._makers else None
+        if found is not None and found.sentence:
+            for fact in facts(found.table):
+                assert fact in str(found.sentence), (key, fact, str(found.sentence))
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_the_first_row_of_a_screen_is_its_headline():
+    found = fitted("multinomial-logit").findings()["level_effects"]
+    first = found.brief.table.iloc[0]
+    assert first["effect"] == max(found.table["effect"].max(), 1.0 - found.table["effect"].min())
+    ranks = fitted("elimination-by-aspects, laplace").findings()["ranks"]
+    assert ranks.brief.parts[0][0] == ranks.table["rank"].idxmin()
+    table = compare()
+    best = table.drop(index=["BASE", "EMP"])["nll"]
+    sentence = str(th.findings(table)["comparison"].sentence)
+    assert sentence.startswith(str(best.idxmin())) and f"{best.min():.3f}" in sentence
+    board = th.findings(th.leaderboard(th.datasets.celebrities(), progressbar=False))["leaderboard"]
+    first = board.table.iloc[0]
+    assert board.table.index[0] in board.sentence and probability(first["p_1"]) in board.sentence
+
+
+# the commands -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fit
+def test_quiet_is_the_sentence_alone(done):
+    found = done(*WORTHS, "--quiet", "--out", "results")
+    assert len(found.out.splitlines()) == 1 and found.err == ""
+    says(found.out, "tea", "most preferred")
+    assert done("show", "results", "--quiet").out == found.out
+
+
+@pytest.mark.fit
+def test_what_is_printed_is_screen_all_or_refused(done, run):
+    first, whole = done(*WORTHS), done(*WORTHS, "--print", "all")
+    assert len(first.out.splitlines()) <= LINES < len(whole.out.splitlines())
+    assert first.out.startswith("tea.csv: ") and "tea.csv: " in first.err
+    refused = run(*WORTHS, "--print", "some")
+    assert refused.code == 2 and not refused.out
+    says(refused.err, "--print", "'some'")
+
+
+@pytest.mark.fit
+def test_show_prints_any_finding_whole(done, run):
+    first = done(*WORTHS, "--out", "results")
+    again = done("show", "results")
+    assert (
+        again.out.partition("\n\n")[2].partition("\nMore")[0] == first.out.partition("\n\n")[2].partition("\nMore")[0]
+    )
+    keys = [line.split()[0] for line in done("show", "results", "--list").out.splitlines()]
+    assert {"ranks", "check", "summary", "verdict"} <= set(keys)
+    summary = done("show", "results", "summary").out
+    assert summary.count("choice_probability[") == 3 and "Preferred" not in summary
+    assert "observed" in done("show", "results", "check").out  # whose table is not printed with all others
+    assert all(done("show", "results", key).out.strip() for key in keys)
+    for words, facts in (
+        (("results", "rank"), ("'rank'", "'ranks'")),
+        (("results", "ranks", "--list"), ("--list", "'ranks'")),
+        (("tea.csv",), ("tea.csv",)),
+        (("nowhere",), ("nowhere",)),
+    ):
+        found = run("show", *words)
+        assert found.code == 2 and not found.out
+        says(found.err, *facts)
+
+
+@pytest.mark.fit
+def test_comparisons_leaderboards_tests_and_designs_are_one_screen(done):
+    words = ("--models", "BTL", "--method", "maximum-likelihood")
+    for command in (
+        ("compare", "tea.csv", *words, "--out", "found"),
+        ("show", "found"),
+        ("leaderboard", "tea.csv"),
+        ("test", "transitivity", "tea.csv"),
+        ("design", "30"),
+        ("design", "12", "--size", "3"),
+    ):
+        lines = done(*command).out.splitlines()
+        assert len(lines) <= LINES and max(map(display_width, lines)) <= 80, command
+        assert "--print all" in lines[-1]
+        assert len(done(*command, "--quiet").out.splitlines()) == 1, command
