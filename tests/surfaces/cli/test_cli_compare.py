@@ -14,6 +14,7 @@ from thali.errors import ThaliWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
 QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
+WHOLE = [*QUICK, "--print", "all"]
 FILES = {"tea.csv": TEA, "hot.csv": "option,aspect\ntea,hot\ncoffee,hot\n"}
 
 
@@ -47,9 +48,7 @@ def test_a_comparison_is_as_long_as_it_needs_to_be(run, monkeypatch, words, want
 
 @pytest.mark.fit
 def test_compare_prints_the_table_of_the_library(done):
-    result = done(
-        "compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *QUICK, "--print", "all"
-    )
+    result = done("compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *WHOLE)
     data = th.read_table("tea.csv")
     models = {
         "unique": th.EliminationByAspects("unique"),
@@ -118,9 +117,7 @@ def test_trees_of_a_file_are_models(done, folder):
         "groups.csv",
         "--by",
         "prediction",
-        *QUICK,
-        "--print",
-        "all",
+        *WHOLE,
     )
     assert [line.split()[0] for line in result.out.splitlines()[3:8]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
 
@@ -128,9 +125,9 @@ def test_trees_of_a_file_are_models(done, folder):
 @pytest.mark.fit
 def test_fit_takes_groups_or_newick(run, folder):
     (folder / "groups.csv").write_text(GROUPS)
-    by_groups = run("fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", 0.25, *QUICK, "--print", "all")
+    by_groups = run("fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", 0.25, *WHOLE)
     (folder / "tree.nwk").write_text("((coffee:0.25,milk:0.25)beans:0.75,(tea:0.25)leaves:0.75);")
-    by_newick = run("fit", "tea.csv", "--tree", "tree.nwk", *QUICK, "--print", "all")
+    by_newick = run("fit", "tea.csv", "--tree", "tree.nwk", *WHOLE)
     assert by_groups.code == by_newick.code == 0
     assert by_groups.out == by_newick.out
     assert "clade beans" in by_groups.out and "cut across it" in by_groups.out
@@ -180,18 +177,14 @@ def test_compare_writes_everything(done, folder):
 @pytest.mark.fit
 def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     stop_after(3, monkeypatch)
-    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK, "--print", "all")
+    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *WHOLE)
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out
     says(result.err, "3", "6 fits", "--out")
-    result = run(
-        "compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK, "--print", "all"
-    )
+    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *WHOLE)
     says(result.err, "3", "6 fits", "'results'")
     stop_at_table(monkeypatch)
-    result = run(
-        "compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK, "--print", "all"
-    )
+    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *WHOLE)
     assert result.code == 130 and "nothing was written" not in result.err
     says(result.err, "6 fits", "'results/job'")
 

@@ -11,6 +11,7 @@ from helpers.experiment_data import simulated
 import thali as th
 
 SHORT = ["--draws", 20, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
+WHOLE = [*SHORT, "--print", "all"]
 SIMILAR = "a,b,c\na,1,0.8,0.3\nb,0.8,1,0.45\nc,0.3,0.45,1\n".replace("a,b,c\n", ",a,b,c\n", 1)
 
 
@@ -43,9 +44,7 @@ def test_classifiers_by_name(run):
         "PL,s=sparse-logit",
         "--folds",
         3,
-        *SHORT,
-        "--print",
-        "all",
+        *WHOLE,
     )
     assert result.code == 0 and "60 rows, 2 covariates" in result.err
     table = pd.read_csv("plants.csv")
@@ -71,24 +70,20 @@ def test_what_is_written_of_each_kind(run, in_plain_python):
         "prediction",
         "--out",
         "s",
-        *SHORT,
-        "--print",
-        "all",
+        *WHOLE,
     )
     assert result.code == 0 and "(3 similarities)" in result.out
     assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
     assert len(pd.read_csv("s/predictions.csv")) == 9
     assert list(pd.read_csv("s/comparison.csv")["model"]) == ["BASE", "ADCLUS", "1", "two"]
-    result = run(
-        "compare", "plants.csv", "--target", "kind", "--models", "plackett-luce", "--out", "r", *SHORT, "--print", "all"
-    )
+    result = run("compare", "plants.csv", "--target", "kind", "--models", "plackett-luce", "--out", "r", *WHOLE)
     assert result.code == 0 and len(pd.read_csv("r/predictions.csv")) == 60
 
 
 @pytest.mark.fit
 def test_logits_of_experiments_by_name(run):
     words = ["--models", "MNL,hierarchical-logit", "--leave-out", "respondent", "--monotone", "price=decreasing"]
-    result = run("compare", "cameras.csv", *words, *SHORT, "--print", "all")
+    result = run("compare", "cameras.csv", *words, *WHOLE)
     assert result.code == 0 and "8 respondents, 40 tasks" in result.err
     data = th.ChoiceExperiment.from_frame(pd.read_csv("cameras.csv"))
     wanted = th.compare({"m": th.MultinomialLogit()}, data, "respondent", cores=1, random_seed=3, progressbar=False)
@@ -105,9 +100,7 @@ def test_names_of_special_cases(run):
         "BTL,unique,iEBA,elimination-by-aspects",
         "--by",
         "prediction",
-        *SHORT,
-        "--print",
-        "all",
+        *WHOLE,
     ).out
     assert figures(printed, "BTL") == figures(printed, "unique")
     assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
