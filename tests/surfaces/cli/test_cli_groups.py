@@ -101,7 +101,7 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
             ["--leave-out", "respondent", "--models", "plain=free:unique"],
             "choices of new",
         ),
-        ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "predicts the choices left"),
+        ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "Held-out choices"),
     ],
 )
 def test_models_are_compared_by_group(done, sets, uncompiled, table, words, sentence):
@@ -178,7 +178,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("odd.csv", ["--models", "common,free:2"], "predicts the answers left"),
+        ("odd.csv", ["--models", "common,free:2"], "Held-out answers"),
         pytest.param(
             "people.csv",
             ["--covariate", "order", "--models", "free:unique"],
@@ -188,7 +188,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
         pytest.param(
             "answers.csv",
             ["--models", "common:unique,free:unique", "--folds", 2],
-            "predicts the choices left",
+            "Held-out choices",
             marks=pytest.mark.long,
         ),
     ],

@@ -172,7 +172,7 @@ def of_ranks(table):
 
 def of_importance(table):
     first = table.loc[table["range_share"].idxmax()]
-    return [str(first["attribute"]), number(first["range_share"])]
+    return [f"{first['attribute']} {100.0 * first['range_share']:.0f} %"]
 
 
 def of_effects(table):
@@ -247,7 +247,8 @@ def test_the_first_row_of_a_screen_is_its_headline():
     table = compare()
     best = table.drop(index=["BASE", "EMP"])["nll"]
     sentence = str(th.findings(table)["comparison"].sentence)
-    assert sentence.startswith(str(best.idxmin())) and f"{best.min():.3f}" in sentence
+    assert all(name in sentence for name in best.index) and table.loc[best.idxmax(), "difference"] > 0.0
+    assert f"{table.loc[best.idxmax(), 'difference']:.3f}" in sentence
     board = th.findings(th.leaderboard(th.datasets.celebrities(), progressbar=False))["leaderboard"]
     first = board.table.iloc[0]
     assert board.table.index[0] in board.sentence and probability(first["p_1"]) in board.sentence
