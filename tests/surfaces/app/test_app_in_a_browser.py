@@ -485,9 +485,8 @@ def test_the_keyboard_is_enough(user):
     user.page.get_by_role("link", name="That is right: go on").focus()
     user.page.keyboard.press("Enter")
     user.heading("What do you want to know?")
-    user.option("Method").focus()
-    for _ in range(3):
-        user.page.keyboard.press("ArrowDown")
+    user.page.locator("input[name=model]:checked").focus()
+    user.page.keyboard.press("ArrowUp")
     button = user.page.get_by_role("button", name="Find out", exact=True)
     for _ in range(10):
         user.page.keyboard.press("Tab")
