@@ -10,7 +10,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._model.default_models import default_model
+from thali._model.default_models import compared_by_default, default_model
 from thali.errors import DataError
 
 INDIVIDUALS = {"people": "individuals"}
@@ -140,3 +140,17 @@ def test_fit_takes_covariates_and_classes():
 def test_fit_refuses_what_is_no_data():
     with refused(DataError, "list", "thali.read"):
         th.fit([("a", "b")])
+
+
+@pytest.mark.parametrize(
+    ("data", "models"),
+    [
+        (best_worst(3), "usual"),
+        (sets(5), "usual"),
+        (best_worst(4), "BTL=unique"),
+        (best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]), "BTL=unique,individuals=individuals:unique"),
+    ],
+)
+def test_models_with_shared_aspects_are_compared_where_they_can_be_fitted(data, models):
+    """Which are none of MaxDiff with larger sets."""
+    assert compared_by_default(data, "usual") == models

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thali._data.kinds import EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
+from thali._data.kinds import CHOICES, EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
+from thali._model.default_models import compared_by_default
 from thali._model.registry import features_of
 from thali._model.spec import DATA, ModelSpec, Option
 from thali._posterior.dependence import ADJUSTED
@@ -71,6 +72,8 @@ def run_compare(
         wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
+    if kind == CHOICES:
+        usual = compared_by_default(data, usual)
     named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     by, folds = own["by"] or PREDICTION, own["folds"]
