@@ -89,7 +89,7 @@ OFFERS = (
 
 
 def compared_by_default(data: Any, usual: str) -> str:
-    """Return the models of choices that are compared unless some are named: the usual ones where these can be fitted."""
+    """Return the models of choices that are compared unless some are named: the usual ones where they can be fitted."""
     if data.worst is None or _has_small_sets(data):
         return usual
     return "BTL=unique,individuals=individuals:unique" if len(data.respondents) > 1 else "BTL=unique"
