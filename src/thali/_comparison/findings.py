@@ -1,5 +1,6 @@
 """What a comparison of models finds out, by prediction or by evidence."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
@@ -7,6 +8,7 @@ from thali._model.finding import FILE, FULL, ON_SCREEN, SHOWN, STATISTICS, Brief
 from thali._model.wording import phrase
 
 from .by_evidence import EVIDENCE, evidence_sentences
+from .scorer import BASE
 from .sentences import sentences, unconverged
 from .ways import SCORERS
 
@@ -68,8 +70,15 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
         picture=Picture("comparison", caption, (table,)) if is_drawn else None,
         notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
-        brief=Brief("Models", table=table.rename_axis("model").filter([scorer.main, "difference", "difference_se"])),
+        brief=Brief(
+            "Models", table=_of_models(table, scorer.after).filter([scorer.main, "difference", "difference_se"])
+        ),
     )
+
+
+def _of_models(table: "pandas.DataFrame", after: Sequence[str]) -> "pandas.DataFrame":
+    """The rows of models, without those of guessing and of the observed proportions, which come last."""
+    return table.drop(index=[BASE, *after], errors="ignore").rename_axis("model")
 
 
 @finding("scores", "How was each predicted?", SHOWN, chapter=STATISTICS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LINES = 24
 _NARROWEST, _USUAL, _WIDEST = 40, 80, 120  # columns
-_MAX_HEAD, _MAX_ROWS, _MAX_NAME = 3, 10, 30
+_MAX_HEAD, _MAX_ROWS, _MAX_NAME = 4, 10, 30
 _LEAST_CELL = 12  # columns that texts in a table keep
 # The tables that are shown, their rows and the lines of a text at most: the first of these with which all fits.
 _LIMITS = [*((9, rows, 6) for rows in range(10, 5, -1)), (9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)]

@@ -95,7 +95,8 @@ def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) 
         key = "brief.unsure"
     shown = to_read(shared, model, word).filter(regex="^(probability|weight|members)")
     text = phrase(ENGLISH, f"features.{key}", word=word)
-    return Brief(label, text, table=shown.drop(columns="probability") if is_given else shown)
+    steps = next_steps(word) if key == "brief.unsure" else ""
+    return Brief(label, text, table=shown.drop(columns="probability") if is_given else shown, next=steps)
 
 
 def has_given(model: Any) -> bool:

@@ -150,8 +150,14 @@ _is_quiet = ContextVar("is_quiet", default=False)
 
 def notify(message: str, is_news: bool = True) -> None:
     """Write one line to stderr; nothing but warnings and errors where the result alone was asked for."""
-    if not (is_news and _is_quiet.get()):
-        print("thali:", " ".join(printable(message).split()), file=sys.stderr, flush=True)
+    if is_news and _is_quiet.get():
+        return
+    text = " ".join(printable(message).split())
+    if sys.stderr.isatty():
+        from ..screen import columns, wrap
+
+        text = "\n       ".join(wrap(text, columns() - 7))
+    print("thali:", text, file=sys.stderr, flush=True)
 
 
 @contextmanager

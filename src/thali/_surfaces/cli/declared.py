@@ -251,7 +251,7 @@ def compare(
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Leave out pairs, choices, tasks or rows, and print which model predicts them best; or compare by evidence."""
+    """Compare models by evidence, or by how well each predicts pairs, choices, tasks or rows that are left out."""
     from .commands.compare import run_compare
     from .files import formats_of
 

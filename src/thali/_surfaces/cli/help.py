@@ -64,7 +64,7 @@ COMPARE_PANELS: Panels = {
     "Your data": _COLUMNS,
     "What is compared": {
         "--models A,B,...": "Name the models, such as ibp,unique or BTL,MNL",
-        "--by WORD": "Compare by prediction (default) or by evidence",
+        "--by WORD": "Compare by evidence (where models have it) or prediction",
         "--leave-out PART": "Leave out pairs, respondents, choices, tasks or rows",
         "--folds N": "Leave out so many parts in turn",
         "--group COLUMN": "Compare how groups of respondents differ",

@@ -127,6 +127,8 @@ def _results(results: Path) -> Any:
     from thali._inference.jobs import read_index
     from thali._model.saved import load, model_in
 
+    if results.suffix == ".html":
+        raise DataError(f"'{results}' is a report; give the folder that --out named, or a file that save wrote.")
     if not results.is_dir() or model_in(results) is not None:
         return load(results)
     index = read_index(results / JOB)
