@@ -111,7 +111,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
     ]
-    sentence = f"No: the first {these} are not told apart; {' and '.join(sure)}."
+    sentence = f"No: the order of the first {these} is not certain; {' and '.join(sure)}."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     brief, ways = (
         sentence,
@@ -139,7 +139,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         shown=table.loc[sorted(shown)],
         notes=(note,),
         verdict=False,
-        headline=f"The first {these} are not told apart yet.",
+        headline=f"The order of the first {these} is not certain yet.",
         brief=Brief("Votes", brief, order=2),
     )
 

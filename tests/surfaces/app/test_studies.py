@@ -82,6 +82,7 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
     report = client.file(address, "fit/view")
     assert report.headers["content-security-policy"] == REPORT_POLICY
     assert report.text.startswith("<!doctype html>") and "tea" in report.text
+    assert "thali fit data.csv" in report.text and " --data " not in report.text  # a command that one can type
     assert client.file(address, "fit/report").headers["content-disposition"].startswith("attachment")
     content = client.file(address, "fit/csv").content
     assert "utility_scale.csv" in zipfile.ZipFile(io.BytesIO(content)).namelist()

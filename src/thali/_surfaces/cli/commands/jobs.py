@@ -20,7 +20,8 @@ from ..files import checked_formats
 _OF_THALI = b'<meta name="generator" content="thali">'  # near the beginning of a report
 
 JOB = "job"  # in the folder of the results
-COVER: tuple[str, ...] = ("title", "author", "question", "data")  # of a report
+DATA_NAMED = "data"  # what the app calls the data, for which there is no option
+COVER: tuple[str, ...] = ("title", "author", "question", DATA_NAMED)  # of a report
 COMMAND = "command.json"  # there, of a fit without chains, which is no job
 _OF_REPORTS = {"page", "cover", "slides"}  # arguments of a command that writes a report, or slides
 # What `noted` takes for each command.
@@ -119,7 +120,7 @@ def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
 def as_typed(name: str, arguments: Mapping[str, Any]) -> str:
     """A command with the arguments that `noted` takes, as it was typed, but for where its results go."""
     given = dict(arguments)
-    cover = {word: text for word, text in (given.get("cover") or {}).items() if text}
+    cover = {word: text for word, text in (given.get("cover") or {}).items() if text and word != DATA_NAMED}
     options = cover | {"model": given.get("model_name"), "models": given.get("models")}
     options |= given.get("own", {}) | given.get("typed", {})
     words = [part for word, value in options.items() for part in _as_typed(word.replace("_", "-"), value)]
