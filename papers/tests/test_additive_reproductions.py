@@ -327,11 +327,11 @@ def test_log_posterior_is_that_of_the_specification():
     made = th.datasets.additive(8, random_seed=2)
     model = AdditiveClustering(alpha=2.0, weight_prior=(1.0, 0.5))
     model.fit(made.data, 12, tune=5, chains=2, thin=5, random_seed=1, progressbar=False)
-    posterior = model.posterior_["posterior"].dataset
+    posterior, latent = model.posterior_["posterior"].dataset, model.posterior_["latent_features"].dataset
     found = section_5.log_posterior(model, 0.5)
     for chain in range(2):
         for draw in range(12):
-            owners, weights = (posterior[name].values[chain, draw] for name in ("features", "weights"))
+            owners, weights = (latent[name].values[chain, draw] for name in ("features", "weights"))
             shared = owners.sum(axis=1) >= 2
             owners, weights = owners[shared], weights[shared]
             constant = float(posterior["constant"].values[chain, draw])

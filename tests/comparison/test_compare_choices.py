@@ -129,6 +129,8 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
         1,
         "--out",
         "out",
+        "--print",
+        "all",
     )
     result = run("compare", "drinks.csv", "--by", "prediction", *words)
     assert result.code == 0 and "(12 choices)" in result.out and "over respondents" in result.out

@@ -12,7 +12,6 @@ from helpers.posterior_cases import chain, comparisons, small_fit, summarise, tr
 from helpers.sentences import said
 
 from thali._aspects.draws.tree import pair_index
-from thali._surfaces.text import bars
 from thali.errors import ArgumentError
 
 
@@ -164,19 +163,3 @@ def test_a_frame_of_unknown_origin_is_refused(small):
     summary.attrs.clear()
     with pytest.raises(ArgumentError, match="attrs"):
         verdict(summary)
-
-
-def test_histogram_groups_many_values():
-    lines = bars(np.arange(100), np.full(100, 0.01), width=10).splitlines()
-    assert len(lines) == 20
-    assert lines[0] == "  0-4 | ##########   5 %"
-    assert lines[-1] == "95-99 | ##########   5 %"
-
-
-def test_histogram_of_one_value():
-    assert bars([7], [1.0], width=3) == "7 | ###  100 %"
-
-
-def test_histogram_shows_rare_values():
-    lines = bars([0, 2], [0.999, 0.001], width=3).splitlines()
-    assert lines == ["0 | ###  100 %", "1 |       0 %", "2 |      <1 %"]

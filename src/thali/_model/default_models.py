@@ -9,7 +9,7 @@ from thali._data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, OF_G
 from thali._people.populations import parse_people
 from thali.errors import DataError
 
-from .registry import spec_named
+from .registry import SPECS, spec_named
 
 MIN_TASKS = 4  # of the median respondent, from which on respondents have individual utilities
 MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
@@ -109,8 +109,15 @@ def median_tasks(data: Any) -> Any:
 
 
 def offers_of(kind: str) -> list[Offer]:
-    """Return the models of a kind of data, the most frequent question first."""
-    return [offer for offer in OFFERS if offer.kind == OF_GROUPS.get(kind, kind)]
+    """Return the models of a kind of data, the most frequent question first; of a new kind all that have options."""
+    kind = OF_GROUPS.get(kind, kind)
+    offers = [offer for offer in OFFERS if offer.kind == kind]
+    return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
+
+
+def has_rule(kinds: Iterable[str]) -> bool:
+    """Return whether the model of one of these kinds of data depends on the data."""
+    return not {offer.kind for offer in OFFERS}.isdisjoint(kinds)
 
 
 def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:

@@ -132,9 +132,9 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, counts in (("sparse", SPARSE), ("once", once())):
         th.PairedComparisons(np.array(counts), list("abcdef")).to_frame().to_csv(f"{name}.csv", index=False)
-    sparse = run("fit", "sparse.csv", "--method", "maximum-likelihood")
+    sparse = run("fit", "sparse.csv", "--method", "maximum-likelihood", "--print", "all")
     assert sparse.code == 0 and str(maximised(data=th.PairedComparisons(SPARSE)).fit_test())[:-1] in sparse.out
-    single = run("fit", "once.csv", "--method", "maximum-likelihood")
+    single = run("fit", "once.csv", "--method", "maximum-likelihood", "--print", "all")
     assert single.code == 0 and "says nothing here: pairs were compared 1.00" in single.out
     assert "p = " not in single.out
 
