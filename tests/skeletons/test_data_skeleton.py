@@ -48,8 +48,8 @@ def test_from_the_table_to_the_report(tmp_path):
     (tmp_path / "lone.csv").write_text("object,colour\ntea,red\nmilk,white\ntea,red\n", encoding="utf-8")
     done = run(
         tmp_path,
-        "fit ratings.csv --draws 300 --seed 1 --out fit --report report.html",
-        "compare ratings.csv --seed 1 --draws 200",
+        "fit ratings.csv --draws 300 --seed 1 --out fit --report report.html --print all",
+        "compare ratings.csv --seed 1 --draws 200 --print all",
         "fit gap.csv",
         "fit lone.csv --model mean-ratings",
     )

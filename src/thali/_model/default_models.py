@@ -115,11 +115,6 @@ def offers_of(kind: str) -> list[Offer]:
     return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
 
 
-def has_rule(kinds: Iterable[str]) -> bool:
-    """Return whether the model of one of these kinds of data depends on the data."""
-    return not {offer.kind for offer in OFFERS}.isdisjoint(kinds)
-
-
 def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     """Return the model of these data that has these options of the command line, the usual one if that does."""
     words = {*words}

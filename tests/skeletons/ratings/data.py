@@ -15,6 +15,7 @@ class Ratings(Frozen):
     """Ratings of objects, a number each: equal fields make equal data, and nothing can be changed."""
 
     _FIELDS = ("labels", "object", "values")
+    kind = "ratings on a scale"
     labels: tuple[str, ...]
     object: np.ndarray  # (ratings,) positions in labels
     values: np.ndarray  # (ratings,)

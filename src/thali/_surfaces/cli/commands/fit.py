@@ -13,7 +13,6 @@ import typer
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
 from thali._labels import plural
-from thali._model.default_models import has_rule
 from thali._model.options import OF_TABLES
 from thali._model.settings import Settings
 from thali._model.spec import FIT, MODEL, ModelSpec
@@ -66,7 +65,7 @@ def run_fit(
         asked = asked_of(terminal, model_for(kind_of_data(found, wanted=wanted), typed), "", typed, data_name)
     data, recognised = load(found, asked.spec, asked.of_data, model_name is not None)
     chosen = ""
-    if spec is None and has_rule(asked.spec.data):
+    if spec is None:
         asked, chosen = asked_by_default(terminal, data, typed)
     spec, values, of = asked.spec, asked.values, asked.arguments
     if any(option.name == "constants" for option in spec.options):
