@@ -164,7 +164,7 @@ def _choices(tree: "xarray.DataTree") -> Questions:
 
     def probabilities(tree: "xarray.DataTree", draws: np.ndarray) -> Probabilities:
         columns = columns_of(tree).take(draws)
-        return lambda some: set_probability_draws(columns, *_of_some(start, some, members), lapse)
+        return lambda some: set_probability_draws(columns, *_of_some(start, some, members), lapse=lapse)
 
     return Questions(
         start=start,
@@ -189,7 +189,7 @@ def _best_and_worst(tree: "xarray.DataTree") -> Questions:
 
     def probabilities(tree: "xarray.DataTree", draws: np.ndarray) -> Probabilities:
         weights, rule = columns_of(tree).unique_weights[draws], rule_of(tree)
-        return lambda some: answer_probabilities(weights, *_of_some(start, some, members), lapse, rule)
+        return lambda some: answer_probabilities(weights, *_of_some(start, some, members), lapse=lapse, rule=rule)
 
     return Questions(
         start=answers.start,
@@ -217,8 +217,8 @@ def _triplets(tree: "xarray.DataTree") -> Questions:
         columns, constant = columns.take(draws), None if constant is None else constant[draws]
 
         def of_questions(some: slice) -> np.ndarray:
-            start, *pairs = _of_some(data.start, some, data.first, data.second)
-            p = probabilities_of_draws(columns, constant, start, *pairs, link, lapse)
+            start, first, second = _of_some(data.start, some, data.first, data.second)
+            p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
         return of_questions
@@ -248,7 +248,7 @@ def _sets_in(tree: "xarray.DataTree") -> tuple[np.ndarray, np.ndarray, np.ndarra
     return start, constant["member"].values, constant["option"].values, float(constant["lapse"])
 
 
-def _of_some(start: np.ndarray, some: slice, *places: np.ndarray) -> tuple[np.ndarray, ...]:
+def _of_some(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
     """Return where some sets begin, counted from the first of them, and what stands at their places."""
     own = start[some.start : some.stop + 1]
     return own - own[0], *(each[own[0] : own[-1]] for each in places)

@@ -95,7 +95,7 @@ class KeptDraws(NamedTuple):
         return {"chain": np.arange(len(self.chains)), "draw": np.arange(self.draws)}
 
     def groups(
-        self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: Mapping[str, str]
+        self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: dict[str, str]
     ) -> "dict[str, xarray.Dataset]":
         """The groups of what was drawn, every variable with its description, and of the statistics of chains."""
         import xarray as xr
