@@ -109,7 +109,8 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    named = ", ".join(f"{row['attribute']} {100.0 * row['range_share']:.0f} %" for row in rows)
+    shares = tuple((row["attribute"], f"{100.0 * row['range_share']:.0f} %") for row in rows)
+    named = ", ".join(f"{attribute} {share}" for attribute, share in shares)
     sentence = str(phrase(ENGLISH, "importance", named=named))
     columns = [
         "attribute",
@@ -127,11 +128,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         table=table,
         shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
-        brief=Brief(
-            "Attributes",
-            ENGLISH["importance.brief"],
-            tuple((row["attribute"], f"{100 * row['range_share']:.0f} %") for row in rows),
-        ),
+        brief=Brief("Attributes", ENGLISH["importance.brief"], shares),
     )
 
 
