@@ -121,9 +121,8 @@ def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     if data.kind == CHOICE_GROUPS:
         data = data.pooled()
     offers = offers_of(data.kind)
-    offer = max(
-        offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data))
-    )  # the first one
+    # the first of those that fit equally well
+    offer = max(offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data)))
     others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     settings = {}
     if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:

@@ -43,7 +43,7 @@ def number_of_classes(tree: "xarray.DataTree") -> int:
 
 
 def members(tree: "xarray.DataTree") -> np.ndarray:
-    """Return of which class everybody is, by the numbers of each draw (draw, person)."""
+    """Return the class of each respondent, by the numbers of each draw (draw, respondent)."""
     of = Posterior(tree).kinds
     assert of is not None
     return of.values.reshape(-1, of.shape[-1])
@@ -81,7 +81,7 @@ def agreement(of: np.ndarray, number: int) -> np.ndarray:
 
 
 def common_memberships(of: np.ndarray, number: int) -> np.ndarray:
-    """Return how probably a person is of each common class, as logarithms (person, class)."""
+    """Return the log probability that each respondent is in each common class (respondent, class)."""
     owns = of[:, :, None] == np.arange(number)
     common = np.log((nearest(of, number)[:, None] == np.arange(number)) * len(of) + 1.0 / number)
     order = np.full((len(of), number), -1)

@@ -96,7 +96,7 @@ class Questions:
 
 
 class Respondents(NamedTuple):
-    """People who answer alike."""
+    """Respondents whose answers have the same probabilities."""
 
     probabilities: Probabilities
     times: Callable[[slice], np.ndarray]  # how often some questions were put to them (questions, draws or 1)
@@ -258,7 +258,7 @@ def _of_some(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
 
 
 def respondents_of(tree: "xarray.DataTree", asked: Questions, draws: np.ndarray) -> list[Respondents]:
-    """Return everybody together, or the people of each latent class, who change from draw to draw."""
+    """Return all respondents together, or those of each latent class, who change from draw to draw."""
     if Posterior(tree).kinds is None:
         return [Respondents(asked.probabilities(tree, draws), lambda some: asked.times[some, None])]
     person, question, times = _answers_of_people(tree, asked)
@@ -281,7 +281,7 @@ def respondents_of(tree: "xarray.DataTree", asked: Questions, draws: np.ndarray)
 
 
 def _answers_of_people(tree: "xarray.DataTree", asked: Questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return who answered which question how often."""
+    """Return respondents, the questions that they answered, and how often."""
     constant = tree["constant_data"].dataset
     if "answer_place" not in constant:
         given = answers_to_pairs(tree)
