@@ -12,7 +12,7 @@ from thali.errors import DataError, DataWarning
 NAN = float("nan")
 SAID = (
     "Attributes 'price', 'size' of alternative '4' in task '1' of respondent 'a' are missing; if that is the "
-    "no-choice option, say so by none='4', else fill them in."
+    "no-choice option, set `none='4'`, otherwise fill them in."
 )
 
 
@@ -46,9 +46,9 @@ def test_a_label_that_says_so_is_believed(word):
 
 
 def test_without_a_name_the_argument_is_named():
-    with refused(DataError, "so by none"):
+    with refused(DataError, "set `none`"):
         th.ChoiceExperiment.from_frame(frame(alt=None))
-    with refused(DataError, "so by none"):
+    with refused(DataError, "set `none`"):
         th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "z", "y", "z", "x"] * 2))
 
 
@@ -114,7 +114,7 @@ def test_amounts_are_read_by_what_stands_beside_them():
         1.5,
     ]
     assert by_value(["$99", "$1,299.00"])[0] == ("$99", "$1,299.00")
-    with refused(DataError, "375", "ways, for thousands"):
+    with refused(DataError, "375", "thousands separator"):
         by_value(["$1.25", "$1.375", "$1.5"])
 
 

@@ -112,7 +112,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         for above, below in itertools.pairwise(first)
     ]
     sentence = f"No: the order of the first {these} is not certain; {' and '.join(sure)}."
-    asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
+    asked = "choices from sets" if isinstance(board.data, Choices) else "votes on pairs"
     brief, ways = (
         sentence,
         {

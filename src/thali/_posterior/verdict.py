@@ -108,7 +108,7 @@ def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdi
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
-            "`summary` lacks attrs 'chains' and 'draws'; pass the frame that summary() returned, unchanged"
+            "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by summary()"
         )
     verdict = _judged(summary, advice)
     return replace(verdict, message=Message(*verdict.message.parts, *advice.note)) if advice.note else verdict

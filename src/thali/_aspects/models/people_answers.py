@@ -151,8 +151,8 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         if spread is not None:
             warn(
                 EstimateWarning(
-                    f"People differ more about {spread.most!r} than about {spread.least!r}, and by one spread of all"
-                    f" options they would hardly (p = {spread.p_value:.2g}): reach is biased; fit with ",
+                    f"Respondents vary more on {spread.most!r} than on {spread.least!r} (p = {spread.p_value:.2g}),"
+                    " which a common spread cannot represent, so reach is biased; refit with ",
                     Setting("people", Individuals(spread=EACH_SPREAD)),
                     ".",
                 )
