@@ -97,5 +97,5 @@ def between(name: str | Fact, value: Any, meaning: str) -> float:
 def seed_number(name: str | Fact, value: Any) -> int:
     """A whole number of 0 or more, of any size."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        raise ArgumentError(_named(name), f" must be a non-negative integer; got {value!r}.")
+        raise ArgumentError(_named(name), f" must be an integer >= 0; got {value!r}.")
     return int(value)

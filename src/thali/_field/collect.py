@@ -100,7 +100,7 @@ class _FileRows:
     def sentences(self) -> list[str]:
         """Name the files with rows that are not taken, but for practice and catch trials, and those not read."""
         found = [
-            f"{plural(files.total(), 'row')} skipped, {why}: {_each(files)}."
+            f"{plural(files.total(), 'row')} skipped ({why}): {_each(files)}."
             for why, files in self.omitted.items()
             if why not in (PRACTICE, CATCH)
         ]

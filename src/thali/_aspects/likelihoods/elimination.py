@@ -112,7 +112,7 @@ class Elimination:
         if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):
             raise ArgumentError(
                 Argument("lapse"),
-                f" is the probability of a random choice and must be in [0, 1); got {self.lapse!r}.",
+                f", the probability of a random choice, must be in [0, 1); got {self.lapse!r}.",
             )
         one_of("best_worst", self.best_worst, RULES)
 

@@ -36,7 +36,7 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
                 return spec, known if known in spec.aliases else ""
     for test in TESTS:
         if plain(name) in map(plain, (test.name, *test.aliases)):
-            raise ArgumentError(f"{name} is a test, not a model for {place}: use thali test {test.name} DATA.")
+            raise ArgumentError(f"{place}: {name} is a test, not a model; use thali test {test.name} DATA.")
     every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
     raise ArgumentError(
         f"{place} must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
