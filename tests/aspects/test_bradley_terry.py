@@ -202,7 +202,7 @@ def test_a_longer_fit_equals_one_that_went_on():
     parts = model.fit(DATA, draws=20, **settings).continue_fit(10, progressbar=False).posterior_["posterior"].dataset
     for name in ("unique_weights", "tie", "log_likelihood", "choice_probability"):
         np.testing.assert_array_equal(parts[name], whole[name])
-    assert "method='mcmc'" in str(model.verdict())
+    assert "method='mcmc'" in str(model.convergence())
 
 
 @pytest.mark.parametrize(

@@ -478,7 +478,7 @@ def test_what_cannot_be_adjusted_is_said(name):
     model = shortly(make(), None, "laplace")
     found = model.findings()["independence"]
     said(found.sentence, *facts)
-    assert model.verdict().people is None and found.verdict is None
+    assert model.convergence().people is None and found.good is None
 
 
 def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
@@ -546,15 +546,15 @@ def laplace(data, **settings):
 
 
 @pytest.mark.fit
-def test_the_verdict_says_how_many_times_too_narrow(tmp_path):
+def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     data = comparisons(people=30, times=4)
     model = laplace(data, people="independent")
-    found, verdict = dependence_of(model), model.verdict()
-    assert not verdict.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(verdict)
-    assert "people='adjusted', or people=Individuals()." in str(verdict)
-    assert model.findings()["independence"].verdict is False and model.findings()["verdict"].verdict == verdict.agrees
+    found, convergence = dependence_of(model), model.convergence()
+    assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(convergence)
+    assert "people='adjusted', or people=Individuals()." in str(convergence)
+    assert model.findings()["independence"].good is False and model.findings()["convergence"].good == convergence.agrees
     adjusted = laplace(data)
-    assert adjusted.verdict().people is None and adjusted.findings()["independence"].verdict is True
+    assert adjusted.convergence().people is None and adjusted.findings()["independence"].good is True
     assert "H⁻¹VH⁻¹" in " ".join(map(str, adjusted.findings()["methods"].notes))
     model.save(tmp_path / "fit.nc")
     assert dependence_of(th.load(tmp_path / "fit.nc")) == found
@@ -563,7 +563,7 @@ def test_the_verdict_says_how_many_times_too_narrow(tmp_path):
 @pytest.mark.fit
 def test_nothing_is_said_of_a_small_effect():
     model = shortly(comparisons(people=60, spread=0.0, times=4, seed=3), "independent", "laplace")
-    assert dependence_of(model).effect < 1.1 and model.verdict().people is None
+    assert dependence_of(model).effect < 1.1 and model.convergence().people is None
     assert "independence" not in model.findings()
 
 

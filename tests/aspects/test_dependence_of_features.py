@@ -223,16 +223,16 @@ def test_features_that_nobody_gave_are_those_of_annealed_runs(data):
 
 @pytest.mark.fit
 @pytest.mark.parametrize("make", [odd_ones, judged])
-def test_the_verdict_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
+def test_the_convergence_check_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
     features = OWNERS.T.astype(int)
     plain = th.AdditiveClustering(features).fit(make(), **RUN)
-    assert "times too narrow" in str(plain.verdict())
-    assert plain.findings()["independence"].verdict is False
+    assert "times too narrow" in str(plain.convergence())
+    assert plain.findings()["independence"].good is False
     model = th.AdditiveClustering(features, people="adjusted").fit(make(), **RUN)
     seen = dependence_of(model)
-    assert seen.by == POWER and "too narrow" not in str(model.verdict())
+    assert seen.by == POWER and "too narrow" not in str(model.convergence())
     found = model.findings()
-    assert found["independence"].verdict is True and "design effect" in str(found["independence"].sentence)
+    assert found["independence"].good is True and "design effect" in str(found["independence"].sentence)
     assert "power of one over" in " ".join(map(str, found["methods"].notes))
     assert (
         "independence" in th.AdditiveClustering(features, people=th.people.Individuals()).fit(make(), **RUN).findings()

@@ -156,7 +156,7 @@ def test_checks_of_right_likelihoods(likelihood, capsys):
     assert not found.ok and not found  # nothing is wrong, but not everything was checked
     naive = 2 if likelihood.terms else 1
     assert [c.check for c in found.checks] == ["naive"] * naive + ["exact"] * 3 + ["joint"]
-    assert [c.verdict for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
+    assert [c.result for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
     printed = capsys.readouterr().out
     assert printed.startswith("check  what was compared") and "births and deaths" in printed
     assert "joint: give Custom a function" in printed
@@ -170,7 +170,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
     wrong = Custom(log_likelihood, of_pair=wrong_pair, of_option=of_option)
     found = check(wrong, tastes(3))
     assert not found.ok
-    by_name = {c.check: c for c in found.checks if c.verdict == "WRONG"}
+    by_name = {c.check: c for c in found.checks if c.result == "WRONG"}
     assert set(by_name) == {"naive", "exact"}
     assert "of_pair and of_option and log_likelihood" in by_name["naive"].words
     assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
@@ -190,7 +190,7 @@ def test_a_small_error_is_found_where_other_states_have_a_log_likelihood_far_bel
         return -0.5 * ((data.rating[i] - own) / 0.1) ** 2 + 0.1 * own
 
     found = check(Custom(precise, of_option=of_option), tastes(3))
-    wrong = [c for c in found.checks if c.verdict == "WRONG"]
+    wrong = [c for c in found.checks if c.result == "WRONG"]
     assert [c.check for c in wrong] == ["naive", "exact", "exact"] and float(wrong[1].error) < 1e-5
 
 
@@ -236,7 +236,7 @@ def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
         return -0.5 * np.sum((data.rating - np.dot(features, weights / np.arange(1, len(weights) + 1))) ** 2)
 
     found = check(Custom(ordered), tastes(3))
-    wrong = [c for c in found.checks if c.verdict == "WRONG"]
+    wrong = [c for c in found.checks if c.result == "WRONG"]
     assert wrong[0].check == "naive" and "order of the features" in wrong[0].words
     assert rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
 

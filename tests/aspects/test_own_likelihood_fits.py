@@ -93,7 +93,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
     design = example["design"]
     data = design._replace(yes=design.yes[:options, :options], labels=design.labels[:options])
     found = th.testing.check(dataclasses.replace(example["noisy_or"], simulate=louder), data, rounds=rounds)
-    assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
+    assert [c.check for c in found.checks if c.result == "WRONG"] == ["joint"]
     assert "standard errors apart: log_likelihood" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0
 

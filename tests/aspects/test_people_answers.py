@@ -200,7 +200,7 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
     assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
     said(even.findings()["ranks"].notes[-1], "weights common to everybody")
     found = uneven.findings()["check"]
-    assert found.verdict is False and "differ more about some" in found.headline
+    assert found.good is False and "differ more about some" in found.headline
     said(found.notes[-2], "p = 0.0164")
     said(found.notes[-1], "segments")
 

@@ -228,8 +228,8 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     """By default: the draws are those of a fit that was tempered at once."""
     how = {"tune": 20, "chains": 2, "random_seed": 2, "progressbar": False}
     data = random_comparisons(4, 3)
-    monkeypatch.setattr(fits, "_is_stuck", lambda verdict: True)
-    monkeypatch.setattr(_Work, "_is_settled", lambda work, verdict: work.tempered or work.sampling.tempered(0) is None)
+    monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
+    monkeypatch.setattr(_Work, "_is_settled", lambda work, found: work.tempered or work.sampling.tempered(0) is None)
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == FIRST_TEMPERED
     at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)

@@ -74,7 +74,7 @@ def test_one_that_fails_costs_itself_alone():
     found = Findings(None, (Maker("bad", "What?", BRIEF, fails), Maker("good", "Who?", BRIEF, lambda *_: Finding("x"))))
     with pytest.warns(DefectWarning, match="'bad'.*ValueError") as caught:
         said(found["bad"].sentence, "ValueError")
-    assert found["bad"].verdict is False and found["good"].sentence == "x"
+    assert found["bad"].good is False and found["good"].sentence == "x"
     file = Path(str(caught[0].message).rpartition("the file '")[2].removesuffix("'."))
     assert "in fails\n    raise ValueError(" in file.read_text()
     file.unlink()
@@ -94,7 +94,7 @@ def test_one_that_does_not_apply_says_why():
         raise DataError("Set ", Setting("draws", 9), ".")
 
     found = Findings(None, (Maker("bad", "What?", BRIEF, does_not_apply),))["bad"]
-    assert found.sentences() == ["Set draws=9."] and found.verdict is False
+    assert found.sentences() == ["Set draws=9."] and found.good is False
 
 
 def test_a_finding_is_frozen_and_json():
@@ -238,7 +238,7 @@ def test_keys_are_documented_and_pictures_are_there(name):
     tables = {each.key: each.table for each in found if each.table is not None}
     assert {key: columns_of(table) for key, table in tables.items()} == COLUMNS[name]
     assert len(set(keys)) == len(keys) and set(keys) <= set(documented())
-    assert keys[-1] == "verdict" and keys[0] == "asked"
+    assert keys[-1] == "convergence" and keys[0] == "asked"
     for each in found:
         assert each.sentence or each.table is not None or each.notes or each.picture, each.key
         assert each.picture is None or each.picture.name in th.plots.__all__

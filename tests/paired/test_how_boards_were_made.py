@@ -150,7 +150,7 @@ def test_what_is_known_of_the_making_is_on_the_page_alone(tmp_path):
     ):
         assert [name for name, text in chapters.items() if sentence in text] == [chapter]
         assert html.unescape(sentence) not in str(board)
-    assert found["votes"].verdict is False
+    assert found["votes"].good is False
     said(found["votes"].headline, "first three", "not certain")
 
 
@@ -162,40 +162,40 @@ def differing(monkeypatch):
     return worth_chains.differing(monkeypatch)
 
 
-def verdict_of(differing, place):
-    """The verdict on chains of a board with judges that differ in one quantity, or in none."""
+def convergence_of(differing, place):
+    """The convergence check of chains of a board with judges that differ in one quantity, or in none."""
     with differing(place):
-        return made(judges=True, method="mcmc").verdict()
+        return made(judges=True, method="mcmc").convergence()
 
 
 def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path, differing):
     board = made(by="language")
-    assert "verdict" not in th.findings(board)
+    assert "convergence" not in th.findings(board)
     with refused(DataError, "method='mcmc'"):
-        board.verdict()
-    verdict = verdict_of(differing, -1)
-    r_hat = f"{verdict.facts['r_hat']:.3f}"
-    board = replace(board, of_chains=verdict)
-    found = th.findings(board)["verdict"]
-    assert found.verdict is False and not board.verdict().agrees
+        board.convergence()
+    convergence = convergence_of(differing, -1)
+    r_hat = f"{convergence.facts['r_hat']:.3f}"
+    board = replace(board, of_chains=convergence)
+    found = th.findings(board)["convergence"]
+    assert found.good is False and not board.convergence().agrees
     said(found.headline, "do not agree")
     for spelled, method in ((PYTHON, "method='laplace'"), (TYPED, "--method laplace")):
         said(found.sentence.render(spelled), f"R-hat of judge_sd is {r_hat}", method)
     assert f"the largest: {r_hat}" in " ".join(th.findings(board)["methods"].sentences())
     page = page_of(board, tmp_path)
     assert page.count("do not agree yet.") == 1 and f"R-hat of judge_sd is {r_hat}" in page
-    assert str(th.load(_saved(board, tmp_path)).verdict()) == str(board.verdict())
+    assert str(th.load(_saved(board, tmp_path)).convergence()) == str(board.convergence())
 
 
 def test_chains_of_a_part_that_differ_are_told(differing):
     board = made(by="language")
-    good = verdict_of(differing, None)
+    good = convergence_of(differing, None)
     parts = {name: replace(part, of_chains=good) for name, part in board.boards.items()}
     board = replace(board, of_chains=good, boards=parts)
-    assert th.findings(board)["verdict"].verdict is True and not th.findings(board)["verdict"].notes
-    parts["de"] = replace(parts["de"], of_chains=verdict_of(differing, -1))
-    found = th.findings(replace(board, boards=parts))["verdict"]
-    assert found.verdict is False
+    assert th.findings(board)["convergence"].good is True and not th.findings(board)["convergence"].notes
+    parts["de"] = replace(parts["de"], of_chains=convergence_of(differing, -1))
+    found = th.findings(replace(board, boards=parts))["convergence"]
+    assert found.good is False
     said(found.notes[0], "agree yet: de")
 
 
@@ -221,7 +221,7 @@ def test_each_quantity_of_chains_has_its_name(how, differing):
     for place, name in names.items():
         with differing(place):
             board = th.leaderboard(frame, **settings, method="mcmc", progressbar=False)
-        assert board.verdict().facts["r_hat_of"] == name
+        assert board.convergence().facts["r_hat_of"] == name
 
 
 def pooled_part(method):
@@ -232,7 +232,7 @@ def pooled_part(method):
 @pytest.mark.long
 def test_pooled_boards_by_chains_agree_with_the_approximation():
     found = pooled_part("mcmc")
-    assert found.verdict().agrees
+    assert found.convergence().agrees
     ratings = pooled_part("laplace").table["rating"]
     np.testing.assert_allclose(found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10))
 
@@ -240,4 +240,4 @@ def test_pooled_boards_by_chains_agree_with_the_approximation():
 @pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "common_log_worth[C]")])
 def test_pooled_boards_by_chains_say_what_does_not_agree(place, name, differing):
     with differing(place):
-        assert pooled_part("mcmc").verdict().facts["r_hat_of"] == name
+        assert pooled_part("mcmc").convergence().facts["r_hat_of"] == name

@@ -1,4 +1,4 @@
-"""The log evidence as users see it: its error, its interval, its verdict."""
+"""The log evidence as users see it: its error, its interval, its convergence check."""
 
 import math
 
@@ -50,7 +50,7 @@ def test_few_chains_have_the_error_of_blocks():
 def test_not_usable(energies, swaps, said):
     found = along_temperatures(BETA, energies, swaps, 0.0)
     assert not found.usable
-    assert said in str(found.verdict)
+    assert said in str(found.convergence)
     assert "draws=800" in str(found)
 
 

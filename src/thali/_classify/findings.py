@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._late import carried_out_by
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
@@ -362,4 +362,4 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, methods(modelled), verdict)
+_LAST = (data, methods(modelled), convergence)

@@ -193,7 +193,7 @@ def _checked_odds(prior_odds: Any, named: Mapping[str, Any]) -> dict[str, float]
 def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
     parts: list[object] = []
     for name in names:
-        parts += [f"{name}: ", found[name].verdict.message, " "]
+        parts += [f"{name}: ", found[name].convergence.message, " "]
     return tuple(parts[:-1])
 
 
@@ -348,7 +348,7 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         sentences.append(
             f"Not found yet is that of {', '.join(missing['model'])}; the probabilities are among the others."
         )
-    sentences += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
+    sentences += [f"{name}: {each.convergence}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
         sentences.append(_how_sensitive(table, best))
     return sentences

@@ -38,7 +38,7 @@ def findings_of(board: Leaderboard) -> Findings:
         board,
         (
             *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
-            *(made.data, made.methods, made.verdict, made.independence),
+            *(made.data, made.methods, made.convergence, made.independence),
         ),
     )
 
@@ -106,7 +106,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     if table.loc[0].min() == 1.0:
         headline = f"The first {these} are told apart."
         told = f"Yes: the first {these} ({shorten(first)}) are told apart."
-        return Finding(told, verdict=True, headline=headline, brief=Brief("Votes", order=2))
+        return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
     sure = [
         f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
@@ -138,7 +138,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         table=table,
         shown=table.loc[sorted(shown)],
         notes=(note,),
-        verdict=False,
+        good=False,
         headline=f"The order of the first {these} is not certain yet.",
         brief=Brief("Votes", brief, order=2),
     )

@@ -179,7 +179,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
     return GroupTest(
         title=f"Tests of group effects ({plural(len(each), 'group')})",
         table=table,
-        note=" ".join(filter(None, (_verdict(table, names), caveats))),
+        note=" ".join(filter(None, (_group_sentence(table, names), caveats))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
@@ -187,7 +187,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
     )
 
 
-def _verdict(table: "pandas.DataFrame", names: list[str]) -> str:
+def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     """Whether the groups differ, in a sentence; nothing of a single group."""
     row = table.loc["group"]
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):

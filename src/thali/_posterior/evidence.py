@@ -11,8 +11,8 @@ from thali._described import Described, Description, as_text
 from thali._inference.mbar import combined
 from thali.errors import Argument, Message, Remedy
 
+from .convergence import ConvergenceCheck
 from .interval import INTERVAL
-from .verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas
@@ -76,7 +76,7 @@ class Thermodynamic:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LogEvidence(Described):
-    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it with its verdict.
+    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it with its check.
 
     .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid \theta)\, p(\theta)\, d\theta
 
@@ -88,8 +88,8 @@ class LogEvidence(Described):
     df : float
         Degrees of freedom of the standard error; infinite where it is exact.
     usable : bool
-        Whether the verdict allows to use the value.
-    verdict : Verdict
+        Whether the convergence check allows to use the value.
+    convergence : ConvergenceCheck
         Facts, and a sentence that says what to do otherwise.
     estimates : ndarray (chains,)
         The estimate of each independent chain.
@@ -119,7 +119,7 @@ class LogEvidence(Described):
     value: float
     standard_error: float
     df: float
-    verdict: Verdict
+    convergence: ConvergenceCheck
     estimates: np.ndarray
     path: "pandas.DataFrame"
     sensitivity: "pandas.DataFrame | None" = None
@@ -127,8 +127,8 @@ class LogEvidence(Described):
 
     @property
     def usable(self) -> bool:
-        """Whether the verdict allows to use the value."""
-        return self.verdict.agrees
+        """Whether the convergence check allows to use the value."""
+        return self.convergence.agrees
 
     def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
         """The interval that holds the log evidence with this probability, by Student's t.
@@ -162,7 +162,7 @@ class LogEvidence(Described):
             f"Log evidence {self.value:.2f}",
             tuple(facts),
             table=self.sensitivity,
-            note=str(self.verdict),
+            note=str(self.convergence),
             good=self.usable,
         )
 
@@ -244,7 +244,7 @@ def _drift(influence: np.ndarray) -> float:
         return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
 
 
-def _judged(facts: dict[str, Any]) -> Verdict:
+def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
     """Whether the chains agree, within their own errors, do not drift, and swap between temperatures."""
     of_chains = f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']} temperatures"
     more = Remedy("draws", 4 * facts["draws"])
@@ -278,8 +278,8 @@ def _judged(facts: dict[str, Any]) -> Verdict:
             f"{MAX_DEVIATION:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of "
             f"cases or more (wanted: at least {MIN_SWAPS:.0%}).",
         )
-        return Verdict(True, facts, Message(*sentence))
-    return Verdict(False, facts, Message(*sentence))
+        return ConvergenceCheck(True, facts, Message(*sentence))
+    return ConvergenceCheck(False, facts, Message(*sentence))
 
 
 # Thermodynamic integration along temperatures: a check of the log evidence by other means -----------------------------

@@ -1,7 +1,7 @@
 """Means, intervals and diagnostics of quantities that were drawn.
 
 The diagnostics are those of arviz-stats, to twelve digits, for all quantities at once. They stand here because every
-fit needs them for its verdict, and loading arviz-stats took a third of a short fit.
+fit needs them for its convergence check, and loading arviz-stats took a third of a short fit.
 """
 
 from collections.abc import Callable

@@ -132,7 +132,7 @@ def _document(
     run = run._replace(title="", facts=(*run.facts, *[("Question", asked)] * is_title))
     shown = [found for found in shown if found.key != "asked"]
     lead = _lead(shown)
-    lights = tuple(Light(found.verdict, found.headline, found.question) for found in shown if found.verdict is not None)
+    lights = tuple(Light(found.good, found.headline, found.question) for found in shown if found.good is not None)
     cited = cited_in(text for found in shown for text in (found.sentence, *found.notes))
     chapters = [
         Chapter(_TITLES[name], sections)
@@ -154,7 +154,7 @@ def _document(
 
 def _lead(shown: list[Finding]) -> Finding:
     """The finding that answers what was asked: one that says so, else the first with a sentence and a picture."""
-    answers = [found for found in shown if found.chapter == ANSWERS and found.verdict is None] or shown
+    answers = [found for found in shown if found.chapter == ANSWERS and found.good is None] or shown
     return min(answers, key=lambda found: (_ORDER[found.leads], not (found.sentence and found.picture)))
 
 

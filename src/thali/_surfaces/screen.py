@@ -97,7 +97,7 @@ def _in_order(findings: Findings) -> list[tuple[Finding, Brief]]:
 
 def _is_warning(found: Finding) -> bool:
     """Whether a finding is bad news about the fit, or failed."""
-    return found.verdict is False and (found.brief is None or found.chapter in (MISSES, STATISTICS))
+    return found.good is False and (found.brief is None or found.chapter in (MISSES, STATISTICS))
 
 
 def _text(found: Finding, brief: Brief, words: Words) -> str:

@@ -26,7 +26,7 @@ def text_of(findings: Findings, words: Words) -> str:
 def part_of(found: Finding, words: Words) -> str:
     """One finding: its sentences and its table."""
     sentences = found.sentences(words)
-    if found.verdict is False and found.table is None:
+    if found.good is False and found.table is None:
         sentences[:1] = [f"WARNING: {each}" for each in sentences[:1]]
     first, notes = (sentences[:1], sentences[1:]) if found.sentence != "" else ([], sentences)
     return printable("\n".join([*first, *_table(found), *notes]))

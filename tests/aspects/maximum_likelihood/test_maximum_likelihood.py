@@ -381,7 +381,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
         th.EliminationByAspects(method="maximum-likelihood").summary()
     changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
     assert changed.fit(th.datasets.celebrities()).df_ > 0
-    assert tree.verdict().agrees and str(tree.verdict()) == "The maximum was found."
+    assert tree.convergence().agrees and str(tree.convergence()) == "The maximum was found."
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_market_without_the_option_of_none_says_so():
 def test_keys_are_in_the_order_of_questions(logit, classes):
     study = ["attribute_importance", "level_effects", "utilities", "willingness_to_pay", "market"]
     close = ["check", "summary", "data", "levels"]
-    assert logit.findings().keys() == ["asked", *study, *close, "methods", "verdict"]
+    assert logit.findings().keys() == ["asked", *study, *close, "methods", "convergence"]
     segments = ["segment_sizes", "segment_profiles", "segments"]
     people = ["individual_level_effects", "individual_importance", "individual_willingness_to_pay"]
     people += ["individual_utilities", "individual_zero_centred"]
@@ -101,7 +101,7 @@ def test_keys_are_in_the_order_of_questions(logit, classes):
         "numbers_of_classes",
         *middle,
         "methods",
-        "verdict",
+        "convergence",
     ]
 
 

@@ -216,7 +216,7 @@ def test_choices_of_a_class_without_bound_are_said():
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     assert model.unbounded_ == ("class 2: price[2]",)
     assert (
-        not model.verdict().agrees
+        not model.convergence().agrees
         and np.isfinite(model.market_shares(pd.DataFrame({"price": [1, 2]}))["share_high"]).all()
     )
 

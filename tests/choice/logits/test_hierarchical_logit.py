@@ -1,4 +1,4 @@
-"""The hierarchical logit: quadrature, predictions, signs, covariates, verdicts, mistakes."""
+"""The hierarchical logit: quadrature, predictions, signs, covariates, convergence checks, mistakes."""
 
 import time
 from types import SimpleNamespace
@@ -157,7 +157,7 @@ def test_units_of_a_number_do_not_matter(fitted):
     assert one.predict_proba(data) == pytest.approx(two.predict_proba(cents), rel=1e-6)
 
 
-def test_summary_and_its_verdict(fitted):
+def test_summary_and_its_convergence(fitted):
     model, train, _ = fitted
     rows = list(model.summary().index)
     assert rows[:2] == ["share[price=15]", "share[price=25]"] and rows[5] == "effect[price: 15 over 5]"

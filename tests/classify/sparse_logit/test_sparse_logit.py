@@ -176,7 +176,7 @@ def test_convergence_is_judged_by_the_largest_of_many_coefficients():
         drawn = noise.copy()
         drawn[1, :, apart] += 0.1
         posterior["coef"].values[...] = drawn.reshape(posterior["coef"].shape)
-        assert (model.verdict().facts["r_hat"] > 1.5) == worst
+        assert (model.convergence().facts["r_hat"] > 1.5) == worst
 
 
 @pytest.mark.parametrize("standardize", [True, False])

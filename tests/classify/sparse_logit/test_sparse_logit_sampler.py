@@ -191,7 +191,7 @@ def test_the_usual_draws_of_the_horseshoe():
 
 
 @pytest.mark.long
-def test_the_usual_draws_of_the_horseshoe_pass_their_verdict():
+def test_the_usual_draws_of_the_horseshoe_pass_their_convergence():
     """Correlated covariates, of which tau once had 244 effective draws; and more covariates than rows (26)."""
     rng = np.random.default_rng(3)
     X = np.sqrt(0.1) * rng.normal(size=(200, 20)) + np.sqrt(0.9) * rng.normal(size=(200, 1))
@@ -200,7 +200,7 @@ def test_the_usual_draws_of_the_horseshoe_pass_their_verdict():
     studies = (X, (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)), (wide, wide[:, :5].sum(axis=1) > 0)
     for covariates, labels in studies:
         model = th.SparseMultinomialLogit(prior="horseshoe", random_seed=1, progressbar=False).fit(covariates, labels)
-        assert model.verdict().agrees, str(model.verdict())
+        assert model.convergence().agrees, str(model.convergence())
 
 
 def test_a9_more_covariates_than_rows_cost_no_more_than_rows():

@@ -111,7 +111,7 @@ def test_a_fit_says_its_bound_and_what_it_is():
     X, y = three_classes(400)
     model = th.SparseMultinomialLogit(method="variational", **QUICK).fit(X, y)
     assert model.converged_ and model.lower_bound_ < model.log_likelihood_ and model.method_ == "variational"
-    assert "normal approximation" in str(model.verdict())
+    assert "normal approximation" in str(model.convergence())
     assert model.posterior_.attrs["method"] == "variational"
     with refused(ArgumentError, "Laplace prior"):
         th.SparseMultinomialLogit(method="variational", prior="horseshoe").fit(X, y)
@@ -146,4 +146,4 @@ def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
         assert f"({method}, chosen by" in str(auto)
         auto.save(tmp_path / "auto.nc")
         again = th.load(tmp_path / "auto.nc")
-        assert again.method_ == method and str(again.verdict()) == str(auto.verdict())
+        assert again.method_ == method and str(again.convergence()) == str(auto.convergence())

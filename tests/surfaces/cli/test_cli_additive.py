@@ -330,18 +330,18 @@ def apart(swap_rates):
 
 
 def test_the_advice_for_chains_apart_is_about_tempering():
-    verdict = apart(()).verdict()
-    sentence = str(verdict)
-    assert not verdict.agrees
+    convergence = apart(()).convergence()
+    sentence = str(convergence)
+    assert not convergence.agrees
     said(sentence, "shared_features", "0", "3")
     said(sentence, "tempering=None")
     assert "unique" not in sentence
-    verdict = apart((0.3,) * 9).verdict()
-    sentence = str(verdict)
-    assert not verdict.agrees
+    convergence = apart((0.3,) * 9).convergence()
+    sentence = str(convergence)
+    assert not convergence.agrees
     said(sentence, "tempering=20", "10 temperatures", "draws=10000")
     assert "unique" not in sentence
-    assert "tempering=64 " in str(apart((0.3,) * 49).verdict())
+    assert "tempering=64 " in str(apart((0.3,) * 49).convergence())
 
 
 def test_the_advice_is_told_in_words_to_type():

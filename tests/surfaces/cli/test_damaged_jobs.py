@@ -17,8 +17,8 @@ from helpers.sentences import said, says
 from helpers.watched_runs import find_evidence_by, stop_after
 
 from thali._inference import jobs
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
-from thali._posterior.verdict import Verdict
 from thali.errors import Message
 
 pytestmark = pytest.mark.fit
@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
         value = -20.0 if model.aspects == "unique" else -25.0
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -9.0]})
         path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
-        sentence = Verdict(True, {}, Message("It agrees."))
+        sentence = ConvergenceCheck(True, {}, Message("It agrees."))
         return LogEvidence(value, 0.1, 11.0, sentence, np.array([value]), path, None)
 
     find_evidence_by(monkeypatch, found)

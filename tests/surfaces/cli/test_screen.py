@@ -72,7 +72,7 @@ def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, label, rows, colum
     monkeypatch.setenv("COLUMNS", columns_of_terminal)
     table, parts = table_of(label, rows, columns), tuple((f"{label} {k}", f"{k}-{k + 2}") for k in range(rows))
     many = Finding(f"{label} is the best. " * 9, brief=Brief("Preferred", parts=parts))
-    bad = Finding(f"{label} is wrong. " * 9, verdict=False, brief=Brief("Chains", next=f"Try {label}."))
+    bad = Finding(f"{label} is wrong. " * 9, good=False, brief=Brief("Chains", next=f"Try {label}."))
     wrong = Maker("bad", "?", ON_SCREEN, lambda *_: bad, STATISTICS)
     tables = [Finding("s", brief=Brief("T", table=table)) for _ in range(4)]
     makers = [*made(many, *tables)._makers.values(), wrong]
@@ -107,9 +107,9 @@ def test_probabilities_are_those_of_sentences():
 def test_warnings_stand_above_the_answer():
     makers = (
         Maker("ranks", "?", ON_SCREEN, lambda *_: Finding("tea is best.", brief=Brief("Preferred"))),
-        Maker("check", "?", ON_SCREEN, lambda *_: Finding("Misfit.", verdict=False, brief=Brief("Fit")), MISSES),
-        Maker("verdict", "?", ON_SCREEN, lambda *_: Finding("They differ.", verdict=False), STATISTICS),
-        Maker("votes", "?", ON_SCREEN, lambda *_: Finding("No.", verdict=False, brief=Brief("Votes"))),
+        Maker("check", "?", ON_SCREEN, lambda *_: Finding("Misfit.", good=False, brief=Brief("Fit")), MISSES),
+        Maker("convergence", "?", ON_SCREEN, lambda *_: Finding("They differ.", good=False), STATISTICS),
+        Maker("votes", "?", ON_SCREEN, lambda *_: Finding("No.", good=False, brief=Brief("Votes"))),
     )
     lines = shown(Findings(None, makers)).splitlines()
     first = [line.split()[0] for line in lines if line[:1].strip()]
@@ -283,7 +283,7 @@ def test_show_prints_any_finding_whole(done, run):
         again.out.partition("\n\n")[2].partition("\nMore")[0] == first.out.partition("\n\n")[2].partition("\nMore")[0]
     )
     keys = [line.split()[0] for line in done("show", "results", "--list").out.splitlines()]
-    assert {"ranks", "check", "summary", "verdict"} <= set(keys)
+    assert {"ranks", "check", "summary", "convergence"} <= set(keys)
     summary = done("show", "results", "summary").out
     assert summary.count("choice_probability[") == 3 and "Preferred" not in summary
     assert "observed" in done("show", "results", "check").out  # whose table is not printed with all others

@@ -98,10 +98,10 @@ def test_every_model_has_a_report(name, tmp_path):
     model = fitted(name)
     page, _ = page_once(name, tmp_path)
     sentence = " ".join(" ".join(page.texts).split())
-    assert model.fitted_to_ in sentence and str(model.verdict()) in sentence
-    light = "The chains agree." if "chains" in model.verdict().facts else "The estimate was found."
-    assert (light in sentence) == model.verdict().agrees
-    light = model.findings()["verdict"].headline
+    assert model.fitted_to_ in sentence and str(model.convergence()) in sentence
+    light = "The chains agree." if "chains" in model.convergence().facts else "The estimate was found."
+    assert (light in sentence) == model.convergence().agrees
+    light = model.findings()["convergence"].headline
     assert light in sentence[: sentence.index("Settings and versions")]  # of the list of chapters
     chapters = ("answer", "answers", "the-data", "methods", "for-the-statistician", "settings-and-versions")
     order = [page.ids.index(name) for name in chapters]

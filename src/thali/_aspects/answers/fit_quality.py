@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.verdict import Verdict
+from thali._posterior.convergence import ConvergenceCheck
 from thali.errors import Argument, Message, Setting
 
 from ..draws.similarities import judgements_of
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import xarray
 
 
-def point_verdict(tree: "xarray.DataTree") -> Verdict:
+def point_convergence(tree: "xarray.DataTree") -> ConvergenceCheck:
     """How many runs found it, and what it is not."""
     restarts, reached = int(tree.attrs[RESTARTS]), int(tree.attrs[REACHED])
     found = f"{reached} of {restarts} annealed runs found one as probable"
     more = () if reached > 1 else (", so that more runs may find a better one: raise ", Setting("chains", restarts))
-    return Verdict(
+    return ConvergenceCheck(
         False,
         {"restarts": restarts, "reached": reached},
         Message(

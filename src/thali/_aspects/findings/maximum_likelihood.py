@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.numerics.ranks import descending
-from thali._model.common_findings import asked, data, methods, verdict
+from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
@@ -152,5 +152,5 @@ MAKERS = (
     residuals,
     data,
     methods(modelled),
-    verdict,
+    convergence,
 )

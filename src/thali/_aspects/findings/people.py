@@ -40,7 +40,7 @@ SURE = 0.95  # probability from which on the direction of an effect is sure
 def independence(model: Any, settings: Settings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = Posterior(model.posterior_).dependence
-    if dependence is None or (found := verdict_of(dependence)) is None:
+    if dependence is None or (found := dependence_finding(dependence)) is None:
         return None
     spec = spec_of(model)
     assert spec is not None
@@ -52,13 +52,13 @@ def independence(model: Any, settings: Settings) -> Finding | None:
     return replace(found, notes=notes)
 
 
-def verdict_of(found: Dependence) -> Finding | None:
+def dependence_finding(found: Dependence) -> Finding | None:
     """Whether intervals hold for other people; None where that is not worth a word."""
     if (sentence := found.sentence) is None:
         return None
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
     brief = Brief("People", headline if found.is_good else None, order=0)
-    return Finding(sentence, verdict=found.is_good, headline=headline, brief=brief)
+    return Finding(sentence, good=found.is_good, headline=headline, brief=brief)
 
 
 def modelled_people(model: Any) -> tuple[Text, ...]:
@@ -190,7 +190,7 @@ def check_of_people(model: Any, settings: Settings) -> Finding | None:
         return found
     notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=_EACH))
     headline, brief = ENGLISH["check.uneven.headline"], Brief("Fit", uneven[0])
-    return replace(found, notes=notes, verdict=False, headline=headline, brief=brief)
+    return replace(found, notes=notes, good=False, headline=headline, brief=brief)
 
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:

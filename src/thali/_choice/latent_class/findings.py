@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
@@ -121,4 +121,4 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test)
-_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)
+_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), convergence)
