@@ -365,4 +365,4 @@ def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
 
 
 def _probability(value: float) -> str:
-    return "above .999" if value > 0.999 else f"{value:.3f}".lstrip("0")
+    return "> 0.999" if value > 0.999 else f"{value:.3f}"

@@ -11,6 +11,7 @@ from thali._aspects.maximum_likelihood.fit import estimate, vanishing
 from thali._aspects.maximum_likelihood.goodness import FitTest, equal_means_test, fit_test, samples_for
 from thali._aspects.maximum_likelihood.maximum import highest
 from thali._data.pairs import PairedComparisons
+from thali._digits import p_in_words
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
 from thali._labels import plural
@@ -192,7 +193,8 @@ def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     row = table.loc["group"]
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""
-    shown = "below .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-    numbers = f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, p {shown}"
+    numbers = (
+        f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
+    )
     found = "differ in their weights" if p < _LEVEL else "are not shown to differ in their weights"
     return f"The groups {listed(names)} {found} ({numbers})."

@@ -50,8 +50,8 @@ _SENTENCES = {
     "dates": "Only comparisons {dates} counted.",
     "pool": "The worths of the boards of parts were common ones times Gamma(1/s², 1/s²) variables, with {spread}.",
     "parts differ": "The chains of boards of parts do not agree yet: {parts}.",
-    "intervals": "Intervals are central {interval}s; two options are told apart if their order has a probability of .95"
-    " or more.",
+    "intervals": "Intervals are central {interval}s; two options are told apart if their order has a probability of"
+    " 0.95 or more.",
 }
 
 

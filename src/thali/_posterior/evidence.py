@@ -8,11 +8,12 @@ import numpy as np
 
 from thali._arguments import between
 from thali._described import Described, Description, as_text
+from thali._digits import percent
 from thali._inference.mbar import combined
 from thali.errors import Argument, Message, Remedy
 
 from .convergence import ConvergenceCheck
-from .interval import INTERVAL
+from .interval import INTERVAL, interval_name
 
 if TYPE_CHECKING:
     import pandas
@@ -155,7 +156,7 @@ class LogEvidence(Described):
     def _description(self) -> Description:
         low, high = self.interval()
         facts = [("standard error", f"{self.standard_error:.3f} ({self.df:g} degrees of freedom)")]
-        facts += [(f"{INTERVAL:.0%} interval", f"{low:.2f} to {high:.2f}")]
+        facts += [(f"{interval_name()}", f"{low:.2f} to {high:.2f}")]
         if self.thermodynamic is not None:
             facts += [("thermodynamic", str(self.thermodynamic))]
         return Description(
@@ -250,8 +251,9 @@ def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
     more = Remedy("draws", 4 * facts["draws"])
     if not facts["swap_rate"] >= MIN_SWAPS:
         sentence = (
-            f"The log evidence is not usable: neighbouring temperatures of {of_chains} swap in {facts['swap_rate']:.0%}"
-            f" of cases (wanted: at least {MIN_SWAPS:.0%}); repeat it with ",
+            f"The log evidence is not usable: neighbouring temperatures of {of_chains} swap in "
+            f"{percent(facts['swap_rate'])}"
+            f" of cases (wanted: at least {percent(MIN_SWAPS)}); repeat it with ",
             more,
             ", which also place the temperatures better.",
         )
@@ -275,8 +277,8 @@ def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
     else:
         sentence = (
             f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
-            f"{MAX_DEVIATION:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of "
-            f"cases or more (wanted: at least {MIN_SWAPS:.0%}).",
+            f"{MAX_DEVIATION:g}), do not drift, and neighbouring temperatures swap in {percent(facts['swap_rate'])} of "
+            f"cases or more (wanted: at least {percent(MIN_SWAPS)}).",
         )
         return ConvergenceCheck(True, facts, Message(*sentence))
     return ConvergenceCheck(False, facts, Message(*sentence))

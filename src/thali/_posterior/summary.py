@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._inference.numerics.ranks import twice_ranks
 
-from .interval import INTERVAL, INTERVAL_COLUMNS
+from .interval import INTERVAL, INTERVAL_COLUMNS, interval_name
 
 if TYPE_CHECKING:
     import pandas
@@ -236,7 +236,7 @@ def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     """
     rows = summary.head(2).query("sd != 0")
     ends = zip(rows["mean"], *(rows[name] for name in INTERVAL_COLUMNS), strict=True)
-    texts = [f"{mean:.4g} ({100 * INTERVAL:.0f} % interval {low:.4g} to {high:.4g})" for mean, low, high in ends]
+    texts = [f"{mean:.4g} ({interval_name()} {low:.4g} to {high:.4g})" for mean, low, high in ends]
     return tuple(zip(map(str, rows.index), texts, strict=True))
 
 

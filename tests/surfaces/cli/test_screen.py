@@ -12,7 +12,7 @@ from thali._labels import display_width
 from thali._model.finding import MISSES, ON_SCREEN, SCREEN, STATISTICS, TEXT, Brief, Finding, Findings, Maker
 from thali._surfaces.readable import readable
 from thali._surfaces.screen import result, screen
-from thali._surfaces.text import cells, text_of
+from thali._surfaces.text import text_of
 from thali.errors import PYTHON
 
 FILES = {
@@ -95,7 +95,7 @@ def test_probabilities_are_those_of_sentences():
     )
     lines = shown(made(Finding("s", brief=Brief("Aspects", table=table)))).splitlines()
     assert [line.split() for line in lines[-5:-2]] == [
-        ["above", ".99", ".98", "to", "above", ".99"],
+        [">", "0.99", "0.98", "to", ">", "0.99"],
         [".47", ".20", "to", ".50"],
         ["-", "-"],
     ]
@@ -144,7 +144,7 @@ def test_all_has_every_sentence_and_every_row(name):
         assert all(sentence in text for sentence in found.sentences()), found.key
         table = found.to_read
         if table is not None and found.is_printed:
-            for row in readable(table, cells).rows:
+            for row in readable(table).rows:
                 assert all(" ".join(cell.split()) in " ".join(text.split()) for cell in row), (found.key, row)
 
 
@@ -158,7 +158,7 @@ def number(value):
 
 def probability(value):
     """A probability as sentences have it."""
-    return "above .99" if value > 0.99 else "below .01" if value < 0.01 else f"{value:.2f}"[1:]
+    return "> 0.99" if value > 0.99 else "< 0.01" if value < 0.01 else f"{value:.2f}"
 
 
 def best_of(column, words=number):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._digits import percent
 from thali._posterior.convergence import ConvergenceCheck
 from thali.errors import Argument, Message, Setting
 
@@ -49,7 +50,7 @@ def swap_sentence(tree: "xarray.DataTree") -> Message | None:
     lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
     return Message(
         f"Replicas at the temperatures {lower:.3g} and {upper:.3g} are swapped in {100 * rates[chain, gap]:.2g} % "
-        f"of trials (wanted: {100 * LOWEST_RATE:.0f} %), so that few states of hot replicas reach temperature 1; "
+        f"of trials (wanted: {percent(LOWEST_RATE)}), so that few states of hot replicas reach temperature 1; "
         "raise ",
         Argument("tune"),
         ", in which the ladder grows, or start it with more temperatures (",

@@ -5,13 +5,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import OF_GROUPS
+from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
 from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
 from thali._posterior.interval import interval_name
@@ -127,7 +128,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = model.individuals(), population_table(model.posterior_)
     first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
-    shares = [f"{option} ({100 * count / first.sum():.0f} %)" for option, count in first.head(_NAMED).items()]
+    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(_NAMED).items()]
     return Finding(
         phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
         title=ENGLISH["individuals.title"],

@@ -293,9 +293,10 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         `from_respondents` and of lists with a column of who judged. "independent" (None): as many answers as of
         different respondents; `convergence` reports how many times too narrow intervals are. "adjusted": the likelihood
         is raised to the power 1 / max(1, design effect), which also lowers the number of features; the effect is that
-        of the features that are given, or that annealed runs find to be the most probable. `Individuals`: each respondent
-        has individual weights about common ones (of similarities also a constant and a sigma), individual differences
-        (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their data.
+        of the features that are given, or that annealed runs find to be the most probable. `Individuals`: each
+        respondent has individual weights about common ones (of similarities also a constant and a sigma), individual
+        differences (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their
+        data.
         `Groups`: `fit` takes a mapping from each group to its `Similarities` or its `Triplets`; groups share features,
         and each has a constant and a sigma. The last three need method "mcmc".
 

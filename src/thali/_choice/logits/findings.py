@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number
 from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import (
     FILE,
@@ -21,7 +22,7 @@ from thali._model.finding import (
 )
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 from thali.errors import Setting
 
