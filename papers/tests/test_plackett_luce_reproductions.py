@@ -438,6 +438,7 @@ def test_table_3_from_files(run, folder):
 # Figs. 2 and 4 --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_figure_2(run, folder):
     irises(60).to_csv(folder / "iris.csv", index=False)
     result = run("plackett-luce-fig2", "--small", "--data", "iris.csv", "--out", "results")

@@ -418,6 +418,7 @@ def test_given_features_get_their_weights(kind):
     assert np.isfinite(found.log_joint)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("integrated", [False, True])
 @pytest.mark.parametrize("shape, judged", [(1.0, False), (2.5, False), (1.0, True)])
 def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(shape, judged, integrated):

@@ -223,6 +223,7 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     assert sampling.tempered(int(0.6 * bound.BUDGET / sampling.forecast.sweep)) is None
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     """By default: the draws are those of a fit that was tempered at once."""

@@ -375,7 +375,7 @@ def means_of_own_kappas(expected, n=4):
     return expected | found | {"shared kappas": shared, "shared spread": shared}
 
 
-@pytest.mark.first(7)  # of comparisons all, of sets those of groups
+@pytest.mark.first(4)
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 @pytest.mark.parametrize(
     ("groups", "weights"),

@@ -169,6 +169,7 @@ def prior_draws(density, rng, count, tau=None):
     return points, spreads
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rule", [CHOICE, RANKING])
 def test_joint_distribution(rule):
     """Chains that begin with the prior and get new answers before every sweep stay at the prior."""

@@ -65,6 +65,7 @@ def test_lapse_zero_satisfies_every_choice(data):
         assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("method", "watch"), [("mcmc", Watch), ("smc", smc._Watch)])
 def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path):
     """A warning says so, predictions can be made, and the run goes on from its job."""

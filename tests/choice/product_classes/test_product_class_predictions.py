@@ -241,6 +241,7 @@ def copies(draws, count):
     return joined([draws] * count)
 
 
+@pytest.mark.long
 def test_the_population_is_uncertain_after_a_sample():
     """One class, that m of N = 3 respondents own: its share in the population is Beta(m, N + 1 - m), and of its owners
     Beta(1 + liking, 1 + disliking) like it; who does not own it is indifferent. Nobody has a class of their own."""

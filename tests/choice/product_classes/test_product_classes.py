@@ -335,6 +335,7 @@ def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains
     assert re.search(r"a, sigma +not interpretable \(R-hat [12]\.", str(bad))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_the_check_says_how_much_predictions_of_another_run_differ():
     """To within a half of what they differ by."""

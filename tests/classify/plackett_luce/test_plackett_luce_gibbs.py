@@ -100,7 +100,7 @@ def test_a6_learned_shape(name, seed):
     assert wrong == pytest.approx(error, abs=1.5 / len(codes))  # a row or two lie on the boundary
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name, a, expected",
     [

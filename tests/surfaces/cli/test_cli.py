@@ -412,7 +412,7 @@ main()
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor time of a stopped process stands in /proc")
 @pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])

@@ -355,6 +355,7 @@ def test_the_advice_is_told_in_words_to_type():
 # what fit writes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 @pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(done, fake, folder):

@@ -70,6 +70,7 @@ def test_people_who_judged_more_than_once(done, refused, folder):
     said(refused("leaderboard", *named, "--people", "individuals"), "--people", "--method")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     frame = pd.read_csv(folder / "battles.csv")

@@ -22,6 +22,7 @@ def tables(folder):
     pd.DataFrame(MARKET).to_csv("market.csv", index=False)
 
 
+@pytest.mark.long
 def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found", "--print", "all")
@@ -200,6 +201,7 @@ def test_attention_needs_two_attributes_that_differ(refused):
     says(sentence, "attention")
 
 
+@pytest.mark.long
 def test_who_looks_at_what_by_what_people_are(done, refused):
     rows = simulated(people=12)
     rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
@@ -234,6 +236,7 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
         assert sentence in refused("fit", *words, *more)
 
 
+@pytest.mark.long
 def test_a_test_of_classes_is_a_job(done):
     words = ["fit", "sim.csv", "--model", "LCL", "--classes", 2, "--linear", "price", "--seed", 1, "--starts", 1]
     result = done(*words, "--bootstrap", 2, "--out", "tested")
@@ -242,6 +245,7 @@ def test_a_test_of_classes_is_a_job(done):
     assert again.out == result.out and "replicates in" not in again.err
 
 
+@pytest.mark.long
 def test_amounts_of_people(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
     result = done(
@@ -314,6 +318,7 @@ def fixed():
     return table
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("words", "bins", "given"),
     [(["--constants"], None, {"constants": True}), (["--bins", "price=2"], {"price": 2}, {})],
