@@ -458,6 +458,7 @@ def test_figure_2(run, folder):
     assert (folder / "results" / "plackett-luce-fig2-figure-2.png").exists()
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 def test_figure_4(run, folder):
     irises().to_csv(folder / "iris.csv", index=False)

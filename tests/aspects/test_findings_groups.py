@@ -34,6 +34,7 @@ def test_the_probability_comes_first_and_pairs_of_few_groups_are_compared():
     assert list(read) == ["probability", "mcse", "weight[g0]", "weight[g1]", "weight[g2]", *compared, "members"]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_groups_that_do_not_fit_are_in_files():
     found = read_of(8)

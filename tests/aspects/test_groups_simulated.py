@@ -86,6 +86,7 @@ def test_replicates_of_a_fit_are_those_of_each_group(name):
         fitted.posterior_predictive({"b": data["b"], "a": data["a"]}, random_seed=1)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_replicates_have_the_chosen_probability():
     data = {"a": th.PairedComparisons([[0, 900], [100, 0]]), "b": th.PairedComparisons([[0, 200], [800, 0]])}

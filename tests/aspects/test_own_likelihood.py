@@ -94,7 +94,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     return chain
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("prior", [th.priors.IndianBuffet(), th.priors.FiniteFeatures(3)], ids=["buffet", "finite"])
 @pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
 def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):

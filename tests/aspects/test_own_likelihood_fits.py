@@ -269,6 +269,7 @@ def weighted(data, features, weights):
     return total
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("uncompiled", "pictures")
 @pytest.mark.parametrize("log_likelihood, has_weights", [(counted, False), (weighted, True)])
 def test_weights_that_a_likelihood_ignores_are_not_shown(log_likelihood, has_weights, tmp_path):

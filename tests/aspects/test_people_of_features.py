@@ -102,6 +102,7 @@ def judged_by(ages):
     return th.Similarities.from_frame(pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"]))
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path):
     data = judged_by([20, 40, 60])

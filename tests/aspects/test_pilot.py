@@ -196,6 +196,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
 
 
+@pytest.mark.long
 @pytest.mark.unit
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()

@@ -55,7 +55,7 @@ def same(a, b):
 # one job --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("fits", range(1, 6))
 def test_a_stopped_comparison_goes_on(fits, table, often, ran, tmp_path):
     job = tmp_path / "job"

@@ -170,6 +170,7 @@ def verdict_of(differing, place):
         return made(judges=True, method="mcmc").verdict()
 
 
+@pytest.mark.long
 def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path, differing):
     board = made(by="language")
     assert "verdict" not in th.findings(board)

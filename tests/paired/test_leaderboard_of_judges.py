@@ -95,6 +95,7 @@ def test_the_exact_values_of_judges():
 KNOWN, LEARNED = (0.5, [0.6292314, 0.4657290, 0.2790649]), (None, [0.646522, 0.468932, 0.254763])
 
 
+@pytest.mark.first(2)
 @pytest.mark.exact
 @pytest.mark.parametrize(
     ("method", "drift", "expected"),
@@ -247,6 +248,7 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
         pd.testing.assert_frame_equal(one, first, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 def test_covariates_judges_and_time_together(method):
     columns = {"date": "day", "respondent": "judge", "covariates": ["length"]}

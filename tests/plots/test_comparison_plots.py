@@ -90,6 +90,7 @@ def places_of(ax):
     return ax.transData.transform(np.concatenate([dots.get_offsets() for dots in ax.collections]))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("draw", [crowded, in_a_row])
 def test_names_cover_no_point_when_there_is_room(draw):
     (ax,) = draw(0)

@@ -308,6 +308,7 @@ def study():
     return model, data, ignores
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_who_ignores_the_price_is_found(study):
     model, data, ignores = study

@@ -56,6 +56,7 @@ def test_from_data_to_predictions(data, method, tmp_path):
     assert len(model.classes()) and len(model.summary()) == 10
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_lapse_zero_satisfies_every_choice(data):
     """Without lapse every draw gives all choices some probability."""

@@ -274,6 +274,7 @@ def test_the_population_is_uncertain_after_a_sample():
     assert 0.7 * beta < wide < 1.6 * beta
 
 
+@pytest.mark.long
 def test_newcomers_bring_classes_of_their_own():
     """Nobody owns anything yet, beta = 2: of M newcomers the i-th brings Poisson(alpha beta / (beta + N + i)) classes,
     and two of them own one class in common as the buffet says: by the prior simulated person by person."""

@@ -197,6 +197,7 @@ def test_the_verdict_names_arguments_that_there_are():
     assert not verdict.agrees
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("none", [False, True])
 def test_saved_and_loaded_it_is_the_same(tmp_path, none):
     data = experiment(none=none)
@@ -317,6 +318,7 @@ def test_chains_that_climb_are_told_from_chains_that_differ():
     assert with_chains(rise).verdict().agrees
 
 
+@pytest.mark.long
 def test_the_check_wants_400_effective_draws_of_all_chains_together():
     assert with_chains().verdict().facts["wanted_ess"] == 400
     data = experiment()

@@ -85,7 +85,7 @@ A6 = {  # E log a, E log-likelihood, mean ln of averaged P(y_i), training error,
 }
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a6_learned_shape(name, seed):

@@ -140,6 +140,7 @@ def test_judges_and_periods(done, folder):
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_report_now_and_later(done, refused, folder):
     pytest.importorskip("matplotlib")

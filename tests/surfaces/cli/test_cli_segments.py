@@ -87,6 +87,7 @@ def test_a_design_is_printed_and_written(run, folder):
     assert f"D-error {th.designs.check(wanted, prior).d_error:.4g}" in result.out
 
 
+@pytest.mark.long
 def test_what_a_design_is_asked_besides(run, folder):
     """Interactions, directions, prohibitions and tasks held out reach the design; a row a task for survey tools."""
     (folder / "fixed.csv").write_text("task,brand,price\nlast,A,10\nlast,B,12\n")

@@ -168,6 +168,7 @@ def test_no_name_becomes_markup(tmp_path):
     assert "img" not in page.elements or 'alt="' in text
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
     data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY"])
