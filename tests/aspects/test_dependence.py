@@ -280,6 +280,7 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     assert df == pytest.approx(naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
     """Means of draws by Student's t with 1.5 degrees of freedom would be as good as random."""

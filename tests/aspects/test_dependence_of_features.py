@@ -221,6 +221,7 @@ def test_features_that_nobody_gave_are_those_of_annealed_runs(data):
     assert made_of(data, "ibp").effect == pytest.approx(1.0, abs=5 * np.sqrt(2 / 39 / 4))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("make", [odd_ones, judged])
 def test_the_convergence_check_says_it_and_a_report_has_it(make, uncompiled, tmp_path):

@@ -441,11 +441,11 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
         with_constant=True,
     )
     fitted = similarities_of(columns, constant, data.first, data.second)
-    best = {}
+    best, of_weights = {}, stats.gamma(shape, scale=1 / rate)
     for draw, features in enumerate(sets):
         shared = [(owners, weight) for owners, weight in features if len(owners) > 1]
         score = -0.5 * (data.judgements * (data.values - fitted[draw]) ** 2).sum() / sigma2
-        score += stats.gamma(shape, scale=1 / rate).logpdf([w for _, w in shared] + [constant[draw]]).sum()
+        score += of_weights.logpdf([w for _, w in shared] + [constant[draw]]).sum()
         matrix = np.array([[i in owners for owners, _ in shared] for i in range(6)]).reshape(6, -1)
         score += prior.log_prob_shared(matrix, 0.5)
         if integrated:

@@ -31,6 +31,7 @@ def is_learned(model):
     return "sigma" in model.summary().index and not hasattr(model, "sigma_scores_")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path):
     model = fitted()

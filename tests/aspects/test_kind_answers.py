@@ -268,6 +268,7 @@ def test_the_check_is_of_all_people(model, data):
     assert row["predicted"] == pytest.approx(by_hand)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_given_aspects_and_tempering(data):
     model = th.EliminationByAspects(
@@ -348,6 +349,7 @@ def test_pictures(model):
     assert [text.get_text() for text in th.plots.group_weights(model).get_legend().get_texts()] == ["1", "2"]
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(2)).fit(data, **RUN)

@@ -118,6 +118,7 @@ def test_the_bias_of_few_draws_is_subtracted():
     assert np.mean(found) < 0.6 * np.mean(plain)  # the gain of a question is no less than 0
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("aspects", ["unique", "ibp"])
 def test_pairs_that_are_asked_next(aspects, uncompiled):
@@ -135,6 +136,7 @@ def test_pairs_that_are_asked_next(aspects, uncompiled):
     assert model.next_pairs(2, goal="ranks").equals(model.next_pairs(2, goal="ranks"))
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_best_option_is_found_by_questions_about_the_first_two(uncompiled):
     """Where the last two of four are as uncertain, and asking about them says nothing of the best."""

@@ -182,6 +182,7 @@ def test_reach_is_found(monkeypatch):
     assert "reach" not in of_three.findings()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_reach_and_the_check_say_where_people_differ_more_about_some_options_than_one_spread_tells(recwarn):
     rng = np.random.default_rng(6)

@@ -236,6 +236,7 @@ def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
     assert (np.abs(found.var(axis=0) - expected) < 5 * np.sqrt((expected + 2 * expected**2) / draws)).all()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("total", [1.0, 1.4, 3.7])
 def test_gamma_of_a_feature_with_an_owner(total):
     rng, grid = np.random.default_rng(4), np.linspace(1e-9, 40.0, 400_001)

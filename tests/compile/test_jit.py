@@ -128,6 +128,7 @@ def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
     assert run(use) == ["True", "True"]
 
 
+@pytest.mark.long
 def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
     folder, run = copy_of_thali
     (folder / "thali" / "tiny.py").write_text(

@@ -36,6 +36,7 @@ def test_an_option_that_is_always_the_worst_has_no_weight(rule):
         maximised(data, best_worst=rule)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.usefixtures("pictures", "few_replicates")
 @pytest.mark.parametrize("rule", RULES)

@@ -92,6 +92,7 @@ def test_pairs_are_left_out_of_a_saved_fit(tmp_path):
     assert th.load(tmp_path / "small.nc").leave_one_out().equals(small.leave_one_out())
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_leaving_pairs_out(btl, tree):
     assert btl.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
@@ -338,6 +339,7 @@ def test_summary_and_residuals(tree):
         tree.residuals("raw")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odds():
     counts = [[0, 20, 20, 19], [1, 0, 10, 12], [0, 8, 0, 9], [1, 6, 10, 0]]  # the first has nearly all of the weight

@@ -220,6 +220,7 @@ def test_columns_that_say_nothing():
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_people_left_out_are_predicted_by_their_columns():
     data = by_age(60, 8)

@@ -114,6 +114,7 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     assert names == ["comparison.csv", "sensitivity.csv", "temperatures.csv"]
 
 
+@pytest.mark.long
 def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
     """Models that are finished are kept; another question, after one that failed, begins anew."""
     watched_runs.shorten_evidence(monkeypatch)

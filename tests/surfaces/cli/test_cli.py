@@ -202,6 +202,7 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run
     shutil.rmtree(elsewhere)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_user_names_another_place_for_the_results(run, fake, folder, monkeypatch, full_disk):
     terminal = SimpleNamespace(isatty=lambda: True, readline=iter(["tea.csv\n", "there\n"]).__next__)
@@ -412,7 +413,7 @@ main()
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor time of a stopped process stands in /proc")
 @pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])

@@ -122,6 +122,7 @@ def test_the_best_answer_alone(run, refused, fake):
     assert "--tune" in refused("fit", "alike.csv", "--method", "map", "--tune", 5)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, folder, monkeypatch):
     result = done("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out", "--print", "all")
@@ -355,6 +356,7 @@ def test_the_advice_is_told_in_words_to_type():
 # what fit writes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 @pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(done, fake, folder):

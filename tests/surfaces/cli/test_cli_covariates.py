@@ -32,6 +32,7 @@ def test_covariates_are_named_one_by_one(run, trials, tmp_path):
     assert bare.code == 0 and "a unit of each covariate" not in bare.out
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_the_order_is_named_alike_in_a_fit_and_in_its_test(run, refused, tmp_path):
     table = tmp_path / "games.csv"
