@@ -20,7 +20,6 @@ def board_of(data):
     return th.leaderboard(data, method="laplace", progressbar=False, random_seed=0)
 
 
-
 @pytest.mark.fit
 def test_paired_comparisons():
     data = th.PairedComparisons([[0, 3, 0, 0], [2, 0, 0, 0], [0, 0, 0, 9], [0, 0, 1, 0]], labels=list("abcd"))
