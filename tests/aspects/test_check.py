@@ -328,7 +328,7 @@ def test_picture_shows_the_worst_rows_of_the_table(forty):
     assert marks == {"o", "D"} and len(colours) == 2
     legend = ax.get_legend()
     assert legend is not None
-    entries = ["89% of replicates", "predicted", "observed, inside", "observed, outside"]
+    entries = ["89 % of replicates", "predicted", "observed, inside", "observed, outside"]
     assert [text.get_text() for text in legend.get_texts()] == entries
 
 

@@ -94,7 +94,7 @@ def test_options_that_surely_rank_higher_in_one_group_are_named():
     assert women["a"] > 0.95 and men["c"] > 0.95 and max(women["b"], men["b"]) < 0.95
     assert "Some options rank higher" in sentence and " for b" not in sentence
     for option, more, less, p in (("a", "women", "men", women["a"]), ("c", "men", "women", men["c"])):
-        shown = "above .99" if p > 0.99 else f"{p:.2f}"[1:]
+        shown = "> 0.99" if p > 0.99 else f"{p:.2f}"
         assert f"{option} for {more} than for {less} (probability {shown})" in sentence
 
 
@@ -105,7 +105,7 @@ def test_where_groups_are_alike_the_likeliest_difference_is_named():
     sentence, women, men = ranked(counts, counts)
     p, more, option = max((each[name], who, name) for who, each in (("women", women), ("men", men)) for name in each)
     less = "men" if more == "women" else "women"
-    likeliest = f"likeliest is that {option} does for {more} than for {less} (probability {p:.2f}".replace("0.", ".")
+    likeliest = f"likeliest is that {option} does for {more} than for {less} (probability {p:.2f}"
     assert "No option surely ranks higher" in sentence and f"; {likeliest})." in sentence
 
 

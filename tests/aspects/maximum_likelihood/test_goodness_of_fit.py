@@ -39,7 +39,7 @@ def test_chi_square_where_pairs_were_compared_often(aspects):
     found = model.fit_test()
     assert (found.kind, found.samples, found.why) == ("chi-square", 0, "")
     assert model.p_value_ == found.p_value == pytest.approx(chi2.sf(model.deviance_, model.df_), rel=1e-9)
-    assert "degrees of freedom (p = " in str(found)
+    assert "degrees of freedom (p " in str(found)
 
 
 @pytest.mark.exact

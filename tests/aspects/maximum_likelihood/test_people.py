@@ -214,7 +214,7 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     small = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     large = th.EliminationByAspects(ASPECTS, method="maximum-likelihood").fit(data)
     found = th.likelihood_ratio(small, large)
-    assert f"p = {found.p_value:.4g} over 60 people" in found.note
+    assert f"p = {found.p_value:.3f} over 60 people" in found.note
     effect = small.estimates_.design_effect(large.estimates_)
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
     # every person answering the same twice doubles the statistic and the effect, and changes no decision

@@ -15,7 +15,6 @@ from helpers.sentences import refused, said
 import thali as th
 from thali._choice.answers.findings import winner
 from thali._surfaces.readable import readable
-from thali._surfaces.text import cells
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 
 pytestmark = pytest.mark.fit
@@ -172,9 +171,9 @@ def test_columns_have_their_errors(logit):
 
 def test_the_importance_of_a_class_is_no_part_of_choices(logit):
     """What an attribute decides and what a class weighs are different numbers."""
-    head = readable(made_up(seed=2).findings()["classes"].to_read, cells).head
+    head = readable(made_up(seed=2).findings()["classes"].to_read).head
     assert head[0] == "importance" and "part of choices" not in head
-    assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read, cells).head
+    assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read).head
 
 
 def test_slides_of_something_else_are_refused(tmp_path):

@@ -34,7 +34,6 @@ from thali._inference.chains import checked_run, run_chains
 from thali._inference.seeds import streams
 from thali._people.columns import Covariates, covariates_of
 from thali._surfaces.readable import readable
-from thali._surfaces.text import cells
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
@@ -204,7 +203,7 @@ def test_errors_of_draws_are_headed_as_such(fitted):
     ):
         found = each.findings(market=market)
         for key in keys:
-            head = readable(found[key].to_read, cells).head
+            head = readable(found[key].to_read).head
             assert sentence in head and other not in head, (key, head)
 
 

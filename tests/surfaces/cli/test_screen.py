@@ -96,7 +96,7 @@ def test_probabilities_are_those_of_sentences():
     lines = shown(made(Finding("s", brief=Brief("Aspects", table=table)))).splitlines()
     assert [line.split() for line in lines[-5:-2]] == [
         [">", "0.99", "0.98", "to", ">", "0.99"],
-        [".47", ".20", "to", ".50"],
+        ["0.47", "0.20", "to", "0.50"],
         ["-", "-"],
     ]
 
