@@ -153,6 +153,7 @@ def test_the_information_of_triplets_is_the_variance_of_the_score(link):
     np.testing.assert_allclose(-pose.slopes(weights).hessian, wanted, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.fit
 def test_independent_judgements_have_a_design_effect_near_one():
     parts = {"likelihood": Additive(), "weight_prior": (1.0, 10.0)}
     found, more = (

@@ -92,6 +92,7 @@ def test_gains_are_those_of_the_joint_distribution(goal, size):
     assert alone[0] == alone.max() == once[0]
 
 
+@pytest.mark.fit
 def test_answers_that_are_drawn_are_nearly_all_of_them():
     """Two to the eleventh combinations of them are too many to go through."""
     worths = np.random.default_rng(4).gamma(1.0, size=(200, 6))

@@ -53,6 +53,7 @@ def test_columns_that_describe_alternatives_need_a_word(refused):
     said(messages, "40 choices", "10 respondents", "'price'")
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize(
     "row, column, value, facts",
     [
