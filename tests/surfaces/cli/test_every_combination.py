@@ -1,8 +1,8 @@
 """Every kind of data × population × model and method × command ends well, or is refused in one sentence.
 
 Which combinations end well stands in `cases/combinations_that_end_well.txt`, a line each: a combination that is refused
-from now on, or no longer, changes it. Half of some run by default, in which each command, table, population, model and way
-is met once; `tests/combinations.md` says what all of them came to.
+from now on, or no longer, changes it. By default run half of those in which each command, table, population, model and
+way is met once; `tests/combinations.md` says what all of them came to.
 """
 
 import builtins
