@@ -122,8 +122,8 @@ def test_the_order_is_a_covariate(frame):
     assert th.PairedComparisons.from_trials(own, covariates=["order"]).cells.x.max() > 1
     for known, wrong in (
         (th.PairedComparisons([[0, 1], [1, 0]]), "do not record which option was shown first"),
-        (read(frame), "For comparisons with respondents, the order must be read from the table"),
-        (data, "For comparisons with covariates, the order must be read"),
+        (read(frame), "For comparisons with respondents, the order is read from the table"),
+        (data, "For comparisons with covariates, the order is read"),
     ):
         with pytest.raises(DataError, match=wrong):
             known.with_order()

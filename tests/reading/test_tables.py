@@ -239,7 +239,7 @@ READABLE = {
     "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
     "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counted by 'home.wins'",
     "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
-    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row, respondents 'assessor': 12",
+    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row, respondents 'assessor'",
 }
 
 

@@ -142,7 +142,7 @@ class Classifier(Predictions, RunByChains):
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(
-            f"{type(self).__name__} has not converged; see print(model.verdict()) for details and remedies."
+            f"{type(self).__name__} has not converged; see print(model.convergence()) for details and remedies."
         )
 
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number, probability
 from thali._late import carried_out_by
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import TAILS, interval_name
 
 from .input import other_classes, varying_names
@@ -43,7 +44,7 @@ ENGLISH = {
     " error {error}).",
     "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
     "cv.infinite": "The log loss is infinite, because {rows} rows have a class whose predicted probability is 0.",
-    "rows": "Of the {rows} rows {likely} belong to a class that the model gives a probability of .5 or more; the mean"
+    "rows": "Of the {rows} rows {likely} belong to a class that the model gives a probability of 0.5 or more; the mean"
     " probability of the right class is {mean}. The model has seen these rows; of new ones it knows less.",
     "rows.title": "Rows whose class is the least expected; rows from 0",
     "rows.unknown": "The likelihood of each row is not stored with this fit; model.score(X, y) checks it.",
@@ -362,4 +363,4 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, methods(modelled), verdict)
+_LAST = (data, methods(modelled), convergence)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._digits import percent, probability
 from thali._labels import plural, short_number, shorten
 from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
-from thali._model.wording import probability
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -38,7 +38,7 @@ def findings_of(board: Leaderboard) -> Findings:
         board,
         (
             *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
-            *(made.data, made.methods, made.verdict, made.independence),
+            *(made.data, made.methods, made.convergence, made.independence),
         ),
     )
 
@@ -106,7 +106,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     if table.loc[0].min() == 1.0:
         headline = f"The first {these} are told apart."
         told = f"Yes: the first {these} ({shorten(first)}) are told apart."
-        return Finding(told, verdict=True, headline=headline, brief=Brief("Votes", order=2))
+        return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
     sure = [
         f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
@@ -128,9 +128,9 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             sentence += f" With {meant}, {_more(even, sure_of_it, table.index[-1])}."
             brief = sentence if way == "as_so_far" else brief
     note = (
-        "Told apart: of each two one is above the other with probability .95 or more. Simulated: truths drawn from the "
-        "posterior, and what further votes say of them, as normal distributions. Some truths are so near to each other "
-        "that hardly any number of votes tells them apart."
+        "Told apart: of each two one is above the other with probability 0.95 or more. Simulated: truths drawn "
+        "from the posterior, and what further votes say of them, as normal distributions. Some truths are so near to "
+        "each other that hardly any number of votes tells them apart."
     )
     return Finding(
         sentence,
@@ -138,7 +138,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         table=table,
         shown=table.loc[sorted(shown)],
         notes=(note,),
-        verdict=False,
+        good=False,
         headline=f"The order of the first {these} is not certain yet.",
         brief=Brief("Votes", brief, order=2),
     )
@@ -146,7 +146,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
 
 def _more(even: int | None, sure: int | None, most: int) -> str:
     """How many more votes, in words."""
-    low, high = (f"{chance:.0%}" for chance in CHANCES)
+    low, high = (percent(chance) for chance in CHANCES)
     if even is None:
         return f"even {most:,} more tell them apart with a probability below {low}"
     if sure is None:
@@ -330,7 +330,7 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     compared, most = total[total > 0], int(total.argmax())
     how = "in one set" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{len(compared) / len(total):.0%} of {plural(len(total), 'pair')} were {how}, half of these at most "
+        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how}, half of these at most "
         f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]!r} and {labels[second[most]]!r} "
         f"most often ({short_number(float(total[most])):,} times)."
     )

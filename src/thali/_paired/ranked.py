@@ -8,7 +8,7 @@ from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._inference.numerics.ranks import descending
 from thali._labels import plural, shorten
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import TAILS, level_name
 from thali._posterior.surely import CERTAIN
 
 from .board import Leaderboard
@@ -175,7 +175,7 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
 def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
-        f"Intervals hold {INTERVAL:.0%}. Two options are in one group if neither is above the other with probability "
+        f"Intervals hold {level_name()}. Two options are in one group if neither is above the other with probability "
         f"{CERTAIN:g} or more. A rating of {SCALE:g} points more means odds of 10 to 1"
         + (f"; {scale}." if scale else ".")
     ]

@@ -119,8 +119,8 @@ class Calibration(Described):
     def _judgement(self) -> str:
         """What the p-values say."""
         smallest = self.table["p_value"].min() * len(self.table)
-        verdict = "calibrated" if self.ok else "NOT CALIBRATED"
-        return f"{verdict}: smallest p-value times the number of quantities ({len(self.table)}) is {smallest:.2g}"
+        heading = "calibrated" if self.ok else "NOT CALIBRATED"
+        return f"{heading}: smallest p-value times the number of quantities ({len(self.table)}) is {smallest:.2g}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._model.common_findings import MISFIT
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, TAILS, interval_name
 from thali.errors import ArgumentError
 
 from ..draws.probabilities import BLOCK
@@ -151,9 +151,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    outside = (
-        f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {100 * table.attrs['interval']:g} % interval"
-    )
+    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {interval_name(table.attrs['interval'])}"
     sentence = f"{found} ({_p(p_value, resolution)}): {outside} of the model's replicates ({by_chance} expected)"
     if len(missed):
         names = {label: label for label in options_in(table)}

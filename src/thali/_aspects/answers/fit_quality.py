@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.verdict import Verdict
+from thali._digits import percent
+from thali._posterior.convergence import ConvergenceCheck
 from thali.errors import Argument, Message, Setting
 
 from ..draws.similarities import judgements_of
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     import xarray
 
 
-def point_verdict(tree: "xarray.DataTree") -> Verdict:
+def point_convergence(tree: "xarray.DataTree") -> ConvergenceCheck:
     """How many runs found it, and what it is not."""
     restarts, reached = int(tree.attrs[RESTARTS]), int(tree.attrs[REACHED])
     found = f"{reached} of {restarts} annealed runs found one as probable"
     more = () if reached > 1 else (", so that more runs may find a better one: raise ", Setting("chains", restarts))
-    return Verdict(
+    return ConvergenceCheck(
         False,
         {"restarts": restarts, "reached": reached},
         Message(
@@ -49,7 +50,7 @@ def swap_sentence(tree: "xarray.DataTree") -> Message | None:
     lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
     return Message(
         f"Replicas at the temperatures {lower:.3g} and {upper:.3g} are swapped in {100 * rates[chain, gap]:.2g} % "
-        f"of trials (wanted: {100 * LOWEST_RATE:.0f} %), so that few states of hot replicas reach temperature 1; "
+        f"of trials (wanted: {percent(LOWEST_RATE)}), so that few states of hot replicas reach temperature 1; "
         "raise ",
         Argument("tune"),
         ", in which the ladder grows, or start it with more temperatures (",

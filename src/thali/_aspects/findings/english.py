@@ -7,10 +7,10 @@ ENGLISH = {
     "features.given": "The given {word}s that several share: {named}.",
     "features.given.one": "{members} (weight {weight})",
     "features.one": "{members} (probability {probability}, weight {weight})",
-    "features.more": "; and {more} with probability .5 or more",
+    "features.more": "; and {more} with probability 0.5 or more",
     "features.none": "No {word} that several share is present often enough to be named.",
     "features.brief": "The most probable that several share, with their weights:",
-    "features.brief.unsure": "None is certain (probability .5 or more). The most probable that several share:",
+    "features.brief.unsure": "None is certain (probability 0.5 or more). The most probable that several share:",
     "features.brief.given": "The given {word}s that several share, with their weights:",
     "features.title": "{Word}s, their weights and who has them",
     "features.matched": "Features of different draws with similar owners are taken for one.",
@@ -133,7 +133,7 @@ ENGLISH = {
     "respondent_effects.judged": "How much people weigh a feature depends on what is known of them: {effects}.",
     "respondent_effects.one": "{of} counts {ratio} times as much for a unit of {column}",
     "respondent_effects.label": "{of} counts {ratio} times as much for {label} as for {first} ({column})",
-    "respondent_effects.none": "Of no option or feature is it sure (probability .95) that its weight rises or falls"
+    "respondent_effects.none": "Of no option or feature is it sure (probability 0.95) that its weight rises or falls"
     " with {columns}.",
     "respondent_effects.by": "Effects are changes of the logarithm for a unit of the column, all other columns alike;"
     " of options those of their share of all worths.",

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import between
+from thali._digits import p_in_words
 from thali._inference.warn import warn
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._people.segments import HasSegments
@@ -151,7 +152,7 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         if spread is not None:
             warn(
                 EstimateWarning(
-                    f"Respondents vary more on {spread.most!r} than on {spread.least!r} (p = {spread.p_value:.2g}),"
+                    f"Respondents vary more on {spread.most!r} than on {spread.least!r} ({p_in_words(spread.p_value)}),"
                     " which a common spread cannot represent, so reach is biased; refit with ",
                     Setting("people", Individuals(spread=EACH_SPREAD)),
                     ".",

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, TAILS, interval_name
 
 if TYPE_CHECKING:
     import pandas
@@ -87,7 +87,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     expected = (1.0 - table.attrs["interval"]) * len(table)
     sentence = (
-        f"{len(missed)} of {len(table):,} numbers that describe the choices outside the {100 * INTERVAL:g} % interval"
+        f"{len(missed)} of {len(table):,} numbers that describe the choices outside the {interval_name()}"
         f" of the model's replicates (about {expected:.0f} expected)"
     )
     if not len(missed):

@@ -7,7 +7,7 @@ ENGLISH = {
     "importance.caption": "Part of each attribute in the ranges of utility.",
     "effects": "The strongest preference is for {attribute} {more} over {less} (probability {chance}, {interval} {low}"
     " to {high}).",
-    "effects.none": "No preference is told from indifference: every {interval} of one holds .5.",
+    "effects.none": "No preference is told from indifference: every {interval} of one holds 0.5.",
     "effects.title": "Probability that a level is preferred to another, all else being equal (0.5: indifferent)",
     "effects.bound": "At its bound: a direction ({named}) allows nothing below 0.5, so that this is no certainty.",
     "effects.inside": "“{inside}” is what every product has and the no-choice option lacks.",
