@@ -14,9 +14,7 @@ from thali.priors import Given
 N = 1_000_000
 SHAPES = [1.0, 1.5, 2.0, 5.0]
 Z = [-30.0, -10.0, -3.0, -1.0, -0.6, -0.4, -0.001, 0.0, 0.2, 1.0, 5.0, 10.0]
-PLAIN = Given(np.zeros((1, 0))).compiled(
-    1
-)  # a model class of the library: compiled as the samplers are
+PLAIN = Given(np.zeros((1, 0))).compiled(1)  # a model class of the library: compiled as the samplers are
 RATE, CURVATURE = 10.0, 3.0 / 0.07**2  # three pairs, sigma .07
 
 # The tests below compare fewer than 400 figures; all together they fail a right sampler for 1 in 10⁵ seeds.
