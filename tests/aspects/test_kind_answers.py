@@ -50,10 +50,10 @@ def test_tables_of_people(model):
     )
     for share in ("sample_share", "population_share"):
         assert sizes[share].sum() == pytest.approx(1.0) and sizes[share].is_monotonic_decreasing
-    assert sum(map(len, sizes["people"])) == 5 and sum(sizes.attrs["n_classes"].values()) == pytest.approx(1.0)
+    assert sum(map(len, sizes["respondents"])) == 5 and sum(sizes.attrs["n_classes"].values()) == pytest.approx(1.0)
     assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
-    assert people.loc["p0", "class"] == people.loc["p2", "class"] != people.loc["p1", "class"]
+    assert people.loc["p0", "latent_class"] == people.loc["p2", "latent_class"] != people.loc["p1", "latent_class"]
     assert "largest class of each draw" in model.findings()["latent_classes"].notes[-1]
 
 
@@ -114,7 +114,7 @@ def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
 
 def test_one_kind_has_all_people():
     row = of_counts(40, kinds=1).class_sizes().loc[1]
-    assert row.drop(["occupied", "people"]).tolist() == [1.0] * 6
+    assert row.drop(["occupied", "respondents"]).tolist() == [1.0] * 6
 
 
 def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
@@ -150,7 +150,7 @@ def test_kinds_of_draws_are_matched_by_their_people(model):
     found = of_draws(turned, 3).assignment()
     shares = np.stack([(draws == g).mean(axis=0) for g in range(3)], axis=1)  # class 1 is the largest, as in `truth`
     np.testing.assert_allclose(found[["P(1)", "P(2)", "P(3)"]], shares)
-    assert (found["class"] == truth + 1).all()
+    assert (found["latent_class"] == truth + 1).all()
     same = [(each[:, None] == each) == (truth[:, None] == truth) for each in turned]
     by_hand = [(each.sum() - 10) / 90 for each in same]
     np.testing.assert_allclose(rows_of_draws(model, turned, 3)["class_agreement"].ravel(), by_hand)
@@ -208,7 +208,7 @@ def test_the_model_of_one_kind(model, data):
     assert float(first.predict_proba([("a", "b")])[0]) == pytest.approx(by_hand[:, 0, 0].mean())
     assert first.ranks().shape[0] == 3 and first.features(0.0)["members"].equals(model.features(0.0)["members"])
     np.testing.assert_array_equal(first.features(0.0)["weight"], model.features(0.0)["weight[1]"])
-    people = model.class_sizes().loc[1, "people"]
+    people = model.class_sizes().loc[1, "respondents"]
     by_respondent = data.by_respondent()
     wins = sum(by_respondent[name].wins.sum() for name in people)
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins

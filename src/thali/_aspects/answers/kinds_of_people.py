@@ -199,8 +199,8 @@ def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
         count = (of == g).sum(axis=1)
         shares = {"sample": _of_sample(count, len(people)), "population": _of_all(count, len(people), number)}
         row = {f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()}
-        rows.append(row | {"occupied": float(np.mean(count > 0)), "people": tuple(people[likely == g].tolist())})
-    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="class"))
+        rows.append(row | {"occupied": float(np.mean(count > 0)), "respondents": tuple(people[likely == g].tolist())})
+    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="latent_class"))
     occupied = tree["posterior"].dataset["n_classes"].values.ravel()
     table.attrs["n_classes"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
     return table
@@ -238,7 +238,7 @@ def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
     p = memberships(tree)
     likely = p.argmax(axis=1)
-    columns = {"class": likely + 1, "probability": p.max(axis=1)}
+    columns = {"latent_class": likely + 1, "probability": p.max(axis=1)}
     columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
     return Table(columns, index=pd.Index(people_in(tree), name="respondent"))
 

@@ -49,8 +49,8 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     return Finding(
         phrase(ENGLISH, "kinds", **how),
         title=ENGLISH["kinds.title"],
-        table=sizes.assign(people=sizes["people"].map("; ".join)),
-        shown=sizes.assign(people=sizes["people"].map(len)),
+        table=sizes.assign(respondents=sizes["respondents"].map("; ".join)),
+        shown=sizes.assign(respondents=sizes["respondents"].map(len)),
         notes=tuple(notes),
         brief=Brief("Classes", table=sizes[["population_share", "population_low", "population_high"]], order=0),
     )
@@ -100,7 +100,7 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)
     found = {kind: model.of_class(kind).ranks(every_rank=True) for kind in numbers}
-    return ranks_finding("class", found, "", str(ENGLISH["kinds.ranks"]))
+    return ranks_finding("latent_class", found, "", str(ENGLISH["kinds.ranks"]))
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
