@@ -91,7 +91,7 @@ def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw(model):
     """Of 26 people 13 are of the kind in 94 % of draws, 14 in 3 % and 12 in 3 %: of the largest 14 in 6 %."""
     draws = np.array([np.arange(26) >= count for count in [13] * 940 + [14] * 30 + [12] * 30], int)
     row = of_draws(draws, 2).class_sizes().loc[1]
-    assert row[["sample_low", "sample_high"]].tolist() == [0.5, 0.5]
+    assert row[["sample_share_low", "sample_share_high"]].tolist() == [0.5, 0.5]
     largest = rows_of_draws(model, draws, 2)["class_share[1]"]
     np.testing.assert_allclose(np.quantile(largest, [0.055, 0.945]), [0.5, 14 / 26])
 
@@ -101,15 +101,19 @@ def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
     """Of 40 people 30 are of the kind, for certain: Beta(31, 9 + G), and 30 or 34 of them with equal probability."""
     sizes = of_counts(30, 30, kinds=kinds).class_sizes()
     row = sizes.loc[1]
-    assert row[["sample_share", "sample_low", "sample_high"]].tolist() == [0.75] * 3
+    assert row[["sample_share", "sample_share_low", "sample_share_high"]].tolist() == [0.75] * 3
     exact = stats.beta(31, 9 + kinds)
     np.testing.assert_allclose(row["population_share"], exact.mean(), rtol=1e-12)
-    np.testing.assert_allclose([row["population_low"], row["population_high"]], exact.ppf([0.055, 0.945]), rtol=1e-9)
+    np.testing.assert_allclose(
+        [row["population_share_low"], row["population_share_high"]], exact.ppf([0.055, 0.945]), rtol=1e-9
+    )
     assert sizes["population_share"].sum() == pytest.approx(1.0)
     row, other = of_counts(30, 34, kinds=kinds).class_sizes().loc[1], stats.beta(35, 5 + kinds)
     assert row["population_share"] == pytest.approx((exact.mean() + other.mean()) / 2)
     for end, p in (("low", 0.055), ("high", 0.945)):
-        assert (exact.cdf(row[f"population_{end}"]) + other.cdf(row[f"population_{end}"])) / 2 == pytest.approx(p)
+        assert (
+            exact.cdf(row[f"population_share_{end}"]) + other.cdf(row[f"population_share_{end}"])
+        ) / 2 == pytest.approx(p)
 
 
 def test_one_kind_has_all_people():

@@ -182,3 +182,35 @@ def test_a_word_is_found_wherever_users_read_it():
     assert list(strings(source)) == ["… of everybody"] and unwanted("a.py", "… of everybody")
     assert not unwanted("_aspects/a.py", "an aspect") and unwanted("_choice/a.py", "an aspect")
     assert {"columns", "aspects.txt", "_field/page/questionnaire.js"} <= {place for place, _ in texts()}
+
+
+# columns ------------------------------------------------------------------------------------------------------
+
+
+LABELLED = r"chain \d|class \d|segment \d|p_\d|p\d|\d|P\(.*\)|\w+: \w+|\w+\[\w+\]"  # of each of several
+FREE = {"similarity", "option_similarity", "same_class", "individual_attention"}  # squares, and columns of attributes
+
+
+def meanings():
+    """The columns that the page of findings describes, as often as it does."""
+    page = (PROJECT / "docs" / "how_to" / "findings.md").read_text("utf-8").partition("## Columns")[2]
+    rows = re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)
+    return [name for names in rows for name in re.findall(r"\w+", names)]
+
+
+def stem(name):
+    """A column without what its name says of an interval or an error."""
+    return re.sub(r"(?<=[a-z])_(low|high|se|mcse)$", "", name) if name not in meanings() else name
+
+
+def test_every_column_has_one_meaning():
+    described = Counter(meanings())
+    assert set(described.values()) == {1}
+    shown = {
+        stem(name)
+        for tables in column_names().values()
+        for key, names in tables.items()
+        for name in (names[:1] if key in FREE else names)
+        if not re.fullmatch(LABELLED, name)
+    }
+    assert shown - set("abcd") == set(described) - set("ab")

@@ -210,7 +210,7 @@ def _of_sample(count: np.ndarray, people: int) -> dict[str, float]:
     """Mean and interval of the share of those who answered, of whom so many are of a kind in each draw."""
     share = count / people
     low, high = np.quantile(share, TAILS)
-    return {"share": float(share.mean()), "low": float(low), "high": float(high)}
+    return {"share": float(share.mean()), "share_low": float(low), "share_high": float(high)}
 
 
 def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
@@ -227,7 +227,7 @@ def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
         ends = betaincinv(a, b, p)
         low, high = float(ends.min()), float(ends.max())
         found.append(low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high))
-    return {"share": float(weight @ (a / (a + b))), "low": found[0], "high": found[1]}
+    return {"share": float(weight @ (a / (a + b))), "share_low": found[0], "share_high": found[1]}
 
 
 def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":

@@ -505,9 +505,9 @@ class ChoiceAnswers:
         -------
         pandas.DataFrame
             `attribute`; `range_share`, the largest first, its interval `range_share_low` to `range_share_high` and
-            `range_se`, NaN for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and 1,
-            and `se`, its standard error; `respondents_low` to `respondents_high`, which holds that of 89 % of people,
-            where people differ.
+            `range_share_se`, NaN for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and
+            1, and `se`, its standard error; `respondents_low` to `respondents_high`, which holds that of 89 % of
+            people, where people differ.
 
         Raises
         ------
