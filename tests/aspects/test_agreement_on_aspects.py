@@ -26,6 +26,7 @@ def test_features_say_how_surely_their_probability_is_known():
     assert row["converged"] and row["r_hat"] < 1.02
 
 
+@pytest.mark.fit
 def test_chains_in_two_families_do_not_agree():
     families = [((0, 1),), ((0, 1),), ((2, 3),), ((2, 3),)]
     model = of_families(families)
@@ -41,6 +42,7 @@ def test_chains_in_two_families_do_not_agree():
     assert "chain 3" in str(model.findings()["features"])
 
 
+@pytest.mark.fit
 def test_what_every_option_or_one_alone_has_is_not_judged():
     """By their presence such chains would be much further apart."""
     everybody, nobody = ((0, 1, 2, 3), (0, 1)), ((0, 1),)

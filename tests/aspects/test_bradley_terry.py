@@ -153,6 +153,7 @@ def test_two_options_with_a_covariate_against_quadrature(lapse, tied):
         assert abs(of(points).mean() - expected) < (5 / np.sqrt(20_000) + 0.02) * sd
 
 
+@pytest.mark.long
 def test_the_effects_of_covariates_are_those_of_chains():
     data, settings = described().without_ties("drop"), {"random_seed": 1, "progressbar": False}
     models = [th.EliminationByAspects("unique", method=method).fit(data, 2000, **settings) for method in METHODS]

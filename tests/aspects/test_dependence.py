@@ -153,6 +153,7 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     assert effect_of([found]) == pytest.approx((z**2).sum() / (size - 1), rel=1e-4) and found.rank == size - 1
 
 
+@pytest.mark.fit
 def test_independent_answers_have_a_design_effect_near_one():
     found = [effect_of_data(comparisons(people=60, spread=0.0, seed=seed)) for seed in range(20)]
     # the mean of (options - 1) ratios of a variance over 60 people: its variance is at most about 2 / 59 / 3
@@ -251,6 +252,7 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
     assert usual is None or expected == pytest.approx(usual)
 
 
+@pytest.mark.fit
 def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     """300 respondents of whom one has a quarter: exact where it matters, four digits elsewhere."""
     rng = np.random.default_rng(0)
@@ -280,6 +282,7 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     assert df == pytest.approx(naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
     """Means of draws by Student's t with 1.5 degrees of freedom would be as good as random."""
@@ -481,6 +484,7 @@ def test_what_cannot_be_adjusted_is_said(name):
     assert model.convergence().people is None and found.good is None
 
 
+@pytest.mark.fit
 def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
     shortly = {"draws": 2, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
     for data, is_said in ((once(), True), (comparisons(people=3), False)):

@@ -17,6 +17,7 @@ def model():
     return made_up(4, draws=20)
 
 
+@pytest.mark.fit
 def test_keys_are_in_the_order_of_a_readers_questions(model):
     assert model.findings().keys() == KEYS
 
@@ -89,6 +90,7 @@ class Shown(Words):
         return str(value)
 
 
+@pytest.mark.fit
 def test_options_are_named_in_the_words_of_the_place():
     found = made_up(4, draws=20, sigma=0.1)
     found.sigma_scores_ = [0.0] * 4
@@ -105,6 +107,7 @@ def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named
     assert " more; another seed" not in notes
 
 
+@pytest.mark.fit
 def test_a_fault_costs_its_own_section():
     def lost(*_):
         raise ZeroDivisionError("of a test")

@@ -34,6 +34,7 @@ def test_the_probability_comes_first_and_pairs_of_few_groups_are_compared():
     assert list(read) == ["probability", "mcse", "weight[g0]", "weight[g1]", "weight[g2]", *compared, "members"]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_groups_that_do_not_fit_are_in_files():
     found = read_of(8)
@@ -54,6 +55,7 @@ def test_similarities_of_groups_are_checked_as_similarities():
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     data = {name: random_comparisons(3, seed) for seed, name in enumerate(("women", "men"))}
@@ -96,6 +98,7 @@ def test_options_that_surely_rank_higher_in_one_group_are_named():
         assert f"{option} for {more} than for {less} (probability {shown})" in sentence
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_where_groups_are_alike_the_likeliest_difference_is_named():
     counts = [[0, 6, 7], [4, 0, 6], [3, 4, 0]]

@@ -94,7 +94,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     return chain
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("prior", [th.priors.IndianBuffet(), th.priors.FiniteFeatures(3)], ids=["buffet", "finite"])
 @pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
 def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
@@ -116,6 +116,7 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
         assert kept.real[0] == pytest.approx(fresh.real[0], abs=1e-12)
 
 
+@pytest.mark.long
 def test_the_whole_and_its_terms_draw_the_same():
     # with weights of shape 2 no column is split, so that both use the same random numbers
     one, other = (python_chain(x, weight_prior=(2.0, 2.0), sweeps=15).state for x in (TASTE, WHOLE))
@@ -150,6 +151,7 @@ def test_who_sees_a_feature_of_one_option():
     assert sees == [True, False, True]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
 def test_checks_of_right_likelihoods(likelihood, capsys):
     found = check(likelihood, tastes(3))
@@ -180,6 +182,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
         fit(wrong)
 
 
+@pytest.mark.long
 def test_a_small_error_is_found_where_other_states_have_a_log_likelihood_far_below():
     """They have no share of the posterior, and what rounding does to theirs excuses nothing."""
 

@@ -61,6 +61,7 @@ def test_a_feature_that_explains_nothing_dies_unless_the_number_is_fixed():
     assert kept.shape == (1, 5) and w[0] < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_planted_features_are_found_in_seconds():
     made = th.datasets.additive(16, n_features=4, sigma=0.2, random_seed=2)

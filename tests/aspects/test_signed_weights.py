@@ -59,6 +59,7 @@ def exact(data):
     return means / total
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("likelihood", [OWN, th.likelihoods.Custom(of_all)], ids=["terms", "whole"])
 def test_every_move_leaves_the_posterior_as_it_is(likelihood, capsys):

@@ -170,6 +170,7 @@ def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):
     assert found.asked == [0.1, 0.2, 0.3, *LAPSES]
 
 
+@pytest.mark.long
 def test_real_chains_give_the_same_numbers(tmp_path):
     """Those of the method with the seed of the place, also after a stop between two models."""
     run = {"draws": 20, "tune": 10, "chains": 2, "thin": 1, "cores": 1}

@@ -149,7 +149,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
 
 
-@pytest.mark.first(5)
+@pytest.mark.first(2)
 @of_models(DRAWN)
 def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkeypatch):
     model = fitted(name)

@@ -224,7 +224,7 @@ def test_a_fit_killed_at_twenty_moments_goes_on(kind, tmp_path):
     assert kills >= 20
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     size = size_of(kind)

@@ -81,6 +81,7 @@ def code_on(page):
     return html.unescape(re.search(r"<pre[^>]*>(import thali.*?)</pre>", page, re.DOTALL)[1])
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["usual", "covariates", "periods", "parts", "lapse"])
 def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
     board = made(**HOW[name][0])
@@ -89,6 +90,7 @@ def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
     pd.testing.assert_frame_equal(names["board"].table, board.table)
 
 
+@pytest.mark.long
 def test_settings_are_those_that_were_chosen(tmp_path):
     board = made(by="language", anchor_model={"A": 1100}, judges=True, random_seed=7)
     page = page_of(board, tmp_path)
@@ -168,6 +170,7 @@ def convergence_of(differing, place):
         return made(judges=True, method="mcmc").convergence()
 
 
+@pytest.mark.long
 def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path, differing):
     board = made(by="language")
     assert "convergence" not in th.findings(board)
@@ -213,6 +216,7 @@ NAMED = {  # by their place in what is reported
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", NAMED)
 def test_each_quantity_of_chains_has_its_name(how, differing):
     """Of chains that differ in one quantity alone, that one is named, whichever it is."""

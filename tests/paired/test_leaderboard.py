@@ -703,6 +703,7 @@ def test_votes_of_pairs_and_orders(board):
 # Tomorrow's comparisons -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.fit
 @pytest.mark.parametrize(

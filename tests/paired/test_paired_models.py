@@ -517,6 +517,7 @@ def people_of_two_groups(same, seed):
     return th.PairedComparisons.from_trials(table, respondent="respondent").by_group("sex")
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_groups_of_people_are_tested_by_exchanging_people():
     table = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table

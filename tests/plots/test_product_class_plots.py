@@ -114,6 +114,7 @@ def test_attribute_importance(model):
     assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_market_shares(model):
     data = attributes_of(model)
@@ -139,6 +140,7 @@ def test_market_shares(model):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_demand_and_willingness_to_pay(model):
     data = attributes_of(model)

@@ -84,6 +84,7 @@ def fitted():
     return model, train, test
 
 
+@pytest.mark.long
 def test_people_are_predicted_better_by_their_own_tastes(fitted):
     model, train, test = fitted
     chosen = test.first_row[:-1] + test.chosen

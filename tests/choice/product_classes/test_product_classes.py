@@ -197,6 +197,7 @@ def test_the_convergence_check_names_arguments_that_there_are():
     assert not convergence.agrees
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("none", [False, True])
 def test_saved_and_loaded_it_is_the_same(tmp_path, none):
     data = experiment(none=none)
@@ -317,6 +318,7 @@ def test_chains_that_climb_are_told_from_chains_that_differ():
     assert with_chains(rise).convergence().agrees
 
 
+@pytest.mark.long
 def test_the_check_wants_400_effective_draws_of_all_chains_together():
     assert with_chains().convergence().facts["wanted_ess"] == 400
     data = experiment()
@@ -335,6 +337,7 @@ def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains
     assert re.search(r"a, sigma +not interpretable \(R-hat [12]\.", str(bad))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_the_check_says_how_much_predictions_of_another_run_differ():
     """To within a half of what they differ by."""

@@ -328,6 +328,7 @@ def test_classifier():
         th.PlackettLuceRegression(method="variational", a_range=(1.0, 0.1)).fit(X, y)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name, scale", [("wine", 1.0), ("iris", 1000.0)])
 def test_raw_data_are_finite(name, scale):
     X, y = frame(name)

@@ -59,6 +59,7 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
     assert model.summary().index[0] == "log_likelihood"
 
 
+@pytest.mark.long
 def test_the_horseshoe_has_scales_of_its_own(tmp_path):
     model = fitted(prior="horseshoe")
     assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
@@ -264,6 +265,7 @@ def check_error_rate(name, published, splits, **lengths):
     assert abs(np.mean(errors) - published) <= 3 * error, (np.mean(errors), error)
 
 
+@pytest.mark.long
 def test_a8_error_rate_of_table_2():
     check_error_rate("iris", 0.040, 20, draws=500, tune=200)
 

@@ -45,6 +45,7 @@ def test_a9_eta_learned(trajectories):
     assert far((log_eta + 0.320814) ** 2, 1.067672**2) < FOUR
 
 
+@pytest.mark.long
 def test_a9_the_samplers_agree_on_three_classes():
     found = []
     for trajectories in TRAJECTORIES:
@@ -150,6 +151,7 @@ def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
     assert far(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("wide, trajectories", [(True, 0), (False, 0), (False, 2)])
 def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):

@@ -17,6 +17,7 @@ from thali.errors import ArgumentError
 QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     """By 100,000 draws; the rule is exact to third degree, and these variances are small."""
@@ -135,6 +136,7 @@ def test_what_auto_chooses(prior, size, method):
     assert method_for("map", prior, *size) == "map"
 
 
+@pytest.mark.long
 def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
     X, y = three_classes(200)
     for seconds, method in ((60.0, "polya-gamma"), (0.01, "variational")):

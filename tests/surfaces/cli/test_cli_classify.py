@@ -322,6 +322,7 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, sta
 # what is written ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     "data, words, files",

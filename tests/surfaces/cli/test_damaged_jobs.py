@@ -131,6 +131,7 @@ def broken(run, folder, kind, monkeypatch, damages):
     return counts
 
 
+@pytest.mark.long
 def test_a_job_of_parts_with_a_damaged_file(run, folder, monkeypatch):
     counts = broken(run, folder, "comparison", monkeypatch, ("flip", "lost"))
     assert counts == {"refused": 4, "the same": 4}  # the lock holds nothing, and the source is written again
@@ -162,7 +163,7 @@ def test_jobs_of_parts_have_one_writer(run, refused, folder):
 # dates and places -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["fit", "comparison"])
 def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch):
     """The clock was ahead when the job was written, and its files are of 1970; the folder was moved and renamed."""

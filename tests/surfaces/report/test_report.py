@@ -168,6 +168,7 @@ def test_no_name_becomes_markup(tmp_path):
     assert "img" not in page.elements or 'alt="' in text
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
     data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY"])
@@ -234,6 +235,7 @@ def test_references_are_those_that_are_cited(tmp_path):
     assert len(places) > 1 and places == sorted(places) and "Miller, K. T." not in text
 
 
+@pytest.mark.long
 def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
     data = th.PairedComparisons([[0, 4, 3], [2, 0, 5], [3, 1, 0]], ties=[[0, 1, 0], [1, 0, 2], [0, 2, 0]])
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
