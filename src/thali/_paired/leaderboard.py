@@ -170,7 +170,7 @@ def leaderboard(
     >>> import pandas as pd, thali as th
     >>> rows = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "model_a")] * 9
     >>> board = th.leaderboard(pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]))
-    >>> board.table["group"].to_dict()
+    >>> board.table["tier"].to_dict()
     {'A': '1', 'B': '2', 'C': '3'}
     """
     one_of("ties", ties, TIES)

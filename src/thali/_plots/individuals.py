@@ -50,7 +50,7 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     Examples
     --------
     >>> import pandas as pd
-    >>> rows = pd.MultiIndex.from_product([["Ann", "Bob"], ["tea", "milk"]], names=["person", "option"])
+    >>> rows = pd.MultiIndex.from_product([["Ann", "Bob"], ["tea", "milk"]], names=["respondent", "option"])
     >>> ax = individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['milk', 'tea']

@@ -217,7 +217,7 @@ def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.Data
             rows.append((values.mean(), values.std(), low, high, (values > 0.0).mean(), np.exp(values.mean()), present))
             index.append((name, of))
     columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
-    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "of"]), columns)
+    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)
     table.attrs["interval"] = ci
     return table
 

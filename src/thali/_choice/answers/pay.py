@@ -97,7 +97,7 @@ def willingness_to_pay(
         middle = weighted_median(found, own)
         value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, chain)
         low, high = (weighted_quantile(of_people[None], attending, tail)[0] for tail in tails)
-        spread = {"people_low": low, "people_high": high}
+        spread = {"respondents_low": low, "respondents_high": high}
     else:
         value, ends, spread = of_people[0], _confidence_set(fewer, prices, changes, ci)[:, 0], {}
         variances = fewer.delta_covariance(lambda other: compensations(other, prices, changes)[..., None])
