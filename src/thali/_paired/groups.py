@@ -194,5 +194,5 @@ def _verdict(table: "pandas.DataFrame", names: list[str]) -> str:
         return ""
     shown = "below .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
     numbers = f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, p {shown}"
-    found = "differ in their weights" if p < _LEVEL else "are not shown to differ in their weights"
+    found = "differ significantly in their weights" if p < _LEVEL else "do not differ significantly in their weights"
     return f"The groups {listed(names)} {found} ({numbers})."

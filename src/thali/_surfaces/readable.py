@@ -161,7 +161,7 @@ def _interval_heading(name: str, columns: list[str], place: int, level: float) -
     """The interval of the column before it, or that of another one by name."""
     own = name.replace("_low", "", 1) if name != "low" else columns[place - 1] if place else ""
     if own == "people":
-        return f"{100 * level:.6g} % of people"
+        return f"{100 * level:.6g} % of respondents"
     return (
         interval_name(level)
         if place and columns[place - 1] in (own, "sd")
