@@ -179,7 +179,7 @@ def _all_right(named: int, asked: str) -> str:
     """A sentence about how sure it is that some of many are named rightly."""
     if named == 0:
         return f" No difference is certain (probability ≥ {CERTAIN:g}; {asked} compared)."
-    statements = "This statement is" if named == 1 else f"All {named:,} statements are jointly"
+    statements = "This statement is" if named == 1 else f"These {named:,} statements are jointly"
     return f" {statements} correct with probability ≥ {CERTAIN:g} ({asked} compared)."
 
 
@@ -230,7 +230,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     for of, odds in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds] = np.exp(table[of] * table["more"])
     factors = [
-        f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) for {row['more']:,.0f} more of {name}"
+        f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases by {row['more']:,.0f}"
         for name, row in table.iterrows()
     ]
     sentence = f"Odds ratio of the first option: {shorten_words(factors)}."
