@@ -198,7 +198,7 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
         uneven.reach(2)
     assert f"on {OPTIONS[2]} than on {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
     assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
-    said(even.findings()["ranks"].notes[-1], "weights common to everybody")
+    said(even.findings()["ranks"].notes[-1], "based on population weights")
     found = uneven.findings()["check"]
     assert found.verdict is False and "differ more about some" in found.headline
     said(found.notes[-2], "p = 0.0164")
@@ -260,7 +260,7 @@ def test_an_option_that_stands_for_none_is_found_in_scores_and_reach():
     for key in ("option_scores", "segment_scores"):
         assert f"anchor {OPTIONS[1]} scores 100." in found[key].sentence
         assert found[key].title.endswith(f"({OPTIONS[1]} = 100)") and "above_none" in found[key].table
-        assert f"as good as {OPTIONS[1]}; above_none is" in found[key].notes[0]
+        assert f"as good as the anchor {OPTIONS[1]}; above_none is" in found[key].notes[0]
     assert "reach" not in found  # of the three others there is one set
     assert "option_scores" in of_people(compared(), UNIQUE).findings(none=OPTIONS[1])
 
