@@ -40,6 +40,7 @@ def model(data):
         return th.EliminationByAspects(people=th.people.LatentClasses(2, "similar")).fit(data, **RUN)
 
 
+@pytest.mark.fit
 def test_tables_of_people(model):
     together, sizes, people = model.same_class(), model.class_sizes(), model.assignment()
     assert together.index.tolist() == together.columns.tolist() == [f"p{k}" for k in range(5)]
@@ -117,6 +118,7 @@ def test_one_kind_has_all_people():
     assert row.drop(["occupied", "people"]).tolist() == [1.0] * 6
 
 
+@pytest.mark.fit
 def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
     rows = model.summary().index
     assert {"kappa", "n_classes", "class_share[1]", "class_share[2]", "class_agreement"} <= set(rows)
@@ -185,6 +187,7 @@ def test_a_fit_that_went_on_has_the_classes_of_one_that_did_not(model, data, tmp
     assert again.class_sizes().equals(model.class_sizes())
 
 
+@pytest.mark.fit
 def test_a_new_person_is_a_mixture_of_kinds(model):
     p = model.predict_proba([("a", "b"), ("c", "a")])
     stored = model.posterior_["posterior"]["choice_probability"]
@@ -198,6 +201,7 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
     np.testing.assert_allclose(three, of_new_person(model, ["a", "b", "c"]), rtol=1e-9)
 
 
+@pytest.mark.fit
 def test_the_model_of_one_kind(model, data):
     first = model.of_class(1)
     posterior = all_drawn(model.posterior_)
@@ -268,6 +272,7 @@ def test_the_check_is_of_all_people(model, data):
     assert row["predicted"] == pytest.approx(by_hand)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_given_aspects_and_tempering(data):
     model = th.EliminationByAspects(
@@ -342,12 +347,14 @@ def test_other_models_have_no_kinds(data):
             ask()
 
 
+@pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
 def test_pictures(model):
     assert len(th.plots.check(model).get_yticklabels()) == 3
     assert [text.get_text() for text in th.plots.group_weights(model).get_legend().get_texts()] == ["1", "2"]
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(2)).fit(data, **RUN)

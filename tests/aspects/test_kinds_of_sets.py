@@ -92,6 +92,7 @@ def test_the_check_is_of_all_people_together(model, data):
             assert observed[label, ", ".join(members)] == pytest.approx(count / counts.sum())
 
 
+@pytest.mark.long
 def test_from_a_file_and_on(model, tmp_path, uncompiled):
     model.save(tmp_path / "kinds.nc")
     again = th.load(tmp_path / "kinds.nc")

@@ -42,6 +42,7 @@ def test_the_sentence_and_the_picture():
     assert th.plots.check(model, max_pairs=3).get_xlabel() == ax.get_xlabel()
 
 
+@pytest.mark.fit
 def test_numbers_of_judgements_narrow_the_interval():
     few = np.array([[1, 0.5, 0.2], [0.5, 1, 0.4], [0.2, 0.4, 1]])
     many = th.Similarities(few, judgements=np.full((3, 3), 100))

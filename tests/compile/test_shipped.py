@@ -137,6 +137,7 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
         assert folder is not None and folder.target == level
 
 
+@pytest.mark.long
 def test_what_the_environment_asks_for_is_compiled(came):
     """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run on."""
     code = "from pathlib import Path; import sys, warnings; from thali._compile import store\n"

@@ -9,7 +9,6 @@ from helpers.pages import notebook
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._data.people import differing_columns
 from thali._model.saved import decoded, digest_of, encoded
 from thali.errors import DataError
 
@@ -98,6 +97,5 @@ def test_columns_that_are_the_same_for_all_people_do_not_tell_them_apart():
     rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
     frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")})
     data = th.PairedComparisons.from_trials(frame, respondent="who")
-    assert list(data.people.columns) == ["age", "study"] and differing_columns(data.people) == ["age"]
+    assert list(data.people.columns) == ["age", "study"]
     assert "age" in notebook(data) and "study" not in notebook(data)
-    assert differing_columns(None) == []

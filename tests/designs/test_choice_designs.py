@@ -353,6 +353,7 @@ def worse(one, other):
     return one["brand"] == other["brand"] and all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_no_product_is_worse_than_another_of_its_task():
     how = {"overlap": "balanced", "interactions": [("brand", "price")]}  # which have the same brand in a task

@@ -46,7 +46,7 @@ def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
 FRAME = battles(1500)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [2, 7, 10])
 def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
     """Their climbs led to log odds beyond 745; from equal worths alone there is the same board."""
@@ -95,6 +95,7 @@ def test_the_exact_values_of_judges():
 KNOWN, LEARNED = (0.5, [0.6292314, 0.4657290, 0.2790649]), (None, [0.646522, 0.468932, 0.254763])
 
 
+@pytest.mark.first(2)
 @pytest.mark.exact
 @pytest.mark.parametrize(
     ("method", "drift", "expected"),
@@ -133,6 +134,7 @@ def score_by(board, answers):
     return np.log([of_each[won][row] / total[row] for row, won in enumerate(answers["winner"])]).mean()
 
 
+@pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.parametrize("judges", [5, 55], ids=["fitted again", "a step"])
 def test_the_others_predict_a_judge_as_without_the_judge(judges):
@@ -229,6 +231,7 @@ def test_the_anchor_stands_still():
         th.leaderboard(late, period="stage", anchor_model="m3", progressbar=False)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("how", [{"judges": True}, {"period": "month", "date": "day"}])
 def test_an_update_equals_one_fit_of_all(how, tmp_path):
     every = FRAME[::2]
@@ -245,6 +248,7 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
         pd.testing.assert_frame_equal(one, first, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 def test_covariates_judges_and_time_together(method):
     columns = {"date": "day", "respondent": "judge", "covariates": ["length"]}
@@ -266,6 +270,7 @@ def biased(count=3000, seed=5):
     return frame.assign(winner=np.where(rng.random(count) < p, "model_a", "model_b")), liking
 
 
+@pytest.mark.long
 @pytest.mark.exact
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 def test_judges_have_biases_of_their_own(method):

@@ -62,6 +62,7 @@ def test_all_sources_give_the_same(tmp_path):
     assert together.to_numpy().sum() == len(ROWS) * (4 * 3 + 3 * 2 + 2)
 
 
+@pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.parametrize("frame", [wide(), best_worst()], ids=["rankings", "best and worst"])
 def test_it_is_the_posterior_of_luces_model(frame):
@@ -114,6 +115,7 @@ def probability(worth, order):
     return np.prod([worth[option] / total for option, total in zip(order, rest, strict=True)])
 
 
+@pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.parametrize("answer", [wide, best_worst])
 def test_the_others_predict_a_judge_as_without_the_judge(answer):
@@ -137,6 +139,7 @@ def test_the_others_predict_a_judge_as_without_the_judge(answer):
         assert near < 0.02 and near < 0.3 * far  # `far` knows the answers of the judge
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("judges", [False, True])
 def test_an_update_equals_one_fit_of_all(judges, tmp_path):
     more = [("new", ["o6", "o0", "o1", "o2"])] * 3 + ROWS[100:]
@@ -196,6 +199,7 @@ def test_choices_that_do_not_say_who_judged():
 TIED = pd.DataFrame([("o0", "o5", "model_a")] * 9 + [("o0", "o5", "tie")] * 5, columns=["model_a", "model_b", "winner"])
 
 
+@pytest.mark.first(2)
 @pytest.mark.exact
 @pytest.mark.parametrize(("ties", "answers"), [("half", 14), ("drop", 9)])
 @pytest.mark.parametrize("pairs_first", [True, False])

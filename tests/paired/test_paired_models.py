@@ -38,7 +38,7 @@ def test_thurstone_of_celebrities():
     found = th.paired.thurstone(th.datasets.celebrities())
     assert found.deviance == pytest.approx(81.42, abs=5e-3)
     assert found.df == 28
-    assert "G² 81.4188 on 28 degrees of freedom (p = 4.1e-07)" in str(found)
+    assert "G² 81.4188 on 28 degrees of freedom (p < 0.001)" in str(found)
 
 
 @pytest.mark.fit
@@ -195,7 +195,7 @@ def test_order_effect_of_heaviness():
     assert found.order == pytest.approx(np.exp(log_order), rel=1e-4)
     assert found.std_error == pytest.approx(np.exp(log_order) * error, rel=1e-4)
     assert found.order > 1  # the bottle lifted second feels heavier
-    assert "second is favoured" in found.note and str(f"{found.p_value:.4g}") in found.note
+    assert "second is favoured" in found.note and "p < 0.001" in found.note and found.p_value < 0.001
     assert found.table.loc["model", "df"] == 15 and found.table.loc["order", "df"] == 1
     together = maximised(data=th.PairedComparisons(forward.counts + backward.counts, forward.labels))
     sets = sets_of("unique", forward.labels)
@@ -517,6 +517,7 @@ def people_of_two_groups(same, seed):
     return th.PairedComparisons.from_trials(table, respondent="respondent").by_group("sex")
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_groups_of_people_are_tested_by_exchanging_people():
     table = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table

@@ -74,6 +74,7 @@ def test_the_reach_of_sets_is_drawn_with_its_interval():
     np.testing.assert_allclose([part[:, 0] for part in lines.get_segments()], 100 * table[["low", "high"]])
 
 
+@pytest.mark.fit
 def test_scores_of_segments_are_drawn_beside_each_other():
     model = of_people(compared(5), UNIQUE, common=COMMON)
     by = {f"p{n}": n % 2 for n in range(5)}

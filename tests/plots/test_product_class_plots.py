@@ -114,6 +114,7 @@ def test_attribute_importance(model):
     assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_market_shares(model):
     data = attributes_of(model)
@@ -124,7 +125,7 @@ def test_market_shares(model):
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["share"])
     several = pd.concat([products.assign(scenario=name) for name in ("now", "then")], ignore_index=True)
     ax = plots.market_shares(model.market_shares(several, ci=0.975))
-    assert ax.get_yticklabels()[0].get_text().startswith("now: ") and "97.5% interval" in ax.get_xlabel()
+    assert ax.get_yticklabels()[0].get_text().startswith("now: ") and "97.5 % interval" in ax.get_xlabel()
     first = next(iter(data))
     changed = model.market_shares(products, change={first: data[first][0]})
     ax = plots.market_shares(changed)
@@ -139,6 +140,7 @@ def test_market_shares(model):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_demand_and_willingness_to_pay(model):
     data = attributes_of(model)

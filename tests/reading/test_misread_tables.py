@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said, warned
+from helpers.tiny_models import TINY
 
 import thali as th
 import thali._data.kinds as kinds
@@ -19,8 +20,8 @@ from thali._described import Description, as_html, as_text
 from thali._labels import as_label
 from thali._reading.table import Table, read_table
 from thali._source import Source
-from thali._surfaces.figures import Figures
 from thali.errors import DataError, DataWarning
+from thali.report import slides
 
 ASKED = r"may be 1000 or 1; write counts as whole numbers"
 SHAPES = {  # in which a number stands for {}
@@ -322,21 +323,20 @@ def test_labels_have_no_characters_that_steer(letters):
     assert sentence.isprintable()
 
 
-def test_pictures_are_well_formed_whatever_their_words_hold():
-    with Figures() as figures:
-        svg = figures.saved(Titled("a\x01 \x9b\u202e b"), "svg")
-    assert xml.dom.minidom.parseString(svg) and b"\x01" not in svg
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore:Glyph", "ignore::thali.errors.ConvergenceWarning")
+def test_pictures_are_well_formed_whatever_their_words_hold(tmp_path):
+    """Those of a file that somebody else wrote."""
 
+    def renamed(group):
+        places = {"option", "option_a", "option_b"} & {*group.coords}
+        names = {place: [f"{label}\x01 \x9b\u202e b" for label in group[place].values] for place in places}
+        return group.assign_coords(names)
 
-class Titled:
-    """A picture with some words."""
-
-    def __init__(self, words):
-        self.words = words
-
-    def draw(self, plots):
-        from matplotlib import pyplot
-
-        axes = pyplot.figure().subplots()
-        axes.set_title(self.words)
-        return axes
+    model = TINY["elimination-by-aspects, laplace"].fitted()
+    model.posterior_ = model.posterior_.map_over_datasets(renamed)
+    slides(model, tmp_path)
+    pictures = [path.read_bytes() for path in tmp_path.glob("*.svg")]
+    assert pictures and any(b"\\x01" in svg for svg in pictures)
+    for svg in pictures:
+        assert xml.dom.minidom.parseString(svg) and b"\x01" not in svg

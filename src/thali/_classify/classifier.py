@@ -142,7 +142,7 @@ class Classifier(Predictions, RunByChains):
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(
-            f"{type(self).__name__} has not converged; print(model.verdict()) says by how much, and what to do."
+            f"{type(self).__name__} has not converged; print(model.convergence()) says by how much, and what to do."
         )
 
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

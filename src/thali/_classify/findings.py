@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number, probability
 from thali._late import carried_out_by
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import TAILS, interval_name
 
 from .input import other_classes, varying_names
@@ -364,4 +365,4 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, methods(modelled), verdict)
+_LAST = (data, methods(modelled), convergence)

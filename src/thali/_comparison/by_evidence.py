@@ -193,7 +193,7 @@ def _checked_odds(prior_odds: Any, named: Mapping[str, Any]) -> dict[str, float]
 def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
     parts: list[object] = []
     for name in names:
-        parts += [f"{name}: ", found[name].verdict.message, " "]
+        parts += [f"{name}: ", found[name].convergence.message, " "]
     return tuple(parts[:-1])
 
 
@@ -349,7 +349,7 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         sentences.append(
             f"The evidence of {', '.join(missing['model'])} is still missing; probabilities are relative to the others."
         )
-    sentences += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
+    sentences += [f"{name}: {each.convergence}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
         sentences.append(_how_sensitive(table, best))
     return sentences
@@ -366,4 +366,4 @@ def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
 
 
 def _probability(value: float) -> str:
-    return "above .999" if value > 0.999 else f"{value:.3f}".lstrip("0")
+    return "> 0.999" if value > 0.999 else f"{value:.3f}"

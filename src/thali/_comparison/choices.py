@@ -9,6 +9,7 @@ from thali._data.choices import Choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import held_tasks
 from thali._data.scores import TIED, scores
+from thali._digits import percent
 from thali._labels import plural
 from thali._model.registry import spec_of
 from thali.errors import DataError
@@ -275,7 +276,7 @@ class HitScorer(Scorer):
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
             f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit} "
-            f"(guessing: {guessing:.3f}), {100 * row['hit_rate']:.1f} % hits."
+            f"(guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} hits."
         )
 
 

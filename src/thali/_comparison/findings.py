@@ -109,7 +109,7 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Whose chains do not agree."""
     if not (sentence := unconverged(table)):
         return None
-    return Finding(sentence, verdict=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
+    return Finding(sentence, good=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
 
 
 # by evidence --------------------------------------------------------------------------------------------------
@@ -162,17 +162,17 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     )
 
 
-@finding("verdict", "Reliability of the evidence", ON_SCREEN, chapter=STATISTICS)
-def verdict(table: "pandas.DataFrame", settings: None) -> Finding:
+@finding("convergence", "Reliability of the evidence", ON_SCREEN, chapter=STATISTICS)
+def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Whether the evidence of every model is usable."""
     found = table.attrs["evidence"]
     usable = all(each.usable for each in found.values())
-    verdicts = tuple(f"{name}: {each.verdict}" for name, each in found.items())
+    checks = tuple(f"{name}: {each.convergence}" for name, each in found.items())
     headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
     return Finding(
-        " ".join(verdicts), verdict=usable, headline=headline, brief=Brief("Evidence", headline if usable else None)
+        " ".join(checks), good=usable, headline=headline, brief=Brief("Evidence", headline if usable else None)
     )
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)
-BY_EVIDENCE = (asked_for_evidence, evidence, sensitivity, temperatures, verdict)
+BY_EVIDENCE = (asked_for_evidence, evidence, sensitivity, temperatures, convergence)

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._classify import scores
 from thali._classify.scores import STOPPED
+from thali._digits import percent
 from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 from .scorer import BASE, Scorer
@@ -172,8 +173,8 @@ class ClassScorer(Scorer):
         row, base = table.loc[best], table.loc[BASE]
         return (
             f"{best} predicts held-out rows best: log loss {row['log_loss']:.3f} (class proportions: "
-            f"{base['log_loss']:.3f}), {100 * row['accuracy']:.1f} % right (largest class: "
-            f"{100 * base['accuracy']:.1f} %)."
+            f"{base['log_loss']:.3f}), {percent(row['accuracy'], 1)} right (largest class: "
+            f"{percent(base['accuracy'], 1)})."
         )
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:

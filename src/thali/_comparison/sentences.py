@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.scores import mean_and_error
 from thali._labels import shorten
-from thali._posterior.verdict import HIGHEST_R_HAT
+from thali._posterior.convergence import HIGHEST_R_HAT
 from thali.errors import Argument, ArgumentError, Message
 
 from .ways import SCORERS

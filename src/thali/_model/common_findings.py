@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.design import Design
+from thali._posterior.convergence import r_hat_in_words
 from thali._posterior.interval import INTERVAL, interval_name
-from thali._posterior.verdict import r_hat_in_words
 
 from .data_facts import described, levels_shown
 from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
@@ -91,15 +91,15 @@ def summary(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("verdict", "Convergence", ON_SCREEN, chapter=STATISTICS)
-def verdict(model: Any, settings: Settings) -> Finding:
+@finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
+def convergence(model: Any, settings: Settings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
-    found = model.verdict()
+    found = model.convergence()
     by_chains = "chains" in found.facts
     of_chains, of_estimate = ("chains agree", "chains differ"), ("estimate found", "estimate doubtful")
     headline = SENTENCES[(of_chains if by_chains else of_estimate)[not found.agrees]]
     brief = brief_of_chains(found) if by_chains else Brief("Estimate")
-    return Finding(found.message, verdict=found.agrees, headline=headline, brief=brief)
+    return Finding(found.message, good=found.agrees, headline=headline, brief=brief)
 
 
 def brief_of_chains(found: Any) -> Brief:
@@ -112,7 +112,7 @@ def brief_of_chains(found: Any) -> Brief:
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a model that has none of its own."""
-    return (summary, data, verdict)
+    return (summary, data, convergence)
 
 
 def check_of(
@@ -124,7 +124,7 @@ def check_of(
 ) -> Finding:
     """The finding about a check of what was observed against replicates."""
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
-    answer = {"picture": picture, "verdict": good, "headline": headline, "brief": Brief("Fit")}
+    answer = {"picture": picture, "good": good, "headline": headline, "brief": Brief("Fit")}
     return Finding(sentence, title=title, table=table, is_printed=False, **answer)
 
 
@@ -137,7 +137,7 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     """Sentences about the draws."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=program()),)
-    sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
+    sizes, facts = model.posterior_["posterior"].sizes, model.convergence().facts
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
     sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
     sentences += judged(facts)
@@ -148,7 +148,7 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
 
 
 def judged(facts: dict[str, Any]) -> tuple[Text, ...]:
-    """How it was judged whether chains agree, by the facts of a verdict; nothing of a single chain."""
+    """How it was judged whether chains agree, by the facts of a convergence check; nothing of a single chain."""
     if "r_hat" not in facts:
         return ()
     shown = {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}

@@ -15,8 +15,9 @@ from thali._data.people import differing_columns
 from thali._data.rows import TrainingData
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
+from thali._digits import number, percent
 
-from .wording import listed, number
+from .wording import listed
 
 if TYPE_CHECKING:
     import pandas
@@ -122,7 +123,7 @@ def _(data: Any) -> Facts:
     none: Facts = ()
     if data.scheme.none:
         share = _is_none(data)[chosen].mean()
-        none = (("No-choice option", f"chosen in {100 * share:.1f} % of the tasks"),)
+        none = (("No-choice option", f"chosen in {percent(share, 1)} of the tasks"),)
     return (
         ("Respondents", f"{len(data.respondents):,}"),
         ("Tasks per respondent", f"{_range(np.diff(data.first_task))}, {len(data.chosen):,} in total"),

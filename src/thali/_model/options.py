@@ -116,7 +116,7 @@ PEOPLE = Option(
     " classes:K, of choices: K latent classes (classes:K:similar: about common weights); with --group, groups:similar"
     " or groups:common: how its groups differ.",
     PEOPLE_VALUE,
-    default="adjusted with laplace, else independent, which the verdict judges; with --group groups:free",
+    default="adjusted with laplace, else independent, which the convergence check judges; with --group groups:free",
     metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
     words={
         "independent": INDEPENDENT,
@@ -130,7 +130,7 @@ PEOPLE = Option(
     },
 )
 PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
-    default="independent, which the verdict judges; with --group groups:free",
+    default="independent, which the convergence check judges; with --group groups:free",
     words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
 )
 SIGNS = Option(

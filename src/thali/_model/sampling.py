@@ -32,7 +32,7 @@ from .saved import describe, digest_of
 if TYPE_CHECKING:
     import xarray
 
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
     from .base import Model
     from .engine import Forecast
@@ -74,8 +74,8 @@ class Sampling(Generic[AnyChain]):
     forecast: "Forecast | None" = None  # how long it takes; None: not known before
     # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns have been counted.
     shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
-    # The draws of each chain at the next look, after so many and their verdict.
-    next_look: "Callable[[int, Verdict], int]" = lambda draws, verdict: 2 * draws
+    # The draws of each chain at the next look, after so many and their convergence check.
+    next_look: "Callable[[int, ConvergenceCheck], int]" = lambda draws, convergence: 2 * draws
 
     @property
     def longest(self) -> int:
@@ -236,19 +236,19 @@ class _Work:
                     "interrupted_": interrupted,
                     **self.sampling.found(tree, chains, self.run.random_seed),
                 }
-                verdict = None if interrupted or self.run.draws is not None else self._verdict(attributes)
+                convergence = None if interrupted or self.run.draws is not None else self._convergence(attributes)
                 swept = sum(chain.sweeps for chain in chains)
-                tempered = self.sampling.tempered(swept) if verdict and _is_stuck(verdict) else None
-                ends = verdict is None or self._is_settled(verdict)
+                tempered = self.sampling.tempered(swept) if convergence is not None and _is_stuck(convergence) else None
+                ends = convergence is None or self._is_settled(convergence)
                 ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
                     watch.finish(ends and not interrupted)
-                if ends or verdict is None:
+                if ends or convergence is None:
                     tree = self.sampling.completed(tree)
                     return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
                     progress.note(f"the chains do not agree yet after {target:,} {self.sampling.unit} each")
-                    target = min(self.sampling.next_look(target, verdict), self.sampling.allowed(chains))
+                    target = min(self.sampling.next_look(target, convergence), self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: restarting with tempering")
@@ -365,24 +365,24 @@ class _Work:
                     raise ValueError("a state after other draws than those of the job")
         return chains
 
-    def _verdict(self, attributes: dict[str, Any]) -> "Verdict":
-        """The verdict on a fit that ends here."""
+    def _convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
+        """The convergence check of a fit that ends here."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
         return model._engine.agreement(model)
 
-    def _is_settled(self, verdict: "Verdict") -> bool:
+    def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
         """Whether every row of the summary says that the chains agree and are long enough."""
-        return (verdict.agrees or self.run.chains == 1) and verdict.facts.get("ess", math.inf) >= SUFFICIENT_ESS
+        return (convergence.agrees or self.run.chains == 1) and convergence.facts.get("ess", math.inf) >= SUFFICIENT_ESS
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
         return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
 
 
-def _is_stuck(verdict: "Verdict") -> bool:
+def _is_stuck(convergence: "ConvergenceCheck") -> bool:
     """Whether the chains disagree so much that no run within the bounds should do."""
-    facts = verdict.facts
+    facts = convergence.facts
     disagree = facts.get("disagree", False)
     return disagree and (facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS)
 

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from thali._digits import number, percent
 from thali._labels import plural
 from thali._people.segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
 from .references import Cite
 from .settings import Settings
-from .wording import listed, number, phrase
+from .wording import listed, phrase
 
 _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments
@@ -89,7 +90,7 @@ def _about(
 def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
     """The segments and how stable they are; those that are not clear have a picture if they were asked for."""
     is_clear = found.stability >= _CLEAR
-    shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
+    shares = listed([f"{percent(row['share'])} ({row['name']})" for row in found.sizes.to_dict("records")])
     facts: dict[str, Any] = {"number": plural(len(found), "segment"), "shares": shares, "how": SENTENCES["sizes.how"]}
     facts |= {"stability": number(found.stability)} | ({} if is_clear else {"instead": instead})
     return Finding(

@@ -11,8 +11,8 @@ from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._described import Description
 from thali._inference.files import atomic_write
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
-from thali._posterior.verdict import Verdict
 from thali._printed import Printed
 from thali.errors import DataError, Message
 
@@ -62,8 +62,8 @@ class Leaderboard(Printed):
         What `more_votes` returns; None of a part.
     made : Made
         What `update` begins with.
-    of_chains : Verdict or None
-        What `verdict` returns; None where there are no chains.
+    of_chains : ConvergenceCheck or None
+        What `convergence` returns; None where there are no chains.
     people : Dependence or None
         What was made of the answers of the same people: `.model`, `.by`, `.number` of people, `.effect` (the design
         effect), `.warning`; None where nobody knows who answered.
@@ -80,7 +80,7 @@ class Leaderboard(Printed):
     of_more_votes: "pandas.DataFrame | None" = None
     made: "Made | None" = None
     people: Dependence | None = None
-    of_chains: Verdict | None = None
+    of_chains: ConvergenceCheck | None = None
 
     @property
     def said_of_people(self) -> Message | None:
@@ -92,12 +92,12 @@ class Leaderboard(Printed):
         note = self.note if said is None else f"{self.note} {said}"
         return Description(self.title, table=self.table, note=note)
 
-    def verdict(self) -> Verdict:
+    def convergence(self) -> ConvergenceCheck:
         """Whether the chains agree and are long enough: R-hat at most 1.01 and effective sample sizes of 100 a chain.
 
         Returns
         -------
-        Verdict
+        ConvergenceCheck
             `.agrees`, `.facts`, and as text a sentence. It is about log worths, discriminations, coefficients and
             standard deviations, or, where judges are alike and nothing changes in time, about the probabilities of
             choices.
@@ -112,7 +112,7 @@ class Leaderboard(Printed):
         >>> import thali as th
         >>> pairs = [("A", "B"), ("B", "C")] * 9 + [("B", "A"), ("C", "B")] * 4
         >>> data = th.PairedComparisons.from_pairs(pairs)
-        >>> th.leaderboard(data, method="mcmc", random_seed=1, progressbar=False).verdict().agrees
+        >>> th.leaderboard(data, method="mcmc", random_seed=1, progressbar=False).convergence().agrees
         True
         """
         if self.of_chains is None:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._digits import percent, probability
 from thali._labels import plural, short_number
 from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
 from thali._model.wording import listed as in_words
-from thali._model.wording import probability
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -39,7 +39,7 @@ def findings_of(board: Leaderboard) -> Findings:
         board,
         (
             *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
-            *(made.data, made.methods, made.verdict, made.independence),
+            *(made.data, made.methods, made.convergence, made.independence),
         ),
     )
 
@@ -108,7 +108,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     if table.loc[0].min() == 1.0:
         headline = f"The top {these} are separated."
         told = f"The top {these} ({in_words(first)}) are separated."
-        return Finding(told, verdict=True, headline=headline, brief=Brief("Votes", order=2))
+        return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
     sure = [f"P({above} > {below}) = {board.order.loc[above, below]:.3f}" for above, below in itertools.pairwise(first)]
     sentence = f"The top {these} are not separated yet: {', '.join(sure)}."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
@@ -136,7 +136,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         table=table,
         shown=table.loc[sorted(shown)],
         notes=(note,),
-        verdict=False,
+        good=False,
         headline=f"The top {these} are not separated yet.",
         brief=Brief("Votes", brief, order=2),
     )
@@ -328,7 +328,7 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     compared, most = total[total > 0], int(total.argmax())
     how = "in one set" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{len(compared) / len(total):.0%} of {plural(len(total), 'pair')} were {how}, with a median of "
+        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how}, with a median of "
         f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]} and {labels[second[most]]} "
         f"most often ({short_number(float(total[most])):,} times)."
     )

@@ -151,13 +151,13 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
 @finding("independence", "Repeated answers of respondents", (SCREEN, PAGE), chapter=STATISTICS)
 def independence(board: Leaderboard, settings: None) -> Finding | None:
     """What was made of the answers of the same people."""
-    from thali._aspects.findings.people import verdict_of
+    from thali._aspects.findings.people import dependence_finding
 
-    return None if board.people is None else verdict_of(board.people)
+    return None if board.people is None else dependence_finding(board.people)
 
 
-@finding("verdict", "Convergence", ON_SCREEN, chapter=STATISTICS)
-def verdict(board: Leaderboard, settings: None) -> Finding | None:
+@finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
+def convergence(board: Leaderboard, settings: None) -> Finding | None:
     """Whether the chains agree; nothing of a board without chains."""
     found = board.of_chains
     if found is None:
@@ -167,7 +167,7 @@ def verdict(board: Leaderboard, settings: None) -> Finding | None:
     agrees = found.agrees and not differ
     headline = COMMON["chains agree" if agrees else "chains differ"]
     brief = Brief("Chains", " ".join(map(str, notes))) if found.agrees and differ else brief_of_chains(found)
-    return Finding(found.message, notes=notes, verdict=agrees, headline=headline, brief=brief)
+    return Finding(found.message, notes=notes, good=agrees, headline=headline, brief=brief)
 
 
 # How it was made, as settings and as Python ---------------------------------------------------------------------------

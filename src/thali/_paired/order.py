@@ -11,6 +11,7 @@ from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import INFINITE, at_maximum, checked_aspects, estimate, vanishing
 from thali._aspects.maximum_likelihood.goodness import equal_means_test
 from thali._data.pairs.parts import ties_unknown
+from thali._digits import p_in_words
 from thali._inference.warn import warn
 from thali._printed import Printed
 from thali.errors import DataError, InPython, Message
@@ -137,7 +138,7 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     return OrderEffect(
         title="Order effect within pairs",
         table=table,
-        note=f"Order effect {order:.6g} (standard error {error:.4g}, p = {p_value:.4g}): {favoured}; "
+        note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}): {favoured}; "
         f"{null:.6g} if all options are equal. Being first, or at home, multiplies the odds by "
         f"{advantage:.6g} (standard error {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds "
         f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),

@@ -11,7 +11,7 @@ from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._inference.seeds import streams
 from thali._labels import plural
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, level_name, tails_of
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -153,7 +153,7 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
         "lower": low,
         "upper": high,
     }
-    note = f"{plural(len(wins), 'sample')}; lower and upper enclose {100 * ci:.6g} % of them."
+    note = f"{plural(len(wins), 'sample')}; lower and upper enclose {level_name(ci)} of them."
     if at_infinity:
         note += f" In {at_infinity:,} of them the likelihood has no maximum; limits of the weights are used."
     table = pd.DataFrame(columns, index=names)

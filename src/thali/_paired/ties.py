@@ -11,6 +11,7 @@ from thali._aspects.maximum_likelihood.fit import at_maximum
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
+from thali._digits import p_in_words
 from thali._labels import plural
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError, InPython
@@ -147,7 +148,7 @@ def davidson(
         note += (
             f" Advantage of the first option {advantage['order']:.6g} (standard error "
             f"{advantage['order_std_error']:.4g}, "
-            f"p = {advantage['order_p_value']:.4g})."
+            f"{p_in_words(advantage['order_p_value'])})."
         )
     assert found.tie is not None and found.tie_std_error is not None
     return Davidson(

@@ -12,6 +12,7 @@ import numpy as np
 from thali._arguments import one_of
 from thali._data.pairs import PairedComparisons
 from thali._described import Description
+from thali._digits import percent
 from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError
@@ -137,7 +138,7 @@ def _in_words(table: "pandas.DataFrame") -> str:
         f"{circular.max():g}, maximum possible {most:g}); {flawless:,} have none.",
         f"Mean coefficient of consistency: {consistency.mean():.3f} (median {np.median(consistency):.3f}, lowest "
         f"{consistency.min():.3f} for {shorten(least)}).",
-        f"{certain:,} judges ({certain / len(table):.0%}) are more consistent than chance (p < {_LEVEL:g}).",
+        f"{certain:,} judges ({percent(certain / len(table))}) are more consistent than chance (p < {_LEVEL:g}).",
     ]
     if not certain:
         whose = ", for a judge without circular triads" if flawless else ""

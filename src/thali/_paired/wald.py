@@ -9,6 +9,7 @@ from thali._arguments import one_of
 from thali._aspects.maximum_likelihood.answers import estimates_of
 from thali._aspects.maximum_likelihood.clusters import orthonormal_basis
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
+from thali._digits import p_in_words
 from thali._labels import shorten, suggest
 from thali._printed import Printed
 from thali.errors import ArgumentError
@@ -96,7 +97,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     z = estimate / error
     table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, each_df)})
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
-    note = f"W = {statistic:.6g} on {df} df, p = {p_value:.4g}"
+    note = f"W = {statistic:.6g} on {df} df, {p_in_words(p_value)}"
     return WaldTest(
         f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}", table, note, statistic, df, p_value
     )

@@ -11,9 +11,9 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
 from thali._inference.seeds import streams
 from thali._labels import plural, shorten
+from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import TAILS
 from thali._posterior.summary import summary_table
-from thali._posterior.verdict import Advice, Verdict, verdict_of
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
 from .counted import Judgements
@@ -225,7 +225,7 @@ class Seen(NamedTuple):
     judges: "pandas.DataFrame | None"
     in_time: "pandas.DataFrame | None"
     note: str
-    of_chains: Verdict | None
+    of_chains: ConvergenceCheck | None
 
 
 def seen_by(
@@ -274,7 +274,7 @@ def agreement_of(
     covariates: Sequence[str],
     others: Sequence[str] = (),
     spreads: Sequence[str] = SPREADS,
-) -> Verdict:
+) -> ConvergenceCheck:
     """Whether the chains agree about all that is reported; `others` are the names of what a point holds at its end."""
     density = marginal.density
     at = [f", {period}" if len(periods) > 1 else "" for period in periods]
@@ -284,7 +284,7 @@ def agreement_of(
     names += [f"discrimination[{judge}]" for judge in judges]
     names += [f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias]
     names += [*others, *(spreads[k] for k in marginal.learned)]
-    return verdict_of(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
+    return check_convergence(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
 
 
 def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str]) -> "pandas.DataFrame":

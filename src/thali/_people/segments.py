@@ -9,6 +9,7 @@ import numpy as np
 from thali._arguments import several_whole
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
+from thali._digits import percent
 from thali._inference.seeds import streams
 from thali._labels import plural
 from thali.errors import Argument, DataError
@@ -144,7 +145,7 @@ class Segments(Described):
 
     def _description(self) -> Description:
         shares = [
-            (f"segment {number}", f"{100 * row['share']:.0f} %: {row['name']}")
+            (f"segment {number}", f"{percent(row['share'])}: {row['name']}")
             for number, row in self.sizes.to_dict("index").items()
         ]
         note = f"Stability {self.stability:.2f} (adjusted Rand index of draws with the assignment; 1: all agree)."

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import percent
+
 from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
@@ -43,7 +45,7 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlim(left=0)
     ax.text(1.02, 1.0, "of choices", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, part in zip(at.tolist(), table["importance"], strict=True):
-        ax.text(1.02, place, f"{100 * part:.0f} %", transform=ax.get_yaxis_transform(), fontsize=9, va="center")
+        ax.text(1.02, place, percent(part), transform=ax.get_yaxis_transform(), fontsize=9, va="center")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SIDE = 2.25  # inches of the axes of a class
 _MAX_IN_ROW = 4  # axes in a row
-_TICKS = ([0.0, 0.5, 1.0], ["0", ".5", "1"])
+_TICKS = ([0.0, 0.5, 1.0], ["0", "0.5", "1"])
 
 
 @picture

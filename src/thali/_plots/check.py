@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._aspects.answers.check import MEMBER, ROWS, SIMILARITY, checked_in, options_in
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.answers.kind import of_known_data
+from thali._posterior.interval import level_name
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -78,7 +79,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))
 
-    interval = f"{everything.attrs['interval']:.0%} predictive interval"
+    interval = f"{level_name(everything.attrs['interval'])} predictive interval"
     bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
     # If all replicates are equal, only the edge of the bar is visible.
     handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -106,4 +107,4 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
 
 
 def _percent(value: float, _: float) -> str:
-    return f"{100 * value:.0f} %"
+    return percent(value)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import interval_name
 
 from ._style import COLOURS, label_width, new_axes, short
 
@@ -67,7 +67,7 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_major_locator(FixedLocator(marks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.set_xlabel(f"discrimination ({INTERVAL:.0%} interval)")
+    ax.set_xlabel(f"discrimination ({interval_name()})")
     ax.set_yticks(rows, labels, parse_math=False)
     ax.tick_params(axis="y", length=0)
     title = f"number of {board.data.word_for_answers} next to each name"

@@ -50,7 +50,7 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {level_of(table)} interval")
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
-    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     ax.set_yticks([*places, *head_places], [*labels, *heads], fontsize=9, parse_math=False)
     for text in ax.get_yticklabels()[len(places) :]:
         text.set_fontweight("bold")

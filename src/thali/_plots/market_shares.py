@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -62,7 +63,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
     ax.set_xlabel(f"predicted share (line: {level_of(table)} interval)")
     ax.set_yticks(at, names, parse_math=False)
-    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import percent
 from thali._people.segments import HasSegments
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import interval_name
 
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
@@ -73,12 +74,12 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         )
         for head in heads[1:]:
             ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
-        interval = f"{100 * row['share_low']:.0f} to {100 * row['share_high']:.0f} %"
-        title = f"{segment}: {100 * row['share']:.0f} % of respondents\n({interval})"
+        interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
+        title = f"{segment}: {percent(row['share'])} of respondents\n({interval})"
         ax.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
         ax.text(0.0, 1.0, wrapped[number], transform=ax.transAxes, fontsize=8, va="bottom", parse_math=False)
         ax.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
-        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+        ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.set_yticks([*places, *heads], [""] * (len(places) + len(heads)))
@@ -89,7 +90,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     figure = first.figure
     what = "option" if is_of_options else "level"
     figure.supxlabel(
-        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {INTERVAL:.0%} interval)",
+        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval_name()})",
         fontsize=9,
     )
     return drawn

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from thali._digits import percent
 from thali._labels import plural, short_number
 from thali._late import carried_out_by
 from thali.errors import Clause, DataError, Message, Remedy, Setting
@@ -128,7 +129,7 @@ def format_dominance(share: float) -> str:
     """Return a sentence where one respondent determines the result, from the largest share of the information."""
     if share < DOMINANT:
         return ""
-    return f" One respondent contributes {100 * share:.0f} % of the information and largely determines the result."
+    return f" One respondent contributes {percent(share)} of the information and largely determines the result."
 
 
 def effect_in_words(effect: float) -> str:

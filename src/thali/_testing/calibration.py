@@ -119,8 +119,8 @@ class Calibration(Described):
     def _judgement(self) -> str:
         """What the p-values say."""
         smallest = self.table["p_value"].min() * len(self.table)
-        verdict = "calibrated" if self.ok else "NOT CALIBRATED"
-        return f"{verdict}: the smallest p-value times the {len(self.table)} quantities is {smallest:.2g}"
+        heading = "calibrated" if self.ok else "NOT CALIBRATED"
+        return f"{heading}: the smallest p-value times the {len(self.table)} quantities is {smallest:.2g}"
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class Check:
     check: str  # "naive", "exact" or "joint"
     compared: str
     error: str  # the largest, with its unit
-    verdict: str  # "right", "WRONG" or "not run"
+    result: str  # "right", "WRONG" or "not run"
     words: str = ""  # what is wrong, or why it was not run
 
 
@@ -148,7 +148,7 @@ class Checked(Described):
     @property
     def ok(self) -> bool:
         """Whether everything was checked and is right."""
-        return all(line.verdict == "right" for line in self.checks)
+        return all(line.result == "right" for line in self.checks)
 
     def __bool__(self) -> bool:
         return self.ok
@@ -157,8 +157,8 @@ class Checked(Described):
         return Description("Check of a likelihood", text=str(self))
 
     def __str__(self) -> str:
-        head = ("check", "what was compared", "largest error", "verdict")
-        rows = [head, *((c.check, c.compared, c.error, c.verdict) for c in self.checks)]
+        head = ("check", "what was compared", "largest error", "result")
+        rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
         widths = [max(len(row[place]) for row in rows) for place in range(4)]
         lines = ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, *(f"{c.check}: {c.words}" for c in self.checks if c.words)])
@@ -248,14 +248,14 @@ def check(
         _order(whole, states, rng),
         *_exact(compiled, make_cache, whole, states, observed.n_options, weights, rng),
     ]
-    is_right = all(line.verdict == "right" for line in lines)
+    is_right = all(line.result == "right" for line in lines)
     lines.append(_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
     found = Checked(tuple(lines))
     print(found)
     return found
 
 
-def _verdict(error: Difference) -> str:
+def _result(error: Difference) -> str:
     return "right" if error.is_rounding else "WRONG"
 
 
@@ -267,7 +267,7 @@ def _changes(
     found = compare_changes(compiled, make_cache, whole, states, labels, rng, CHANGES)
     compared = f"{found.count} changes by {terms} with differences of log_likelihood"
     words = "" if found.is_rounding else f"{terms} and log_likelihood disagree by {found.size:.3g}: {found.words}."
-    return [Check("naive", compared, f"{found.size:.2g}", _verdict(found), words)]
+    return [Check("naive", compared, f"{found.size:.2g}", _result(found), words)]
 
 
 def _order(whole: Any, states: Any, rng: np.random.Generator) -> Check:
@@ -280,7 +280,7 @@ def _order(whole: Any, states: Any, rng: np.random.Generator) -> Check:
     if not found.is_rounding:
         words = f"log_likelihood depends on the order of the features: {found.words} when they were shuffled."
     compared = f"{found.count} feature matrices with their features shuffled"
-    return Check("naive", compared, f"{found.size:.2g}", _verdict(found), words)
+    return Check("naive", compared, f"{found.size:.2g}", _result(found), words)
 
 
 def _exact(
@@ -292,8 +292,8 @@ def _exact(
         words = ""
         if not error <= allowed:
             words = f"{move} take the posterior to another, off by {error:.3g} in probability; |pi P - pi| should be 0."
-        verdict = "right" if error <= allowed else "WRONG"
-        lines.append(Check("exact", f"transition matrix of {move} with the posterior", f"{error:.2g}", verdict, words))
+        result = "right" if error <= allowed else "WRONG"
+        lines.append(Check("exact", f"transition matrix of {move} with the posterior", f"{error:.2g}", result, words))
     return lines
 
 

@@ -39,7 +39,7 @@ def test_chi_square_where_pairs_were_compared_often(aspects):
     found = model.fit_test()
     assert (found.kind, found.samples, found.why) == ("chi-square", 0, "")
     assert model.p_value_ == found.p_value == pytest.approx(chi2.sf(model.deviance_, model.df_), rel=1e-9)
-    assert "degrees of freedom (p = " in str(found)
+    assert "degrees of freedom (p " in str(found)
 
 
 @pytest.mark.exact
@@ -107,6 +107,7 @@ def test_one_game_in_each_cell():
     said(groups.note, "group 1 and group 2", "do not differ significantly", "0.00 on 5", "p 1.000")
 
 
+@pytest.mark.fit
 def test_thurstone_and_davidson():
     assert th.paired.thurstone(th.datasets.celebrities()).p_value == pytest.approx(4.1e-7, rel=0.01)
     sparse = th.paired.thurstone(SPARSE, samples=199)
@@ -128,6 +129,7 @@ def test_no_standard_error_where_all_weights_but_one_vanish(run, tmp_path, monke
     assert result.code == 0 and "inf" not in result.out
 
 
+@pytest.mark.fit
 def test_on_the_command_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, counts in (("sparse", SPARSE), ("once", once())):

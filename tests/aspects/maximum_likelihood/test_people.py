@@ -140,6 +140,7 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     np.testing.assert_allclose(root @ scores.variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.fit
 def test_standard_errors_and_tests_of_unequal_respondents():
     """The Bradley-Terry model by hand: covariance, degrees of freedom of each weight, and of two contrasts together."""
     frame = pd.concat([answers(people=12), *[answers(people=3, seed=5)] * 6])
@@ -209,12 +210,13 @@ def test_the_test_of_fit_holds_its_size_though_answers_depend():
     assert np.mean(design) < 0.8  # the tests of independent answers would say nothing
 
 
+@pytest.mark.fit
 def test_nested_models_differ_by_a_sum_of_chi_squares():
     data = comparisons(people=60)
     small = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     large = th.EliminationByAspects(ASPECTS, method="maximum-likelihood").fit(data)
     found = th.likelihood_ratio(small, large)
-    assert f"p = {found.p_value:.4g}, clustered by respondent (60)" in found.note
+    assert f"p = {found.p_value:.3f}, clustered by respondent (60)" in found.note
     effect = small.estimates_.design_effect(large.estimates_)
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
     # every person answering the same twice doubles the statistic and the effect, and changes no decision

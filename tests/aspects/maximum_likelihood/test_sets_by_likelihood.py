@@ -52,6 +52,7 @@ def test_options_never_or_always_chosen_are_answered_as_for_pairs():
     np.testing.assert_allclose(p, maximised(others).predict_proba([["1", "2", "3"]])[0], atol=1e-4)
 
 
+@pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
 def test_tables_and_files(tmp_path):
     data = random_choices(4, (3, 4), 5, most=9)

@@ -166,6 +166,7 @@ def test_names_are_distinct_and_say_what_is_liked():
     assert names_of(levels, rows, np.array([0.5, 0.5, 0.7, 0.3, 0.3, 0.7])) == wanted
 
 
+@pytest.mark.fit
 def test_segments_of_a_model():
     model, truth = fitted(), data()[1]
     found = model.segments(3)

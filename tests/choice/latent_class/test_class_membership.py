@@ -115,6 +115,7 @@ def test_every_pass_of_expectation_and_maximisation_gains():
     assert np.all(np.diff(values) >= 0) and values[-1] > values[0] + 50
 
 
+@pytest.mark.fit
 def test_another_maximiser_finds_the_same():
     """SciPy's BFGS on the naive likelihood, written with arrays, from a point nearby."""
     model, data = fitted(), by_age()
@@ -220,6 +221,7 @@ def test_columns_that_say_nothing():
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_people_left_out_are_predicted_by_their_columns():
     data = by_age(60, 8)

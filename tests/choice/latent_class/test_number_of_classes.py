@@ -32,6 +32,7 @@ def test(model, replicates=4, **how):
 test.__test__ = False
 
 
+@pytest.mark.long
 def test_the_table_has_both_neighbours():
     model = fitted()
     table = test(model)

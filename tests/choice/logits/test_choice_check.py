@@ -62,6 +62,7 @@ def chooses_at_random(data):
     return fitted(data, draws=100, groups=1, alpha=1e-9)
 
 
+@pytest.mark.long
 def test_choices_of_the_model_itself_are_seldom_missed_and_others_are():
     data = experiment(people=40, tasks=10)
     missed = []

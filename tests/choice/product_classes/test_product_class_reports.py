@@ -128,6 +128,7 @@ def name_of(draws, c, sign, the_design, known):
     return known[key]
 
 
+@pytest.mark.long
 def test_the_share_of_new_people_is_that_of_the_buffet():
     """Slowly: a new person owns none of the columns that are this class, with the sign that makes them so."""
     data = experiment(people=4)

@@ -6,7 +6,6 @@ from helpers.typed_tables import table
 
 from thali import ChoiceExperiment, Choices, PairedComparisons, Similarities
 from thali._data.kinds import SIMILARITIES
-from thali._data.pairs.columns import choice_columns
 from thali._reading.shapes import SHAPES
 from thali.errors import DataWarning
 
@@ -182,10 +181,11 @@ def test_what_a_long_table_of_choices_makes():
     ],
 )
 def test_columns_of_a_list_of_comparisons(names, facts):
-    columns = choice_columns(names.split())
-    assert len(columns) == bool(facts)
-    for each in columns:
-        said(each, *facts)
+    cells = ["A", "B", "3", "1"][: len(names.split())]
+    reading = COMPARISONS.match(table("\n".join(map(",".join, (names.split(), cells)))))
+    assert (reading is not None) == bool(facts)
+    if facts:
+        said(reading.how, *facts)
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,7 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
 
 def test_models_are_compared_by_prediction_and_by_evidence(client, children_here, monkeypatch):
     """In the shortest runs; the report of the evidence has table and other priors."""
-    app_runs.shorten_comparisons(monkeypatch)
-    watched_runs.shorten_evidence(monkeypatch)
+    watched_runs.shorten_comparisons(monkeypatch)
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     says(client.page(f"{address}/evidence"), "Which model is")
@@ -114,9 +113,10 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     assert names == ["comparison.csv", "sensitivity.csv", "temperatures.csv"]
 
 
+@pytest.mark.long
 def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
     """Models that are finished are kept; another question, after one that failed, begins anew."""
-    watched_runs.shorten_evidence(monkeypatch)
+    watched_runs.shorten_comparisons(monkeypatch)
     two = tuple(comparisons.Compared(name, "unique", (EVIDENCE,)) for name in ("first", "second"))
     app_runs.compare_aspects(monkeypatch, *two)
     both = "first\nsecond"

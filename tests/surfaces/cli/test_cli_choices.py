@@ -53,6 +53,7 @@ def test_columns_that_describe_alternatives_need_a_word(refused):
     said(messages, "40 choices", "10 respondents", "'price'")
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize(
     "row, column, value, facts",
     [
@@ -77,6 +78,7 @@ def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
     assert sentence in run("fit", "heavy.csv", "--model", "elimination").err
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_weighted_choices_are_fitted_and_not_checked(run, folder):
     frame = pd.read_csv(folder / "plain.csv")

@@ -70,6 +70,7 @@ def test_people_who_judged_more_than_once(done, refused, folder):
     said(refused("leaderboard", *named, "--people", "individuals"), "--people", "--method")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     frame = pd.read_csv(folder / "battles.csv")
@@ -139,6 +140,7 @@ def test_judges_and_periods(done, folder):
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_report_now_and_later(done, refused, folder):
     pytest.importorskip("matplotlib")

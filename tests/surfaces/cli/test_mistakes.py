@@ -5,6 +5,7 @@ A row of the table: what is wrong · what is typed after `thali fit` · the same
 
 import inspect
 import re
+from functools import cache
 from io import StringIO
 
 import pandas as pd
@@ -396,6 +397,7 @@ COMPARED = [
 ]
 
 
+@cache
 def options_of(command_name):
     command = typer.main.get_command(app).commands[command_name]  # type: ignore[attr-defined]
     return {word for each in command.params for word in (*each.opts, *each.secondary_opts)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._model.common_findings import MISFIT
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, TAILS, level_name
 from thali.errors import ArgumentError
 
 from ..draws.probabilities import BLOCK
@@ -149,7 +149,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {100 * table.attrs['interval']:g} %"
+    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {level_name(table.attrs['interval'])}"
     sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} expected by chance)"
     if len(missed):
         names = {label: label for label in options_in(table)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Described, Description
+from thali._digits import percent
 from thali._inference.warn import warn
 from thali._labels import as_label, display_width, one_line
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
@@ -153,7 +154,7 @@ def _share(estimate: Estimate) -> str:
         share = estimate.variance_accounted_for()
     if np.isnan(share):
         return "variance accounted for: undefined, all similarities are equal"
-    return f"variance accounted for: {100 * share:.1f} %"
+    return f"variance accounted for: {percent(share, 1)}"
 
 
 def _table(estimate: Estimate) -> list[str]:

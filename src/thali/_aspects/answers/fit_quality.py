@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.verdict import Verdict
+from thali._digits import percent
+from thali._posterior.convergence import ConvergenceCheck
 from thali.errors import Argument, Message, Setting
 
 from ..draws.similarities import judgements_of
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     import xarray
 
 
-def point_verdict(tree: "xarray.DataTree") -> Verdict:
+def point_convergence(tree: "xarray.DataTree") -> ConvergenceCheck:
     """How many runs found it, and what it is not."""
     restarts, reached = int(tree.attrs[RESTARTS]), int(tree.attrs[REACHED])
     found = f"reached by {reached} of {restarts} annealed runs"
     more = () if reached > 1 else ("; more runs may find a better one, so increase ", Setting("chains", restarts))
-    return Verdict(
+    return ConvergenceCheck(
         False,
         {"restarts": restarts, "reached": reached},
         Message(
@@ -48,7 +49,7 @@ def swap_sentence(tree: "xarray.DataTree") -> Message | None:
     lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
     return Message(
         f"Replicas at temperatures {lower:.3g} and {upper:.3g} swap in {100 * rates[chain, gap]:.2g} % of attempts "
-        f"(target: at least {100 * LOWEST_RATE:.0f} %), so few states from hot replicas reach temperature 1; increase ",
+        f"(target: at least {percent(LOWEST_RATE)}), so few states from hot replicas reach temperature 1; increase ",
         Argument("tune"),
         ", during which temperatures are added, or start with more temperatures (",
         Argument("tempering"),

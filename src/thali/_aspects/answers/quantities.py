@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._posterior.verdict import Advice
+from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Argument, Setting
 

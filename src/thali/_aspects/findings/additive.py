@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
 from thali._labels import plural
-from thali._model.common_findings import asked, check_of, data, describes, methods, summary, verdict
+from thali._model.common_findings import asked, check_of, convergence, data, describes, methods, summary
 from thali._model.finding import (
     FILE,
     FULL,
@@ -313,7 +313,7 @@ def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     if wrong is None:
         return Finding(sentence)
     headline = ENGLISH["tempering.seldom"]
-    return Finding(wrong, notes=(sentence,), verdict=False, headline=headline, brief=Brief("Tempering"))
+    return Finding(wrong, notes=(sentence,), good=False, headline=headline, brief=Brief("Tempering"))
 
 
 # a single set of features -------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
 
 
-LAST = (methods(modelled), people.independence, verdict)
+LAST = (methods(modelled), people.independence, convergence)
 _ASKED = asked(lambda model: ENGLISH["additive.asked"])
 _FIRST_OF_PEOPLE = (
     _ASKED,

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._digits import factor, number, probability
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import factor, listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
 from thali._posterior.view import GROUPS, KINDS, ONE, Posterior
@@ -251,7 +252,7 @@ OF_GROUPS = (
     *groups.makers_of("aspect", check, option_scores, covariates),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
-    verdict,
+    convergence,
 )
 _FIRST_OF_PEOPLE = (
     asked(lambda model: ENGLISH["independence.asked"]),
@@ -270,12 +271,12 @@ _LAST_OF_PEOPLE = (
     data,
     methods(lambda model: (*modelled(model), *people.modelled(model))),
     independence,
-    verdict,
+    convergence,
 )
 OF_KINDS = (
     *kinds.makers_of(check, covariates),
     methods(lambda model: (*modelled(model), *kinds.modelled(model))),
-    verdict,
+    convergence,
 )
 MAKERS = (
     asked(_asked),
@@ -294,5 +295,5 @@ MAKERS = (
     membership,
     methods(modelled),
     independence,
-    verdict,
+    convergence,
 )

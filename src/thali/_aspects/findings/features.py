@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number, probability
 from thali._labels import plural
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
-from thali._model.wording import estimate, listed, number, phrase, probability
+from thali._model.wording import estimate, listed, phrase
 from thali._posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataError, InPython, Message, Setting

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import OWN, SIMILARITIES
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = _CHECKS.get(Posterior(model.posterior_).data_kind, check)
-    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)
+    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), convergence)
 
 
 def _asked(model: "LatentFeatureModel") -> Any:

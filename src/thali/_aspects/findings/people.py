@@ -5,13 +5,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import OF_GROUPS
+from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
 from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
 from thali._posterior.interval import interval_name
@@ -40,7 +41,7 @@ SURE = 0.95  # probability from which on the direction of an effect is sure
 def independence(model: Any, settings: Settings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = Posterior(model.posterior_).dependence
-    if dependence is None or (found := verdict_of(dependence)) is None:
+    if dependence is None or (found := dependence_finding(dependence)) is None:
         return None
     spec = spec_of(model)
     assert spec is not None
@@ -52,13 +53,13 @@ def independence(model: Any, settings: Settings) -> Finding | None:
     return replace(found, notes=notes)
 
 
-def verdict_of(found: Dependence) -> Finding | None:
+def dependence_finding(found: Dependence) -> Finding | None:
     """Whether intervals hold for other people; None where that is not worth a word."""
     if (sentence := found.sentence) is None:
         return None
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
     brief = Brief("Respondents", headline if found.is_good else None, order=0)
-    return Finding(sentence, verdict=found.is_good, headline=headline, brief=brief)
+    return Finding(sentence, good=found.is_good, headline=headline, brief=brief)
 
 
 def modelled_people(model: Any) -> tuple[Text, ...]:
@@ -127,7 +128,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = model.individuals(), population_table(model.posterior_)
     first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
-    shares = [f"{option} ({100 * count / first.sum():.0f} %)" for option, count in first.head(_NAMED).items()]
+    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(_NAMED).items()]
     return Finding(
         phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
         title=ENGLISH["individuals.title"],
@@ -190,7 +191,7 @@ def check_of_people(model: Any, settings: Settings) -> Finding | None:
         return found
     notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=_EACH))
     headline, brief = ENGLISH["check.uneven.headline"], Brief("Fit", uneven[0])
-    return replace(found, notes=notes, verdict=False, headline=headline, brief=brief)
+    return replace(found, notes=notes, good=False, headline=headline, brief=brief)
 
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:

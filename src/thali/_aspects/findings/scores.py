@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._digits import number
 from thali._model.finding import ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 from thali._posterior.view import Posterior
 
 from .english import ENGLISH

@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._described import Described, Description
+from thali._digits import p_in_words
 from thali._inference.seeds import streams
 
 from .clusters import DesignEffect
@@ -52,7 +53,7 @@ class FitTest(Described):
     def __str__(self) -> str:
         if self.kind == "none":
             return f"The test of fit (G²) is not available: {self.why}."
-        return f"G² {self.statistic:.4f} on {self.df} degrees of freedom (p = {self.p_value:.3g}{self._source()})"
+        return f"G² {self.statistic:.4f} on {self.df} degrees of freedom ({p_in_words(self.p_value)}{self._source()})"
 
     def _description(self) -> Description:
         return Description("Test of fit", note=str(self))

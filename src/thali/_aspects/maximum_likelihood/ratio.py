@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thali._data.pairs import PairedComparisons
+from thali._digits import p_in_words
 from thali._labels import shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError
@@ -104,7 +105,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
-            [f"Chi-square {statistic:.4f} on {df} df, p = {p_value:.4g}{over}"]
+            [f"Chi-square {statistic:.4f} on {df} df, {p_in_words(p_value)}{over}"]
             + rough("It is only", comparisons, large.n_parameters)
         ),
         statistic=statistic,

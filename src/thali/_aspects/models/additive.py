@@ -282,7 +282,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
         runs found (five for each of the chains of `fit`; of triplets two, and one from 40 objects on), with the weights
         that suit it best, or of triplets those of the most probable state; there are no probabilities, `posterior_` has
-        a single draw, and the verdict says how many runs found it.
+        a single draw, and the convergence check says how many runs found it.
     link : {"exp", "ratio"}
         How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
         tell; with "ratio" only ratios of weights and constant count.
@@ -291,11 +291,12 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     people : {"independent", "adjusted"}, Individuals or Groups of `thali.people`, optional
         How respondents differ, where the data contain who answered: `Triplets`, and `Similarities` of
         `from_respondents` and of lists with a column of who judged. "independent" (None): as many answers as of
-        different respondents; `verdict` reports how many times too narrow intervals are. "adjusted": the likelihood is
-        raised to the power 1 / max(1, design effect), which also lowers the number of features; the effect is that of
-        the features that are given, or that annealed runs find to be the most probable. `Individuals`: each respondent
-        has individual weights about common ones (of similarities also a constant and a sigma), individual differences
-        (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their data.
+        different respondents; `convergence` reports how many times too narrow intervals are. "adjusted": the likelihood
+        is raised to the power 1 / max(1, design effect), which also lowers the number of features; the effect is that
+        of the features that are given, or that annealed runs find to be the most probable. `Individuals`: each
+        respondent has individual weights about common ones (of similarities also a constant and a sigma), individual
+        differences (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their
+        data.
         `Groups`: `fit` takes a mapping from each group to its `Similarities` or its `Triplets`; groups share features,
         and each has a constant and a sigma. The last three need method "mcmc".
 

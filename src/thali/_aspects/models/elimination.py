@@ -101,7 +101,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         covariates and differ in weights and in the parameter of ties. `Groups`: `fit` takes a mapping from each group
         to its `PairedComparisons` or `Choices`; groups share aspects. The last three need method "mcmc". None:
         "adjusted" with method "laplace" where half of two respondents or more answered at least twice, else
-        "independent"; `verdict` reports how many times too narrow intervals then are.
+        "independent"; `convergence` reports how many times too narrow intervals then are.
 
     Attributes
     ----------

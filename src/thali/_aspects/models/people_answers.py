@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import between
+from thali._digits import p_in_words
 from thali._inference.warn import warn
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._people.segments import HasSegments
@@ -152,7 +153,7 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
             warn(
                 EstimateWarning(
                     f"People differ more about {spread.most!r} than about {spread.least!r}, and by one spread of all"
-                    f" options they would hardly (p = {spread.p_value:.2g}): reach is biased; fit with ",
+                    f" options they would hardly ({p_in_words(spread.p_value)}): reach is biased; fit with ",
                     Setting("people", Individuals(spread=EACH_SPREAD)),
                     ".",
                 )

@@ -43,7 +43,7 @@ def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
     data = model._data_of_fit()
     found = model._population(data).evidence(data, model._evidence_parts(data), how)
     if not found.usable:
-        warn(ConvergenceWarning(found.verdict.message))
+        warn(ConvergenceWarning(found.convergence.message))
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, TAILS, level_name
 
 if TYPE_CHECKING:
     import pandas
@@ -87,7 +87,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     expected = (1.0 - table.attrs["interval"]) * len(table)
     sentence = (
-        f"{len(missed)} of {len(table):,} summary statistics of the choices outside their {100 * INTERVAL:g} %"
+        f"{len(missed)} of {len(table):,} summary statistics of the choices outside their {level_name()}"
         f" predictive intervals (about {expected:.0f} expected by chance)"
     )
     if not len(missed):

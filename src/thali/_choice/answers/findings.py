@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
 from thali._model.common_findings import check_of, describes
@@ -28,7 +29,7 @@ from thali._model.finding import (
 )
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
@@ -109,7 +110,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    shares = tuple((row["attribute"], f"{100.0 * row['range_share']:.0f} %") for row in rows)
+    shares = tuple((row["attribute"], percent(row["range_share"])) for row in rows)
     named = ", ".join(f"{attribute} {share}" for attribute, share in shares)
     sentence = str(phrase(ENGLISH, "importance", named=named))
     columns = [
@@ -392,7 +393,7 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
     alike = [row["product"] for row in others if best["share"] - row["share"] < _ALIKE]
     others = others[len(alike) :]
-    then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
+    then = [f"{row['product']} {percent(row['share'])}" for row in others]
     more = f"; then {listed(then)}" if then else ""
     named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
     found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **ends)

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._digits import number, percent
+from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
@@ -28,7 +29,7 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
 @finding("classes", "Latent classes", ON_SCREEN)
 def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The classes, their sizes and what they want."""
-    shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
+    shares = listed([percent(size) for size in model.sizes_])
     several = model.n_classes_ > 1
     sentence = phrase(ENGLISH, "latent.several" if several else "latent.one", number=model.n_classes_, shares=shares)
     row = model.choice_.loc[model.n_classes_]
@@ -121,4 +122,4 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test)
-_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)
+_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), convergence)

@@ -10,6 +10,7 @@ import numpy as np
 from thali._arguments import one_of, whole
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
+from thali._digits import percent
 from thali._inference.seeds import root, seed_setting
 from thali._labels import plural, shorten
 from thali._model.base import Job, Model
@@ -310,9 +311,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _answers(self) -> Facts:
         row = self.choice_.loc[self.n_classes_]
         times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} reached it"
-        sizes = ", ".join(f"{100 * size:.0f} %" for size in self.sizes_)
+        sizes = ", ".join(percent(size) for size in self.sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
-        classes = "classes", f"{self.n_classes_} ({sizes} of people)"
+        classes = "classes", f"{self.n_classes_} ({sizes} of respondents)"
         return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
 
     def run_settings(self) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._digits import number
+from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import (
     FILE,
     FULL,
@@ -21,7 +22,7 @@ from thali._model.finding import (
 )
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 from thali.errors import Setting
 
@@ -43,8 +44,8 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
         attention = () if model._attention is None else (who_attends, attention_odds, patterns, individual_attention)
         answers, segments = answers_of(settings)
         first = (asked(lambda model: ENGLISH["logit.asked.people"]), *answers, *attention, population, individuals)
-        return (*first, *segments, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
-    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), verdict)
+        return (*first, *segments, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), convergence)
+    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), convergence)
 
 
 @finding("attention", "Attribute non-attendance", ON_SCREEN)
@@ -155,7 +156,7 @@ def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
-    """What the verdict judges; in files also means and standard deviations of tastes, and effects of covariates."""
+    """What `convergence` judges; in files also means and standard deviations of tastes, and effects of covariates."""
     import pandas as pd
 
     found: Any = summary(model, settings)

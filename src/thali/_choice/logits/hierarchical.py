@@ -479,7 +479,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return super().quantities() | rates_of(self._fitted()["posterior"].dataset)
 
     def summary(self) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence check judges.
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
         chosen, of every level but the first; and effect[attribute: level over first], how often a respondent would

@@ -509,7 +509,7 @@ def new_people(population: "Population", random_seed: Any) -> np.ndarray:
     return np.swapaxes(found, 0, 1).reshape(-1, p)
 
 
-# What a verdict on the hierarchical logit looks at, in every draw: shares of levels among choices, level effects ------
+# What `convergence` of the hierarchical logit looks at, in every draw: shares of levels among choices, level effects --
 
 
 def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "dict[str, xarray.DataArray]":

@@ -12,7 +12,7 @@ from .particles import spacing
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
 THIN, TUNE, CHAINS = 16, 250, 4  # of method="mcmc", by default
 FIRST_DRAWS, LONGEST = 125, 8_000  # of each chain: at the first look, and at most
@@ -51,9 +51,9 @@ def expected_steps(sizes: np.ndarray) -> float:
     return _STEPS * (max(float(np.log(sizes).sum()), 1.0) / _NATS) ** _POWER
 
 
-def next_look(draws: int, verdict: "Verdict") -> int:
+def next_look(draws: int, convergence: "ConvergenceCheck") -> int:
     """Return after how many draws of each chain to look again, by the factor that the convergence check lacks."""
-    wanted = draws * min(max(verdict.facts.get("longer", 2.0), _LEAST_JUMP), _MOST_JUMP)
+    wanted = draws * min(max(convergence.facts.get("longer", 2.0), _LEAST_JUMP), _MOST_JUMP)
     step = spacing(int(wanted))
     return max(math.ceil(wanted / step), _HALF_FULL) * step
 

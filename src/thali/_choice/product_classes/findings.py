@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
@@ -81,4 +81,4 @@ def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
 
 
-_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), verdict)
+_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), convergence)

@@ -20,8 +20,8 @@ from thali._model.evidence import EvidenceRun, refuse_unfinished
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling, opened_job
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
-from thali._posterior.verdict import Verdict
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -80,12 +80,12 @@ class ClassEngine(Chains):
         """The fit."""
         raise NotImplementedError
 
-    def agreement(self, model: Any) -> Verdict:
-        verdict, tree = super().agreement(model), model.posterior_
-        message = verdict.message
-        if not verdict.agrees and (found := self.climbing(model)):
-            verdict, message = replace(verdict, facts=verdict.facts | {"climb": found[0]}), found[1]
-        return replace(verdict, message=Message(*message.parts, *remarks_on(tree, verdict.agrees)))
+    def agreement(self, model: Any) -> ConvergenceCheck:
+        convergence, tree = super().agreement(model), model.posterior_
+        message = convergence.message
+        if not convergence.agrees and (found := self.climbing(model)):
+            convergence, message = replace(convergence, facts=convergence.facts | {"climb": found[0]}), found[1]
+        return replace(convergence, message=Message(*message.parts, *remarks_on(tree, convergence.agrees)))
 
     def climbing(self, model: Any) -> tuple[float, Message] | None:
         """The gain in log-likelihood of chains that have not arrived yet, and a sentence about it."""
@@ -435,9 +435,9 @@ class ProductClasses(Reports, RunByChains):
             "." if usable else "; use more sweeps per step, or more draws.",
         )
         facts = {"groups": len(estimates), "sd": self.evidence_sd_}
-        verdict = Verdict(usable, facts, Message(*sentence))
+        convergence = ConvergenceCheck(usable, facts, Message(*sentence))
         df = float(len(estimates) - 1)
-        return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, verdict, estimates, pd.DataFrame())
+        return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, convergence, estimates, pd.DataFrame())
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
         return self._engine.evidence_of(self, data, how)
@@ -491,9 +491,9 @@ class ProductClasses(Reports, RunByChains):
             kept = self.posterior_["posterior"].sizes
             drawn = f"{plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}"
             yield InterruptedWarning(f"Stopped early; {drawn} were kept.")
-        verdict = self.verdict()
-        if not verdict.agrees:
-            yield ConvergenceWarning(verdict.message)
+        convergence = self.convergence()
+        if not convergence.agrees:
+            yield ConvergenceWarning(convergence.message)
 
 
 def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:

@@ -12,8 +12,8 @@ from thali._model.base import Job
 from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine
 from thali._model.sampling import Sampling
+from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL_COLUMNS, TAILS
-from thali._posterior.verdict import Advice
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
 from ..weights import refuse_fractions

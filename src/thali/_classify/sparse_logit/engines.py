@@ -15,7 +15,7 @@ from thali._model.base import Job
 from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
 from thali._model.sampling import Sampling
-from thali._posterior.verdict import Advice
+from thali._posterior.convergence import Advice
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
 from ..input import is_sparse, varying_names
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
     from .model import SparseMultinomialLogit
 
@@ -111,13 +111,13 @@ class OfDraws(Chains):
         """What helps draws that disagree."""
         return Advice()
 
-    def agreement(self, model: Any) -> "Verdict":
+    def agreement(self, model: Any) -> "ConvergenceCheck":
+        from thali._posterior.convergence import check_convergence
         from thali._posterior.summary import summary_table
-        from thali._posterior.verdict import verdict_of
 
         from .draws import MAX_COEFFICIENTS, quantities_of
 
-        return verdict_of(summary_table(quantities_of(model._fitted(), MAX_COEFFICIENTS)), model._advice())
+        return check_convergence(summary_table(quantities_of(model._fitted(), MAX_COEFFICIENTS)), model._advice())
 
     def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Averaged over the draws."""

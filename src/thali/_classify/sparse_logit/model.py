@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.verdict import Advice
+    from thali._posterior.convergence import Advice
 
     from ..input import Standard
     from .approximation import NormalPosterior

@@ -195,7 +195,7 @@ def compare(
         typer.Option(
             metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|classes:N[:...],...",
             help="The models, between commas, with a name before them or not. For choices and similarities what"
-            " --aspects or --features of fit takes, or tree for that of --tree (tree:0.5 with leaf length .5); a model"
+            " --aspects or --features of fit takes, or tree for that of --tree (tree:0.5 with leaf length 0.5); a model"
             " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults. With --group the"
             " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of"
             " respondents classes:2 or classes:2:unique, and independent, adjusted, individuals or individuals:unique,"

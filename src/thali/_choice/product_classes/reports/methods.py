@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._model.sampling import SUFFICIENT_ESS
 from thali._people.segments import HasSegments
-from thali._posterior.verdict import Advice
+from thali._posterior.convergence import Advice
 from thali.errors import Argument, Setting
 
 from ...answers.check import HasChoiceCheck, HasReportedRows
@@ -48,7 +48,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         return self._draws_, self._design_
 
     def summary(self) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence check judges.
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
         chosen, of every level but the first; and effect[attribute: level over other], how often the one is preferred to

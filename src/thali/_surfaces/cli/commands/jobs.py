@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from thali._digits import percent
 from thali._inference.jobs import command_noted, is_running, read_index
 from thali._model.spec import Option
 from thali.errors import DataError
@@ -146,7 +147,9 @@ def print_status(folder: Path) -> None:
     state = "running" if is_running(folder / JOB) else "finished" if index["ended"] else "stopped"
     name = stamp["models"][""]["class"] if stamp["kind"] == "fit" else stamp["kind"]
     print(f"{name}: {state}")
-    print(f"{place['done']:,} of {place['total']:,} {place['unit']} ({place['done'] / max(1, place['total']):.0%})")
+    print(
+        f"{place['done']:,} of {place['total']:,} {place['unit']} ({percent(place['done'] / max(1, place['total']))})"
+    )
     for group, (done, total) in place.get("each", {}).items():
         print(f"  {group}: {done:,} of {total:,}")
     if recorded := index.get("recorded"):
