@@ -322,31 +322,32 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
-    beside = f", though it cannot be distinguished from that of {', '.join(near)}" if near else ""
+    beside = f", but cannot be distinguished from {', '.join(near)}" if near else ""
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
-        what = "do not decide between {} and {}" if second in near else "support {} over {}"
+        what = "do not separate {} and {}" if second in near else "support {} over {}"
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [
-        f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
-        f" and, by {equal}, the posterior probability {_probability(row['probability'])}{beside}."
+        f"{best} has the highest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
+        f" and, with {equal}, posterior probability {_probability(row['probability'])}{beside}."
     ]
     for name in (name for name in found if name != best):
         other, (factor, error) = table.loc[name], factors[name]
         unsure = ", not distinguishable from 0" if name in near else ""
         sentences.append(
-            f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by "
-            f"Kass & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
+            f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); on "
+            "the "
+            f"scale of Kass & Raftery (1995), evidence against {name} is {other['evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
         sentences.append(
-            f"No model has greater evidence than {BASE}, which guesses (log {table.loc[BASE, 'log_evidence']:.2f})."
+            f"No model has higher evidence than guessing ({BASE}, log {table.loc[BASE, 'log_evidence']:.2f})."
         )
     if len(missing := table.attrs["missing"]):
         sentences.append(
-            f"Not found yet is that of {', '.join(missing['model'])}; the probabilities are among the others."
+            f"The evidence of {', '.join(missing['model'])} is still missing; probabilities are relative to the others."
         )
     sentences += [f"{name}: {each.convergence}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
@@ -359,9 +360,9 @@ def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
     other = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"].idxmax()
     changed = {change: at[1] for change, at in other.items() if at[1] != best}
     if not changed:
-        return f"{best} has the greatest evidence under each of the {len(other)} other priors that were tried, too."
+        return f"{best} also has the highest evidence under each of the {len(other)} alternative priors."
     named = "; ".join(f"{model} with {change}" for change, model in changed.items())
-    return f"Under other priors another model has the greatest evidence: {named}."
+    return f"Under alternative priors another model has the highest evidence: {named}."
 
 
 def _probability(value: float) -> str:

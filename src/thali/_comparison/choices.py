@@ -270,13 +270,13 @@ class HitScorer(Scorer):
 
     def left_out(self, table: "pandas.DataFrame") -> str:
         """What was left out, in sentences."""
-        return f"{self.called} left out"
+        return f"held-out {self.called}"
 
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
             f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit} "
-            f"(guessing has {guessing:.3f}), {percent(row['hit_rate'], 1)} hits."
+            f"(guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} hits."
         )
 
 
@@ -294,10 +294,10 @@ class ChoiceScorer(HitScorer):
     counted: ClassVar[str] = "tasks"
     called: ClassVar[str] = "choices"
     legend: ClassVar[str] = (
-        f"log score: mean over choices of the log of the predicted probability, larger is better; {DIFFERENCE};"
+        f"log score: mean over choices of the log of the predicted probability (larger is better); {DIFFERENCE};"
         " standard errors are over {unit}s."
     )
-    a_unit: ClassVar[str] = "a choice"
+    a_unit: ClassVar[str] = "per choice"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         is_experiment = isinstance(test, ChoiceExperiment)
@@ -319,7 +319,7 @@ class ChoiceScorer(HitScorer):
         return "choices of new respondents" if is_of_new else super().left_out(table)
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        return self.impossible(table, ranked, "{count:,} of the {n:,} choices made")
+        return self.impossible(table, ranked, "{count:,} of the {n:,} observed choices")
 
 
 class PeopleScorer(ChoiceScorer):
@@ -332,8 +332,8 @@ class PeopleScorer(ChoiceScorer):
     )
     shown: ClassVar[tuple[str, ...]] = (*ChoiceScorer.shown, "together", "together_se")
     legend: ClassVar[str] = (
-        f"{ChoiceScorer.legend} together: log of the probability of all choices of a person together, summed over"
-        " people and divided by the number of choices."
+        f"{ChoiceScorer.legend} together: joint log probability of all choices of a respondent, summed over"
+        " respondents and divided by the number of choices."
     )
 
     def score_one(self, model: Any, test: Occasions) -> dict[str, Any]:
@@ -361,12 +361,14 @@ class PeopleScorer(ChoiceScorer):
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
-        best = f"{scores.index[0]}: {scores.iloc[0]:.3f} a choice"
+        best = f"{scores.index[0]} ({scores.iloc[0]:.3f} per choice)"
         less = [
             f"{name} {-row['together_difference']:.3f} less (standard error {row['together_difference_se']:.3f})"
             for name, row in table.loc[scores.index[1:]].iterrows()
         ]
-        sentence = "; ".join([f"All choices of a person together are predicted best by {best}", *less[:_MAX_NAMED]])
+        sentence = "; ".join(
+            [f"Joint prediction of all choices of a respondent is best for {best}", *less[:_MAX_NAMED]]
+        )
         return [f"{sentence}.", *super().remarks(table, ranked)]
 
 
@@ -386,11 +388,11 @@ class TripletScorer(HitScorer):
     shown: ClassVar[tuple[str, ...]] = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
     called: ClassVar[str] = "answers"
     legend: ClassVar[str] = (
-        "log score: mean over answers of the log of the predicted probability of the pair named, larger is better;"
+        "log score: mean over answers of the log of the predicted probability of the pair named (larger is better);"
         f" hits: share of answers that name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE:"
         " guessing."
     )
-    a_unit: ClassVar[str] = "an answer"
+    a_unit: ClassVar[str] = "per answer"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         named = np.repeat(np.arange(len(test.counts)), test.counts.astype(np.int64))

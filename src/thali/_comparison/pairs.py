@@ -264,19 +264,19 @@ class Pairs(EachPair):
         for part in range(self.data.n_pairs):
             (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
             if lost := [label for label in rest.never_compared if label not in alone]:
-                lonely.append(f"{' and '.join(lost)} (compared with nothing but the other of {name})")
+                lonely.append(f"{' and '.join(lost)} (compared only within {name})")
             elif len(rest.components()) > groups:
                 cut.append(name)
         found = []
         if lonely:
-            found.append(f"Leaving out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
+            found.append(f"Holding out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
         if cut:
             found.append(
-                "Leaving out a pair parts the options into groups never compared with each other: "
+                "Holding out a pair splits the options into groups that were never compared with each other: "
                 f"{shorten(cut, _MAX_NAMED)}."
             )
         if found:
-            message = " ".join(found) + " The prior alone determines what is predicted there."
+            message = " ".join(found) + " Predictions there depend on the prior only."
             warn(DataWarning(message))
 
 
@@ -430,8 +430,8 @@ class BinomialScorer(Scorer):
 
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
-            f"{best} predicts the pairs left out best: {table.loc[best, 'nll']:.3f} nats a pair, where the observed "
-            f"proportions would have {table.loc[EMP, 'nll']:.3f} and guessing {table.loc[BASE, 'nll']:.3f}."
+            f"{best} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair (observed "
+            f"proportions: {table.loc[EMP, 'nll']:.3f}; guessing: {table.loc[BASE, 'nll']:.3f})."
         )
 
     def prediction(self, row: Any) -> str:
@@ -516,8 +516,8 @@ class GaussianScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
-            f"{best} predicts the similarities left out best: log score {row['log_score']:.3f} a pair (one distribution"
-            f" for all has {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f} "
+            f"{best} predicts held-out similarities best: log score {row['log_score']:.3f} per pair (one distribution"
+            f" for all: {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f} "
             f"({math.sqrt(base['squared_error']):.3f})."
         )
 

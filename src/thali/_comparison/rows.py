@@ -138,7 +138,7 @@ class ClassScorer(Scorer):
     called: ClassVar[str] = "rows"
     legend: ClassVar[str] = (
         "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
-        " rows whose most probable class is theirs; Brier: mean squared distance of the probabilities from 0 and 1; to"
+        " rows whose class is predicted correctly; Brier: mean squared distance of the probabilities from 0 and 1; to"
         " best: log loss minus that of the best model. BASE: the proportions of the classes, and the largest class, of"
         " the other rows."
     )
@@ -172,13 +172,13 @@ class ClassScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
-            f"{best} predicts the rows left out best: log loss {row['log_loss']:.3f} (the class proportions have "
-            f"{base['log_loss']:.3f}), {percent(row['accuracy'], 1)} right (the largest class is "
+            f"{best} predicts held-out rows best: log loss {row['log_loss']:.3f} (class proportions: "
+            f"{base['log_loss']:.3f}), {percent(row['accuracy'], 1)} right (largest class: "
             f"{percent(base['accuracy'], 1)})."
         )
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        return self.impossible(table, ranked, "the class of {count:,} of the {n:,} rows")
+        return self.impossible(table, ranked, "the observed class of {count:,} of the {n:,} rows")
 
 
 def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:

@@ -278,7 +278,7 @@ class Findings(Sequence[Finding], Described):
         except Exception as error:  # whatever it is: the others are worth more
             warn_of_loss(f"the answer '{maker.key}' could not be computed", error)
             fault = f"This could not be computed: {type(error).__name__}: {error}."
-            return maker.named(Finding(fault, good=False, headline="An error of thali."))
+            return maker.named(Finding(fault, good=False, headline="Internal error in thali."))
 
     def __iter__(self) -> Iterator[Finding]:
         return (found for key in self._makers if (found := self.find(key)) is not None)

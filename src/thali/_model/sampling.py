@@ -247,11 +247,11 @@ class _Work:
                     tree = self.sampling.completed(tree)
                     return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
-                    progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
+                    progress.note(f"the chains do not agree yet after {target:,} {self.sampling.unit} each")
                     target = min(self.sampling.next_look(target, convergence), self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
-                    progress.note("the chains stay in different places: they start anew, with tempering")
+                    progress.note("the chains stay in different places: restarting with tempering")
                     self.sampling, self.tempered, self.spent = tempered, True, swept
                     target = self.sampling.least_draws
                     if self.folder is not None:
@@ -281,7 +281,7 @@ class _Work:
                 f" {self.run.tune:,}. More seconds would be better.",
             )
         )
-        progress.note("tuning takes too long: the chains start anew, with less of it")
+        progress.note("tuning takes too long: restarting with less tuning")
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
         sampling = self.model._sampling(self.sampling.source, self.run)

@@ -153,9 +153,9 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
         "low": low,
         "high": high,
     }
-    note = f"{plural(len(wins), 'sample')}; low to high hold {level_name(ci)} of them."
+    note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
-        note += f" In {at_infinity:,} the likelihood has no maximum; their weights are its limits."
+        note += f" In {at_infinity:,} of them the likelihood has no maximum; limits of the weights are used."
     table = pd.DataFrame(columns, index=names)
     table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)

@@ -387,7 +387,7 @@ def names_of(levels: Sequence[tuple[str, ...]], profiles: np.ndarray, everybody:
     everybody."""
     phrases = [_phrases(levels, own, everybody) for own in profiles]
     for number in (_MIN_NAMED, _MAX_NAMED):
-        names = [", ".join(own[:number]) or "like everybody" for own in phrases]
+        names = [", ".join(own[:number]) or "close to average" for own in phrases]
         if len(set(names)) == len(names):
             break
     return names

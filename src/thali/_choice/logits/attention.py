@@ -115,7 +115,7 @@ def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
         return name
     if name not in data.attributes:
         raise ArgumentError(Argument("attention"), f" names {name!r}, which is no attribute.{suggest(name, known)}")
-    why = "a constant, to which all attend" if _is_constant(name, data) else "the same wherever it is shown"
+    why = "a constant, to which all respondents attend" if _is_constant(name, data) else "the same wherever it is shown"
     raise ArgumentError(Argument("attention"), f" names {name!r}, which is {why}; leave it out.")
 
 
