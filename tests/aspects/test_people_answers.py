@@ -301,7 +301,7 @@ def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
             data = th.Choices.from_best_worst(pd.DataFrame(asked), respondent="respondent")
             model = of_people(data, UNIQUE[..., :3], best_worst=rule)
             fixed = model.posterior_["constant_data"].dataset
-            assert ("choices out of sets" in fixed["kind"].item()) == (rule == "ranking")
+            assert ("choices from sets" in fixed["kind"].item()) == (rule == "ranking")
             each[rule, name] = model.scores()
             assert "option_scores" in model.findings() and "option_scores" in model.of_group("p1").findings()
     for name, size in (("three", 3.0), ("two and three", 11 / 4)):

@@ -63,8 +63,8 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
         table = model.individuals()
     if "option" not in table.index.names:
         raise ArgumentError(
-            "plots.individuals draws shares of options, and these people have weights of features; plots.group_weights"
-            " draws those of a model."
+            "plots.individuals requires individual shares of options, but these respondents have weights of features;"
+            " use plots.group_weights."
         )
     if tree is not None:
         population = population_table(tree)

@@ -45,7 +45,7 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     """
     if not {"attribute", "level", "over", "wtp", "wtp_low", "wtp_high"} <= set(getattr(table, "columns", ())):
         raise ArgumentError(
-            "`table` has no amounts; give the table that `willingness_to_pay` of a fitted model returned."
+            "`table` contains no willingness to pay; pass the table returned by `willingness_to_pay` of a fitted model."
         )
     names = short([_name(row) for row in table.to_dict("records")])
     ax = new_axes(4.2 + label_width(names), 1.1 + 0.3 * len(names))[0] if ax is None else ax

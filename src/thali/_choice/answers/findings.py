@@ -73,11 +73,14 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     elif settings.of_market:
         named = next(iter(settings.of_market))
         raise ArgumentError(
-            Argument(named), " is about the shares of a market; give its products by ", Argument("market"), "."
+            Argument(named), " applies to the shares of a market; give its products with ", Argument("market"), "."
         )
     if settings.attention_scale is not None and given.get("attention") is None:
         raise ArgumentError(
-            Argument("attention_scale"), " is about who attends to what; set ", Setting("attention", True), ", too."
+            Argument("attention_scale"),
+            " applies to attribute non-attendance; also set ",
+            Setting("attention", True),
+            ".",
         )
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
