@@ -230,7 +230,7 @@ def test_a_direction_of_the_order_is_told_by_its_p_value_alone():
     forward = np.array([[0, 9, 12], [6, 0, 10], [5, 7, 0]])
     near = th.paired.order_effect(forward, forward + np.triu(np.full((3, 3), 1), 1))
     assert near.p_value > 0.05 and near.order != 1.0
-    assert "0.05 the effect" in near.note and "favoured" not in near.note
+    assert "not significant at the 0.05 level" in near.note and "favoured" not in near.note
 
 
 def test_order_effect_with_shared_aspects():
@@ -442,10 +442,10 @@ def test_bootstrap_over_respondents():
         with_zeros = maximised(data=th.PairedComparisons(counts, respondents[0].labels)).weights_
         np.testing.assert_allclose(found.weights.iloc[row], with_zeros, atol=1e-7)
     np.testing.assert_allclose(found.table["std_error"], found.weights.std(), atol=1e-12)
-    np.testing.assert_allclose(found.table["lower"], np.quantile(found.weights, 0.055, axis=0))
+    np.testing.assert_allclose(found.table["low"], np.quantile(found.weights, 0.055, axis=0))
     assert "89 % of them" in str(found)
     wide = th.paired.bootstrap(respondents, samples=40, random_seed=3, ci=0.95)
-    np.testing.assert_allclose(wide.table["upper"], np.quantile(found.weights, 0.975, axis=0))
+    np.testing.assert_allclose(wide.table["high"], np.quantile(found.weights, 0.975, axis=0))
     assert "95 % of them" in str(wide)
     with refused(DataError, "two respondents or more"):
         th.paired.bootstrap(respondents[:1])

@@ -321,11 +321,11 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
-    beside = f", although it cannot be distinguished from that of {', '.join(near)}" if near else ""
+    beside = f", but cannot be distinguished from {', '.join(near)}" if near else ""
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
-        what = "do not decide between {} and {}" if second in near else "support {} over {}"
+        what = "do not separate {} and {}" if second in near else "support {} over {}"
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [

@@ -319,7 +319,7 @@ class ChoiceScorer(HitScorer):
         return "choices of new respondents" if is_of_new else super().left_out(table)
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        return self.impossible(table, ranked, "{count:,} of the {n:,} choices")
+        return self.impossible(table, ranked, "{count:,} of the {n:,} observed choices")
 
 
 class PeopleScorer(ChoiceScorer):

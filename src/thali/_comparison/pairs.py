@@ -269,10 +269,10 @@ class Pairs(EachPair):
                 cut.append(name)
         found = []
         if lonely:
-            found.append(f"Leaving out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
+            found.append(f"Holding out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
         if cut:
             found.append(
-                "Leaving out a pair splits the options into groups that were never compared:"
+                "Holding out a pair splits the options into groups that were never compared:"
                 f" {shorten(cut, _MAX_NAMED)}."
             )
         if found:

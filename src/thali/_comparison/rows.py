@@ -179,7 +179,7 @@ class ClassScorer(Scorer):
         )
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        return self.impossible(table, ranked, "the class of {count:,} of the {n:,} rows")
+        return self.impossible(table, ranked, "the observed class of {count:,} of the {n:,} rows")
 
 
 def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:

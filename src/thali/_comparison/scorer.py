@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BASE = "BASE"  # the reference row that knows nothing of what distinguishes the units
 WORST = 3  # predictions that are named
-DIFFERENCE = "to best: log score minus that of the best model"  # of legends
+DIFFERENCE = "to best: difference from the log score of the best model"  # of legends
 
 
 class Scorer(ABC):
@@ -129,7 +129,7 @@ class Scorer(ABC):
         raise NotImplementedError
 
     def impossible(self, table: "pandas.DataFrame", ranked: list[str], event: str) -> list[str]:
-        """A sentence about every model that gave probability 0 to what was observed."""
+        """A sentence about every model that predicted probability 0 for what was observed."""
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [

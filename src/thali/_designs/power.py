@@ -259,7 +259,9 @@ def _of_sets(
     least = _least(beta.shape[1], spread)
     found = searched(told, least, most) if number is None else {number: told(number)}
     columns = ["first", *(f"first {k}" for k in range(2, min(_FIRST, len(labels) - 1) + 1))]
-    table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis("people")
+    table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis(
+        "respondents"
+    )
     table.attrs.update(simulations=studies)
     return table
 

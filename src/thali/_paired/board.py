@@ -32,8 +32,8 @@ class Leaderboard(Printed):
     ----------
     table : pandas.DataFrame
         One row an option, the best first: `rank` (1 is the best, by the mean of the log worth) with the interval
-        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `group`, the numbers of the groups in
-        which the option is: two options are in one group together if and only if neither is above the other with a
+        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `tier`, the numbers of the tiers in
+        which the option is: two options are in one tier together if and only if neither is above the other with a
         probability of .95 or more; `rating` with its
         interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
         or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
@@ -46,7 +46,7 @@ class Leaderboard(Printed):
     order : pandas.DataFrame, options by options
         The probability that the row is above the column.
     groups : tuple of tuples of str
-        The members of each group, the best first.
+        The members of each tier, the best first.
     tie : float
         nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
     data : PairedComparisons or Choices

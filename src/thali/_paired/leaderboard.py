@@ -170,7 +170,7 @@ def leaderboard(
     >>> import pandas as pd, thali as th
     >>> rows = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "model_a")] * 9
     >>> board = th.leaderboard(pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]))
-    >>> board.table["group"].to_dict()
+    >>> board.table["tier"].to_dict()
     {'A': '1', 'B': '2', 'C': '3'}
     """
     one_of("ties", ties, TIES)
@@ -206,7 +206,7 @@ class Made(NamedTuple):
         board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
         if self.counted.repeated:
             were = "was" if self.counted.repeated == 1 else "were"
-            left_out = f"{plural(self.counted.repeated, 'answer')} whose identifier was there already {were} left out."
+            left_out = f"{plural(self.counted.repeated, 'answer')} with an identifier counted before {were} excluded."
             board = replace(board, note=f"{board.note} {left_out}")
         return replace(board, made=self)
 

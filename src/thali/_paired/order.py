@@ -132,15 +132,15 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     test = found.usual_test
     table = tests_table(rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)})
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
-    favoured = f"at the level of {_LEVEL:g} the effect is not told from none"
+    favoured = f"not significant at the {_LEVEL:g} level"
     if p_value < _LEVEL:
-        favoured = f"what is shown {'first' if order < 1 else 'second'} is favoured"
+        favoured = f"the option shown {'first' if order < 1 else 'second'} is favoured"
     return OrderEffect(
-        title="Effect of the order within pairs",
+        title="Order effect within pairs",
         table=table,
         note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}): {favoured}; "
-        f"{null:.6g} if all options are alike. Being first, or at home, multiplies the odds by "
-        f"{advantage:.6g} (standard error {advantage * log_error:.4g}), which adds {log_advantage:.4g} to log odds "
+        f"{null:.6g} if all options are equal. Being first, or at home, multiplies the odds by "
+        f"{advantage:.6g} (standard error {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds "
         f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,

@@ -88,7 +88,7 @@ def pooled(
     differ = np.sqrt(polygamma(1, np.asarray(spreads.drift) ** -2.0))
     low, high = np.quantile(differ, TAILS)
     sentence = (
-        "The boards of parts are pooled: log worths of a part vary about common ones by a standard deviation of "
+        "Leaderboards of the parts are pooled: log worths vary between parts by a standard deviation of "
         f"{differ.mean():.2g} ({low:.2g} to {high:.2g})."
     )
     return Pooled(found, sentence)

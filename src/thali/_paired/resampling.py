@@ -53,7 +53,7 @@ def bootstrap(
     Returns
     -------
     Bootstrap
-        `table` with estimate (of all respondents), mean, std_error, lower and upper (the quantiles between which `ci`
+        `table` with estimate (of all respondents), mean, std_error, low and high (the quantiles between which `ci`
         of the samples lie) of each weight; `weights`, samples by aspects; `at_infinity`, the number of samples whose
         likelihood has no maximum: the weights that vanish are 0.
 
@@ -70,7 +70,7 @@ def bootstrap(
     --------
     >>> people = [[[0, 1, 1], [0, 0, 1], [0, 0, 0]], [[0, 0, 1], [1, 0, 0], [0, 1, 0]]]
     >>> list(bootstrap(people, samples=20, random_seed=1).table.columns)
-    ['estimate', 'mean', 'std_error', 'lower', 'upper']
+    ['estimate', 'mean', 'std_error', 'low', 'high']
     """
     samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
     each = as_groups(respondents, "respondents")
@@ -152,12 +152,12 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
         "estimate": found.weights,
         "mean": weights.mean(axis=0),
         "std_error": weights.std(axis=0, ddof=1),
-        "lower": low,
-        "upper": high,
+        "low": low,
+        "high": high,
     }
-    note = f"{plural(len(wins), 'sample')}; lower and upper hold {level_name(ci)} of them."
+    note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
-        note += f" In {at_infinity:,} the likelihood has no maximum; their weights are its limits."
+        note += f" In {at_infinity:,} of them the likelihood has no maximum; limits of the weights are used."
     table = pd.DataFrame(columns, index=names)
     table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)

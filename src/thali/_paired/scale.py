@@ -70,6 +70,6 @@ class Scale(NamedTuple):
     def sentence(self) -> str:
         """What has which rating."""
         if self.anchor is None:
-            among = "" if self.rating == CENTRE else ", as that of the same options among all"
-            return f"{self.rating:.0f} is the mean{among}"
-        return f"{self.anchor!r} has {self.rating:g}, and intervals are those of differences from it"
+            among = "" if self.rating == CENTRE else ", as for the same options in the full leaderboard"
+            return f"the mean rating is {self.rating:.0f}{among}"
+        return f"{self.anchor} is fixed at {self.rating:g}, and intervals are for differences from it"

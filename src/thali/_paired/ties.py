@@ -146,7 +146,8 @@ def davidson(
     advantage = _advantage(found) if order else {}
     if order:
         note += (
-            f" Advantage of the first {advantage['order']:.6g} (standard error {advantage['order_std_error']:.4g}, "
+            f" Advantage of the first option {advantage['order']:.6g} (standard error "
+            f"{advantage['order_std_error']:.4g}, "
             f"{p_in_words(advantage['order_p_value'])})."
         )
     assert found.tie is not None and found.tie_std_error is not None

@@ -259,7 +259,7 @@ def seen_by(
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
     if judges is None and data.respondents:
-        note += " The answers of a person count as independent ones."
+        note += " Answers of the same respondent are treated as independent."
     return Seen(worths[-1].T, nu, beta, judges, in_time, note, chains)
 
 
@@ -372,12 +372,12 @@ def _note(
     if judges is not None:
         tau = _known(asked.judge_sd, np.asarray(spreads.judges))
         sentences.append(
-            "Worths and ratings are those that a judge of discrimination 1 sees; the standard deviation of the log of "
-            f"discriminations is {tau}."
+            "Worths and ratings apply to a judge of discrimination 1; the standard deviation of log discriminations is "
+            f"{tau}."
         )
         if pose.density.n_bias:
             sentences.append(
-                "The effects of covariates are those on a typical judge; those on judges vary about them by a standard "
+                "Covariate effects apply to a typical judge; they vary between judges by a standard "
                 f"deviation of {_known(None, np.asarray(spreads.bias))}."
             )
         few = [
@@ -387,12 +387,12 @@ def _note(
             has = "have" if len(few) > 1 else "has"
             sentences.append(
                 f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
-                f"than {FEW} {answers}; the method mcmc does not approximate."
+                f"than {FEW} {answers}; the method mcmc avoids this approximation."
             )
         if asked.period is not None and method == "laplace":
             sentences.append(
-                "The level that all discriminations have in common is approximate, their differences less so; the "
-                "method mcmc does not approximate."
+                "The common level of all discriminations is approximate, their differences less so; the "
+                "method mcmc avoids this approximation."
             )
     if asked.period is not None:
         drift = _known(asked.drift, np.asarray(spreads.drift))
@@ -400,12 +400,12 @@ def _note(
         stands = scale.sentence
         if scale.anchor is None:
             there = density.throughout
-            among = "all options" if there.all() else f"{plural(int(there.sum()), 'option')} there"
-            stands = f"the mean of {among} throughout is {scale.rating:.0f}"
+            among = "all options" if there.all() else f"the {plural(int(there.sum()), 'option')} present throughout"
+            stands = f"the mean rating of {among} is {scale.rating:.0f}"
         sentences.append(
-            f"Ratings and ranks are those of the last of {plural(len(pose.periods), 'period')} with comparisons "
-            f"({pose.periods[-1]}); in each {stands}. A log worth changes by "
-            f"a standard deviation of {drift} a period."
+            f"Ratings and ranks are for the last of {plural(len(pose.periods), 'period')} with comparisons "
+            f"({pose.periods[-1]}); in each period, {stands}. Log worths change by "
+            f"a standard deviation of {drift} per period."
         )
     return " ".join(sentences)
 

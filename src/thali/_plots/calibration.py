@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SIDE = 2.25  # inches of the axes of a class
 _MAX_IN_ROW = 4  # axes in a row
-_TICKS = ([0.0, 0.5, 1.0], ["0", "0.5", "1"])
+_TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 
 
 @picture
@@ -94,7 +94,7 @@ def calibration(
         _draw(ax, table[table["class"] == label], most)
         ax.set_title(name, fontsize=9, parse_math=False)
         if number % columns == 0:
-            ax.set_ylabel("frequency of the class", fontsize=9)
+            ax.set_ylabel("observed frequency", fontsize=9)
         if number + columns >= len(shown):
             ax.set_xlabel("predicted probability", fontsize=9)
     handles = [handle for ax in axes for handle in ax.get_legend_handles_labels()[0]]
@@ -111,7 +111,7 @@ def calibration(
 def _draw(ax: "Axes", table: "pandas.DataFrame", most: float) -> None:
     """The bins of one class; `most` is the square root of the rows of the largest one."""
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
-    bar = {"color": "0.82", "linewidth": 4.0, "label": f"{level_of(table)} of replicates", "zorder": 1}
+    bar = {"color": "0.82", "linewidth": 4.0, "label": f"{level_of(table)} predictive interval", "zorder": 1}
     ax.vlines(table["predicted"], table["low"], table["high"], **bar)
     size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / most
     missed = table["missed"].to_numpy()

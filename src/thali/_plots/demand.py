@@ -52,7 +52,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     else:
         curves = {str(product): table}
     attribute, label = str(found[several]), f"{level_of(table)} interval"
-    of = "share of choices" if product is None else f"share of {short([product])[0]}"
+    of = "predicted share" if product is None else f"predicted share of {short([product])[0]}"
     if not several and table.iloc[:, 0].dtype.kind not in "iuf":
         return _in_words(table, ax, attribute, of, label)
     ax = new_axes(5.6, 3.6)[0] if ax is None else ax

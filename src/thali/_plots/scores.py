@@ -68,6 +68,6 @@ def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
     none = table.attrs.get("none")
     ax.axvline(100.0 / len(options) if none is None else 100.0, color="0.7", linewidth=0.8, zorder=0)
     ax.set_xlim(left=0.0)
-    scale = "100 in all" if none is None else f"{short([none])[0]} has 100"
-    ax.set_xlabel(f"score, {scale} (mean and {level_of(table)} interval)")
+    scale = "sum 100" if none is None else f"{short([none])[0]} = 100"
+    ax.set_xlabel(f"preference score, {scale} (mean and {level_of(table)} interval)")
     return ax

@@ -17,7 +17,7 @@ _LP = (
     "features varies, states with different numbers of columns have densities of different dimension, which cannot be "
     "compared"
 )
-_OF = "log prior density of the draw, natural logarithm: of "
+_OF = "log prior density of the draw (natural logarithm) for "
 
 
 def is_pointwise(observations: int, draws: int) -> bool:

@@ -165,7 +165,7 @@ def test_columns_have_their_errors(logit):
 
     assert errors("market_shares") == {"share": "share_se"}
     assert errors("level_effects") == {"effect": "se"}
-    assert errors("attribute_importance") == {"range_share": "range_se", "importance": "se"}
+    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "se"}
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 

@@ -148,7 +148,10 @@ BAD_TREES = {
         ["compare", "tea.csv", "--models", "unique,ibp", "--tree", "groups.csv"],
         "given but --models does",
     ),
-    "no number": (["compare", "tea.csv", "--models", "tree:x", "--tree", "groups.csv"], "must follow 'tree:', not 'x'"),
+    "no number": (
+        ["compare", "tea.csv", "--models", "tree:x", "--tree", "groups.csv"],
+        "'tree:' must be followed by a leaf length; got 'x'",
+    ),
     "a tree for fit's paper": (["compare", "tea.csv", "--models", "tree:3", "--tree", "groups.csv"], "in (0, 1]"),
 }
 

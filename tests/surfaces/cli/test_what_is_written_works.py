@@ -102,7 +102,7 @@ ADVISED = [
         ("--model", "additive-clustering", "--symmetrize", "mean", *MAP),
     ),
     (("fit", "weights.csv", "--model", "MNL"), "--without weight", ("--without", "weight")),
-    (("fit", "tasks.csv", "--model", "MNL"), "change it by --constants", ("--constants",)),
+    (("fit", "tasks.csv", "--model", "MNL"), "to change this, use --constants", ("--constants",)),
     (("fit", "votes.csv", *ML), "name their column with --respondent", ("--respondent", "who")),
     (("leaderboard", "votes.csv"), "name their column with --respondent", ("--respondent", "who")),
     (("fit", "answers.csv", *ML), "", ("--design", "design.csv")),

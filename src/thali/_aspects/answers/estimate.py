@@ -113,7 +113,7 @@ class Estimate(Described):
     def __str__(self) -> str:
         lines = [*_table(self), _share(self)]
         if self.learned_sigma and self.kind != "expectation":
-            lines.append(f"at a standard deviation of {self.sigma:.3g}, the root of the posterior mean of its square")
+            lines.append(f"at sigma = {self.sigma:.3g} (square root of the posterior mean of sigma²)")
         return "\n".join(lines)
 
 

@@ -19,7 +19,7 @@ class OfData:
     of_several: ClassVar[bool] = False  # whether only features of several objects touch the data
     says_silent: ClassVar[bool] = True  # whether features that the data say nothing of are listed, last
     # the features that the data depend on, and the others, as a picture of their number calls them
-    counts: ClassVar[tuple[str, str]] = ("with two owners or more", "all, those of one object too")
+    counts: ClassVar[tuple[str, str]] = ("shared by two or more objects", "all, including those of one object")
     of_choices: ClassVar[bool] = False
 
     def __init__(self, kind: str) -> None:
@@ -66,7 +66,7 @@ class OfTriplets(OfData):
 
     of_several = True
     says_silent = False
-    counts: ClassVar[tuple[str, str]] = ("that answers depend on", "all")
+    counts: ClassVar[tuple[str, str]] = ("that affect the answers", "all")
 
     def is_silent(self, tree: "xarray.DataTree", size: np.ndarray) -> np.ndarray:
         has_constant = bool(tree["constant_data"].dataset["has_constant"])

@@ -65,10 +65,10 @@ def with_slopes(tree: "xarray.DataTree", chains: Sequence["ChainDraws"], known: 
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
         found["unique_slopes"] = ("chain", "draw", "known", "option"), unique
     posterior = posterior.assign(found).assign_coords(known=list(known.names))
-    described = {"slopes": "a feature", "unique_slopes": "the aspect that an option has alone"}
+    described = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
     for name in found:
         posterior[name].attrs["description"] = (
-            f"change of the logarithm of people's weight of {described[name]}, for a standard deviation of a column"
+            f"change in respondents' log weight of {described[name]} per standard deviation of a column"
         )
     fixed = fixed.assign_coords(known=list(known.names)).assign(
         known_of_people=(("group", "known"), known.matrix[:, 1:]),
@@ -217,7 +217,7 @@ def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.Data
             rows.append((values.mean(), values.std(), low, high, (values > 0.0).mean(), np.exp(values.mean()), present))
             index.append((name, of))
     columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
-    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "of"]), columns)
+    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)
     table.attrs["interval"] = ci
     return table
 

@@ -62,10 +62,10 @@ class MaximumLikelihood(Engine):
         tie, found = model.tie_, model._maximum()
         over = ()
         if found.clusters is not None and found.is_over_people:
-            over = (("standard errors", f"over {found.clusters.number:,} respondents"),)
+            over = (("standard errors", f"clustered by respondent ({found.clusters.number:,})"),)
         return (
             *over,
-            ("log-likelihood", f"{found.log_likelihood:,.2f} (all comparisons, with {found.coefficients})"),
+            ("log-likelihood", f"{found.log_likelihood:,.2f} (all comparisons, including {found.coefficients})"),
             *(() if tie is None else (("ties", f"nu {tie:.4g} (standard error {model.tie_std_error_:.2g})"),)),
             ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),
         )

@@ -233,7 +233,7 @@ def endless(found: Estimates) -> list[EstimateWarning]:
 
 
 def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
-    """A row a covariate: estimate, std_error, z, p_value, lower, upper, odds."""
+    """A row a covariate: estimate, std_error, z, p_value, low, high, odds."""
     import pandas as pd
 
     from thali._tables import Table
@@ -247,8 +247,8 @@ def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
         "std_error": error,
         "z": z,
         "p_value": found.tail(z),
-        "lower": estimate - found.reach(ci) * error,
-        "upper": estimate + found.reach(ci) * error,
+        "low": estimate - found.reach(ci) * error,
+        "high": estimate + found.reach(ci) * error,
         "odds": np.exp(estimate),
     }
     table = Table(columns, index=pd.Index(own_names(found.data), name="covariate"))

@@ -92,7 +92,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     is_tested = small.is_tested_over_people and large.is_tested_over_people
     effect = small.design_effect(large) if is_tested else None
     p_value = chi_square_tail(statistic, df) if effect is None else effect.p_value(statistic)
-    over = "" if effect is None else f" over {effect.people:,} people"
+    over = "" if effect is None else f", clustered by respondent ({effect.people:,})"
     comparisons = float(large.pose.totals.sum())
     import pandas as pd
 
@@ -106,7 +106,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
             [f"Chi-square {statistic:.4f} on {df} df, {p_in_words(p_value)}{over}"]
-            + rough("It is", comparisons, large.n_parameters)
+            + rough("It is only", comparisons, large.n_parameters)
         ),
         statistic=statistic,
         df=df,

@@ -63,10 +63,10 @@ class KindAnswers(LatentFeatures):
         -------
         pandas.DataFrame
             One row a class, numbered from 1: sample_share, the posterior mean of the share of those who answered who
-            are of it, with sample_low and sample_high (89 % interval); population_share, population_low and
-            population_high, those of its share π of the population that they are a sample of; occupied, the probability
-            that anybody of the sample is of it, and people, the names of those who most probably are.
-            ``attrs["n_classes"]`` has the probability of each number of occupied classes.
+            are of it, with sample_share_low and sample_share_high (89 % interval); population_share,
+            population_share_low and population_share_high, those of its share π of the population that they are a
+            sample of; occupied, the probability that anybody of the sample is of it, and respondents, the names of
+            those who most probably are. ``attrs["n_classes"]`` has the probability of each number of occupied classes.
 
         Raises
         ------

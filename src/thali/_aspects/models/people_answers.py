@@ -68,7 +68,7 @@ class PeopleAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a column of people (numbers as they are, labels as "sex[male]" against the first) and `of`, an
+            One row a column of people (numbers as they are, labels as "sex[male]" against the first) and `item`, an
             option or the members of a feature: mean, sd, low and high of the change of the logarithm for a unit of the
             column, above_0 (the probability that it rises), ratio (the factor exp(mean)) and probability (that the
             feature is there; numbers are of draws with it).

@@ -151,7 +151,7 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
     if matrix and isinstance(data, np.ndarray | list):
         kind, how = {
             "PairedComparisons": (PairedComparisons, "times the row was chosen over the column"),
-            "Similarities": (Similarities, "how similar row and column are"),
+            "Similarities": (Similarities, "similarity of the row and column objects"),
         }[matrix]
         made = kind(data)
         if not is_quiet():

@@ -214,11 +214,11 @@ def draw_market_weights(chooser: "Chooser", people: Any, respondent_weights: Any
     """Draw the weights of respondents in their market by the Bayesian bootstrap; those of named ones are fixed."""
     plain = weights_of(chooser, people, respondent_weights)
     if plain is None:
-        return MarketWeights(None, None, "among people who were not asked")
+        return MarketWeights(None, None, "among new respondents")
     counted = plural(int(np.count_nonzero(plain)), "respondent")
     is_query = isinstance(people, str) and people != RESPONDENTS
     if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
-        return MarketWeights(plain, plain, f"of {counted} alone")
+        return MarketWeights(plain, plain, f"of {counted}")
     drawn = plain
     if chooser.has_individuals:
         drawn = plain * draw_exponentials(len(chooser.chain), len(plain), random_seed)

@@ -53,7 +53,7 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
             "low": low,
             "high": high,
             "se": fewer.errors(of_draws, fewer.chain),
-            **({"people_sd": of_people.std(axis=0)} if differs else {}),
+            **({"respondents_sd": of_people.std(axis=0)} if differs else {}),
             "zero_centred": scaled.mean(axis=0),
             **({"zero_centred_sd": scaled.std(axis=0)} if differs else {}),
         }

@@ -132,8 +132,8 @@ def _table(tests: list[Test], tasks: list[Replicate], records: dict[str, Record]
         own = drawn[test.classes]
         p = (1.0 + (own >= test.statistic).sum()) / (1.0 + len(own))
         row = {"against": test.classes + 1, "log_likelihood": test.fewer.value}
-        row |= {"log_likelihood_against": test.more.value, "statistic": test.statistic, "p": p}
-        rows.append(row | {"p_se": np.sqrt(p * (1.0 - p) / (1.0 + len(own))), "replicates": len(own)})
+        row |= {"log_likelihood_against": test.more.value, "statistic": test.statistic, "p_value": p}
+        rows.append(row | {"p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(own))), "replicates": len(own)})
     table = Table(rows, index=pd.Index([test.classes for test in tests], name="classes"))
     table.attrs["statistics"] = {classes: own.tolist() for classes, own in drawn.items()}
     return table

@@ -431,7 +431,7 @@ def fitted_attributes(
     where, number, p = summit.where, len(summit.where.tastes), len(kept)
     columns = [CONSTANT, *covariates.names]
     of_people = np.append(1.0, covariates.sd)
-    labels = pd.Index(np.arange(1, number + 1), name="class")
+    labels = pd.Index(np.arange(1, number + 1), name="latent_class")
     names = pd.Index(coding.names, name="coefficient")
     tastes = np.full((number, p), np.nan)
     tastes[:, kept] = where.tastes / scale

@@ -311,10 +311,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _answers(self) -> Facts:
         row = self.choice_.loc[self.n_classes_]
-        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} found it"
+        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} reached it"
         sizes = ", ".join(percent(size) for size in self.sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
-        classes = "classes", f"{self.n_classes_} ({sizes} of people)"
+        classes = "classes", f"{self.n_classes_} ({sizes} of respondents)"
         return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
 
     def run_settings(self) -> dict[str, Any]:
@@ -382,9 +382,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            A row a class but the first and a column of people: `class`, `column`; `odds`, by which a unit more of the
-            column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal for the
-            logarithm); `log_odds` and its standard error `se`; `p` (two-sided, normal).
+            A row a class but the first and a column of people: `latent_class`, `column`; `odds`, by which a unit more
+            of the column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal
+            for the logarithm); `log_odds` and its standard error `se`; `p` (two-sided, normal).
 
         Raises
         ------
@@ -409,13 +409,13 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
         value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
         width = ndtri((1.0 + probability_of(ci)) / 2.0) * error
-        table = Table(rows, columns=["class", "column"]).assign(
+        table = Table(rows, columns=["latent_class", "column"]).assign(
             odds=np.exp(value),
             low=np.exp(value - width),
             high=np.exp(value + width),
             log_odds=value,
             se=error,
-            p=2.0 * ndtr(-np.abs(value / error)),
+            p_value=2.0 * ndtr(-np.abs(value / error)),
         )
         table.attrs["interval"] = ci
         return table
@@ -503,7 +503,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         -------
         pandas.DataFrame
             A row a test, of K - 1 classes against the K of the fit, and of K against K + 1: `classes`, `against`, their
-            log-likelihoods, `statistic`, `p`, its standard error `p_se` by the number of `replicates`.
+            log-likelihoods, `statistic`, `p_value`, its standard error `p_value_se` by the number of `replicates`.
             ``attrs["statistics"]`` has those of the replicates.
 
         Raises
@@ -649,7 +649,7 @@ def summary_table(
     if odds is not None:
         rows |= {name: (*pair, pair[0] / pair[1]) for name, *pair in zip(covariance.index, odds, every, strict=False)}
     table = Table.from_dict(rows, orient="index", columns=["coef", "se", "z"])
-    return Table(table.assign(p=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
+    return Table(table.assign(p_value=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
 
 
 def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) -> "pd.DataFrame":

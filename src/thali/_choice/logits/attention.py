@@ -120,7 +120,7 @@ def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
         raise ArgumentError(
             Argument("attention"), f" contains {name!r}, which is not an attribute.{suggest(name, known)}"
         )
-    why = "a constant, to which all attend" if _is_constant(name, data) else "the same wherever it is shown"
+    why = "a constant, to which all respondents attend" if _is_constant(name, data) else "the same wherever it is shown"
     raise ArgumentError(Argument("attention"), f" contains {name!r}, which is {why}; remove it.")
 
 
@@ -134,7 +134,7 @@ class AttentionTables(NamedTuple):
     ----------
     shares : pandas.DataFrame
         Index attribute: `attends`, the posterior mean of the part of the population that attends to it, its interval
-        `low` to `high`, `ess` and `r_hat` of that part, and `r_hat_people`, the largest R-hat of a respondent's.
+        `low` to `high`, `ess` and `r_hat` of that part, and `r_hat_respondents`, the largest R-hat of a respondent's.
     people : pandas.DataFrame (respondents, attributes)
         The probability that each respondent attends to each attribute.
     patterns : pandas.DataFrame
@@ -171,7 +171,7 @@ def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
             "high": high,
             "ess": rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
             "r_hat": rows["r_hat"].to_numpy(),
-            "r_hat_people": [_worst_r_hat(attends[..., k]) for k in range(len(names))],
+            "r_hat_respondents": [_worst_r_hat(attends[..., k]) for k in range(len(names))],
         },
         index=pd.Index(names, name="attribute"),
     )

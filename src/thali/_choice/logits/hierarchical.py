@@ -353,7 +353,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         AttentionTables
             `.shares`, one row an attribute: the part of the population that `attends` (posterior mean of theta), its
             interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat of a person's probability,
-            `r_hat_people`; `.people` (respondents, attributes), the probability that each respondent attends;
+            `r_hat_respondents`; `.people` (respondents, attributes), the probability that each respondent attends;
             `.patterns`, the `share` of the respondents that attend to just these attributes, with its interval; and
             with `attention_by` `.odds`, a row an attribute and column of people: the factor `odds` by which one more of
             the column multiplies the odds of attending, its interval, `log_odds`, `ess` and `r_hat`. The parts in

@@ -268,7 +268,7 @@ class MultinomialLogit(LogitAnswers, Model):
             errors = np.sqrt(np.diag(self.covariance_))
         values = self.coef_.to_numpy()
         z = values / errors
-        figures = {"coef": values, "se": errors, "z": z, "p": 2.0 * ndtr(-np.abs(z))}
+        figures = {"coef": values, "se": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
         return Table(figures, index=self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:

@@ -98,11 +98,10 @@ def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> "M
     ]
     more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
     return Message(
-        f"In {', '.join(named)}{more} the chosen alternative is no better than another one in any respect and worse in "
-        "a monotone attribute; with ",
+        f"In {', '.join(named)}{more} the chosen alternative is dominated: another one is at least as good in every "
+        "respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
-        " these respondents can only be indifferent between the two, so that much of what they care about goes unseen. "
-        "Set ",
+        " these respondents must be indifferent between the two, which hides much of what they care about. Set ",
         Setting("lapse", 0.02),
         ".",
     )

@@ -113,8 +113,8 @@ class MarkovChains(ClassEngine):
             return None
         tune = int(model.posterior_.attrs["tune"])
         said = (
-            f"The chains are still climbing: the log-likelihood of their last quarter is {climb.gain:.1f} above that of"
-            f" the third (standard error {climb.error:.1f}). Let them anneal longer: fit again with "
+            f"The chains are still climbing: the log-likelihood of their last quarter exceeds the third quarter by"
+            f" {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal longer: refit with "
         )
         return climb.gain, Message(said, Setting("tune", max(4 * tune, TUNE)), f" (now {tune}).")
 
@@ -432,8 +432,8 @@ class ProductClasses(Reports, RunByChains):
         usable = self.evidence_sd_ <= USABLE
         sentence = (
             f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
-            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
-            "." if usable else "; take more sweeps at each step, or more draws.",
+            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (target: at most {USABLE:g})",
+            "." if usable else "; use more sweeps per step, or more draws.",
         )
         facts = {"groups": len(estimates), "sd": self.evidence_sd_}
         convergence = ConvergenceCheck(usable, facts, Message(*sentence))

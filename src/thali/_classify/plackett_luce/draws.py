@@ -29,10 +29,10 @@ _BLOCK = 2**21  # scores computed at a time
 NOTHING = 1e-290  # a sum of scores below it has lost its leading digits
 
 _DESCRIPTIONS = {
-    "a": "shape of the prior of the weights",
-    "log_likelihood": "whole data set, natural logarithm",
-    "weights": "relative weights of the columns of W; those of a draw sum to 1",
-    "logit": "log odds of the observed class of a row of the training data",
+    "a": "shape of the prior on the weights",
+    "log_likelihood": "full data set, natural logarithm",
+    "weights": "relative weights of the columns of W; they sum to 1 in each draw",
+    "logit": "log odds of the observed class of each training row",
 }
 
 _NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .model import PlackettLuceRegression
 
 _STUCK = (
-    "the chains stay in different supports of the weights, and more draws will hardly help: take more chains, or ",
+    "the chains stay in different sets of non-zero weights, so more draws will rarely help; use more chains, or ",
     "fix ",
     Argument("a"),
     " at a larger value",
@@ -83,7 +83,7 @@ class Climb(Engine):
         return Rows(distinct, codes, classes, counts, model.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
-        return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (all rows)")
+        return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (full data)")
 
     def summary(self, model: "PlackettLuceRegression") -> "pandas.DataFrame":
         """A row for each weight that is not zero, the largest first."""

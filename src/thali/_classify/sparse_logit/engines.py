@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
 
 _APPROXIMATE = (
-    " These are independent draws from a normal approximation of the posterior, to be relied on from "
-    f"{MIN_ROWS_EACH} rows for each coefficient on; the posterior itself: "
+    " Draws come from a normal approximation of the posterior, which is reliable with at least "
+    f"{MIN_ROWS_EACH} rows per coefficient. To sample the posterior itself, set "
 )
 ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
 

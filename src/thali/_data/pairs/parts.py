@@ -240,8 +240,8 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     data.refuse_dates()
     if data.answers is not None or data.covariates is not None:
         raise DataError(
-            f"For comparisons with {'respondents' if data.answers is not None else 'covariates'}, the order is read from"
-            f" the table; add {ORDER!r} to the `covariates` of from_trials or from_results."
+            f"For comparisons with {'respondents' if data.answers is not None else 'covariates'}, the order is read"
+            f" from the table; add {ORDER!r} to the `covariates` of from_trials or from_results."
         )
     by_order(data)  # which refuses what does not know it
     forward = np.asarray(data.forward)
