@@ -127,7 +127,8 @@ def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
         (MODES, "a constant for each named alternative (to change this, use --no-constants)"),
         (
             (1, 2, 3),
-            "no alternative-specific constants, because the alternatives are numbered (to change this, use --constants)",
+            "no alternative-specific constants, because the alternatives are numbered (to change this, use "
+            "--constants)",
         ),
     ):
         trips(labels).to_csv(tmp_path / "trips.csv", index=False)

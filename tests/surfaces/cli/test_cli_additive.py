@@ -196,7 +196,7 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
     (line,) = error.splitlines()
     owner = "elimination-by-aspects" if of_choices else "additive-clustering"
     assert line.startswith(f"thali: error: {option}") and f"applies to {owner}" in line
-    assert (f"{data} reads as" in line) is not is_named
+    assert (f"{data} was read as" in line) is not is_named
     assert not hasattr(fake, "data")
 
 

@@ -85,7 +85,7 @@ def test_a_stopped_one_goes_on(run, folder, tmp_path):
     assert stopped.code == 130
     says(stopped.err, "1", "2 models", "'found'")
     says(stopped.out, "is not available yet")
-    assert "comparison by evidence: stopped\n1 of 2 models (50%)\n" in run("status", "found").out
+    assert "comparison by evidence: stopped\n1 of 2 models (50 %)\n" in run("status", "found").out
 
 
 @pytest.mark.fit

@@ -157,4 +157,4 @@ def test_columns_of_people_are_those_that_tell_them_apart(run):
     done = run("test", "circular", "main.csv")
     says(done.err, "48 comparisons", "8 respondents (columns", "'age'")
     done = run("test", "circular", "main.csv", "--where", "age == old")
-    says(done.err, "24 comparisons", "4 people")
+    says(done.err, "24 comparisons", "4 respondents")
