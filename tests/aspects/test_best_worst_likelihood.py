@@ -78,6 +78,7 @@ def quadrature(data, lapse, rule):
     return density @ shares / density.sum()
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("rule", RULES)
 def test_the_posterior_of_four_options_is_that_of_quadrature(rule):

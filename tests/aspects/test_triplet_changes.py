@@ -36,6 +36,7 @@ def test_probabilities_of_draws_without_a_value_are_equal(uncompiled):
     assert model.predict_proba(data)[0] == pytest.approx([1 / 3] * 3)
 
 
+@pytest.mark.fit
 def test_the_sum_of_weights_and_constant_is_drawn_at_the_same_shares():
     from thali._aspects.likelihoods.pair_set_operations import draw_sum
 

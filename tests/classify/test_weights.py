@@ -234,8 +234,8 @@ def test_warnings_of_convergence_have_one_text():
             model = small(random_seed=seed).fit(X, Y)
     texts = {str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)}
     assert len(texts) == 1
-    said(*texts, "SparseMultinomialLogit", "has not converged", "model.verdict()")
-    assert "ess" in str(model.verdict())
+    said(*texts, "SparseMultinomialLogit", "has not converged", "model.convergence()")
+    assert "ess" in str(model.convergence())
 
 
 @pytest.mark.fit

@@ -1,4 +1,4 @@
-"""`thali.compare` on choices out of sets: what is left out, scores and their errors."""
+"""`thali.compare` on choices from sets: what is left out, scores and their errors."""
 
 import numpy as np
 import pandas as pd

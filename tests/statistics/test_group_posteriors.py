@@ -102,6 +102,7 @@ def test_posterior_means(case):
     hold_against(*case, draws=8_000)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", [KNOWN[3], KNOWN[4]])
 def test_posterior_means_of_choices_out_of_sets_of_two(case):
     hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=OutOfSets(0.01))
@@ -375,7 +376,7 @@ def means_of_own_kappas(expected, n=4):
     return expected | found | {"shared kappas": shared, "shared spread": shared}
 
 
-@pytest.mark.first(7)  # of comparisons all, of sets those of groups
+@pytest.mark.first(4)
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 @pytest.mark.parametrize(
     ("groups", "weights"),

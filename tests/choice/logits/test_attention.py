@@ -308,6 +308,7 @@ def study():
     return model, data, ignores
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_who_ignores_the_price_is_found(study):
     model, data, ignores = study
@@ -431,6 +432,7 @@ def test_demand_and_the_best_products_are_sums_over_draws(study):
     assert table["profit"].to_numpy() == pytest.approx([worth[line] for line in lines], rel=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_who_attends_at_another_prior_size_is_the_fit_with_that_size(study):
     model, data, _ = study

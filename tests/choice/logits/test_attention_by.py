@@ -165,6 +165,7 @@ def study():
     return model, data, age
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_who_looks_at_the_price_is_told_by_age(study):
     """The table is that of the draws; parts of the population are means over the respondents."""

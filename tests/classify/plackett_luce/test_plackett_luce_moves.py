@@ -220,7 +220,7 @@ def _log_target(kind, x):
     return special.gammaln(size * a) - size * special.gammaln(a) + a * LOG_WEIGHTS.sum()
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [0, 1])
 def test_moves_of_the_shape(kind):
     """Exact draws of a, moved once, are exact draws still; and they have moved."""

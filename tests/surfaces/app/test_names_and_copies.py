@@ -82,6 +82,7 @@ def unpacked(client, address, folder):
     return folder / name
 
 
+@pytest.mark.long
 def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here, run, done, tmp_path, monkeypatch):
     """That of a fit with a job, beside it that of a comparison; neither names a folder of this computer."""
     watched_runs.shorten_comparisons(monkeypatch)

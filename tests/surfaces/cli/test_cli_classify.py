@@ -78,7 +78,7 @@ def test_with_a_above_one_all_weights_are_there(run):
 
 
 @pytest.mark.fit
-def test_draws_are_told_with_intervals_diagnostics_and_a_verdict(done):
+def test_draws_are_told_with_intervals_diagnostics_and_a_convergence(done):
     result = done("fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT, "--print", "all")
     assert re.search(r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE)
     assert re.search(r"^Shape a .*89 % interval.*learned with p\(a\) ∝ 1/a from 0\.001 to 100\.$", result.out, re.M)
@@ -321,6 +321,7 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, sta
 # what is written ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     "data, words, files",

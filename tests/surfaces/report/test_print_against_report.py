@@ -102,7 +102,7 @@ def words_of(page):
     return html.unescape(re.sub(r"<[^>]*>", " ", text))
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_printed_is_mailed(name, run, folder):
     data, *words = CASES[name]
