@@ -446,7 +446,7 @@ def test_a_preference_is_named_where_its_interval_leaves_indifference():
     ]
     table = pd.DataFrame(rows, columns=names)
     table.attrs["interval"] = 0.89
-    wanted = "The strongest preference is for brand C over A (probability 0.80, 89 % interval 0.70 to 0.90)."
+    wanted = "Strongest preference: brand C over A (probability 0.80, 89 % interval 0.70 to 0.90)."
     assert of_effects(table) == wanted
     rest = table.iloc[:2]
     said(of_effects(rest), "89 %", ".5")
