@@ -32,7 +32,7 @@ def test_paired_comparisons():
         "Connected groups of options": "2, with no comparison between groups",
     }
     tied = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 5], [5, 0]])
-    assert facts_of(board_of(tied))["Comparisons"] == "10, 5 of them ties (50 %)"
+    assert facts_of(board_of(tied))["Comparisons"] == "10, including 5 ties (50 %)"
 
 
 def test_choices_and_who_made_them():
