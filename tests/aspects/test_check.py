@@ -260,7 +260,7 @@ def test_sentences(table, facts):
 def test_at_most_five_misses_are_named():
     sentence = check_sentence(table_of(*[0.9] * 7))
     assert ": 7 of 36" in sentence
-    assert ", the worst being a0 over b0 (" in sentence
+    assert "; the worst: a0 over b0 (" in sentence
     assert [f"a{row} over b{row}" in sentence for row in range(7)] == [True] * 5 + [False] * 2
 
 
@@ -331,7 +331,7 @@ def test_picture_shows_the_worst_rows_of_the_table(forty):
     assert marks == {"o", "D"} and len(colours) == 2
     legend = ax.get_legend()
     assert legend is not None
-    entries = ["89 % of replicates", "predicted", "observed, inside", "observed, outside"]
+    entries = ["89 % predictive interval", "predicted", "observed, inside", "observed, outside"]
     assert [text.get_text() for text in legend.get_texts()] == entries
 
 
@@ -364,5 +364,5 @@ def test_pairs_compared_once_are_not_checked():
     table = model.check(random_seed=1)
     assert np.isnan(table.attrs["p_value"])
     sentence = check_sentence(table)
-    said(sentence, "says nothing here", "fewer than 2 times")
+    said(sentence, "uninformative", "fewer than 2 times")
     assert "lie" not in sentence and "no further" not in sentence

@@ -469,8 +469,8 @@ def test_a_person_with_all_ties_counts_where_ties_do():
 
 
 SAID = {
-    "one answer each": (once, ("10 people", "once")),
-    "one person": (lambda: comparisons(people=1), ("12 answers", "one person")),
+    "one answer each": (once, ("10 respondents", "once")),
+    "one person": (lambda: comparisons(people=1), ("12 answers", "one respondent")),
 }
 
 
@@ -489,7 +489,7 @@ def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
     shortly = {"draws": 2, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
     for data, is_said in ((once(), True), (comparisons(people=3), False)):
         model = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **shortly)
-        assert ("hardly tell how alike" in str(model.findings()["independence"].sentence)) == is_said
+        assert ("little information on heterogeneity" in str(model.findings()["independence"].sentence)) == is_said
 
 
 REFUSED = {
@@ -555,7 +555,7 @@ def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     model = laplace(data, people="independent")
     found, convergence = dependence_of(model), model.convergence()
     assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(convergence)
-    assert "people='adjusted', or people=Individuals()." in str(convergence)
+    assert "people='adjusted' or people=Individuals()." in str(convergence)
     assert model.findings()["independence"].good is False and model.findings()["convergence"].good == convergence.agrees
     adjusted = laplace(data)
     assert adjusted.convergence().people is None and adjusted.findings()["independence"].good is True
@@ -668,8 +668,8 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     np.testing.assert_allclose(posterior["common_worth"].sum("option"), 1.0)
     best = posterior["common_worth"].mean(("chain", "draw")).idxmax().item()
     assert model.ranks().index[0] == best or model.ranks()["rank"].iloc[0] <= 2.5
-    assert "4 people had weights" in " ".join(map(str, model.findings()["methods"].notes))
-    assert "do people prefer" in model.findings()["ranks"].question
+    assert "4 respondents had individual weights" in " ".join(map(str, model.findings()["methods"].notes))
+    assert "Ranking" in model.findings()["ranks"].question
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())
     shorter = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **{**run, "draws": 2})

@@ -372,7 +372,7 @@ def test_a_learned_sigma_is_said(kind):
     sigma = np.linspace(0.05, 0.2, 300)
     found = estimate(kind, columns, **settings(data=data, constant=constant, sigma=sigma))
     assert found.sigma == pytest.approx(math.sqrt((sigma**2).mean()))
-    said = f"at a standard deviation of {found.sigma:.3g}, the root of the posterior mean of its square"
+    said = f"at sigma = {found.sigma:.3g} (square root of the posterior mean of sigma²)"
     assert (str(found).splitlines()[-1] == said) == (kind != "expectation")
     fixed = estimate(kind, columns, **settings(data=data, constant=constant, sigma=found.sigma))
     np.testing.assert_allclose(fixed.weights, found.weights, rtol=1e-12)

@@ -38,7 +38,7 @@ def test_a_single_similarity_has_no_variance_to_account_for():
     open_one = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(0.1))
     open_one.fit(one, draws=20, tune=10, thin=1, chains=2, random_seed=1, progressbar=False)
     for found in (model.findings()["estimate"], open_one.findings()["check"]):
-        said(found.sentence, "No two similarities differ")
+        said(found.sentence, "All similarities are equal")
 
 
 def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_that_of_the_features(model):
@@ -95,14 +95,14 @@ def test_options_are_named_in_the_words_of_the_place():
     found = made_up(4, draws=20, sigma=0.1)
     found.sigma_scores_ = [0.0] * 4
     shown, python = (" ".join(found.findings()["parameters"].sentences(words)) for words in (Shown(), PYTHON))
-    said(shown, "0.1, which of 4 values", "(WEIGHT_PRIOR)", "SIGMA gives another", "SIGMA learned")
+    said(shown, "0.1, chosen from 4 values", "(WEIGHT_PRIOR)", "SIGMA sets another", "SIGMA learned")
     assert "(weight_prior)" in python and "SIGMA" not in python
 
 
 def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named():
     kept = {0: (0, 1, 2), 1: (0, 1, 3), 2: (0, 2, 3), 3: (1, 2, 3)}
     notes = " ".join(map(str, made_up(4, draws=50, common=(), beside=0.0, kept_by=kept).findings()["features"].notes))
-    assert "do not agree" in notes and "; 1 more; another seed" in notes
+    assert "disagree" in notes and "; 1 more; another seed" in notes
     notes = " ".join(map(str, made_up(4, draws=50, common=(), kept_by={0: (0, 1, 2)}).findings()["features"].notes))
     assert " more; another seed" not in notes
 

@@ -105,8 +105,8 @@ def test_where_groups_are_alike_the_likeliest_difference_is_named():
     sentence, women, men = ranked(counts, counts)
     p, more, option = max((each[name], who, name) for who, each in (("women", women), ("men", men)) for name in each)
     less = "men" if more == "women" else "women"
-    likeliest = f"likeliest is that {option} does for {more} than for {less} (probability {p:.2f}"
-    assert "No option surely ranks higher" in sentence and f"; {likeliest})." in sentence
+    likeliest = f"difference: {option} ranks higher for {more} than for {less} (probability {p:.2f}"
+    assert "No option clearly ranks higher" in sentence and f"{likeliest})." in sentence
 
 
 @pytest.mark.parametrize(

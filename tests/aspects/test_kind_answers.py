@@ -55,7 +55,7 @@ def test_tables_of_people(model):
     assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
     assert people.loc["p0", "latent_class"] == people.loc["p2", "latent_class"] != people.loc["p1", "latent_class"]
-    assert "largest class of each draw" in model.findings()["latent_classes"].notes[-1]
+    assert "largest class, the second largest, ... of each draw" in model.findings()["latent_classes"].notes[-1]
 
 
 def of_counts(*counts, people=40, kinds=2):
@@ -363,4 +363,4 @@ def test_pictures(model):
 def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.LatentClasses(2)).fit(data, **RUN)
     model.report(tmp_path / "kinds.html")
-    assert "their weight in each class" in (tmp_path / "kinds.html").read_text()
+    assert "weight in each class" in (tmp_path / "kinds.html").read_text()

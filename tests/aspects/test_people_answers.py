@@ -137,7 +137,7 @@ def test_segments_that_draws_do_not_agree_on_are_not_claimed():
     alike = of_people(compared(12), np.random.default_rng(5).gamma(20.0, 1 / 20.0, (30, 12, 4)))
     for asked in (None, 3):
         found = alike.findings(segments=asked)["segment_sizes"]
-        said(found.sentence, "No clear segments", "stability ", "too few", "they would")
+        said(found.sentence, "No clear segments", "stability ", "too few", "would have")
         assert (found.picture is None) == (asked is None)
     assert of_two_segments().findings()["segment_sizes"].picture is not None
 
@@ -178,12 +178,12 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
 def test_reach_is_found(monkeypatch):
     model = of_two_segments()
     found = model.findings()["reach"]
-    said(found.sentence, "100 % of people", "88 to 100 %")
+    said(found.sentence, "100 % of respondents", "88 to 100 %")
     assert found.picture.name == "reach"
     assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 3
     monkeypatch.setattr("thali._people.reach.MAX_SETS", 1)
     note = str(of_two_segments().findings()["reach"].notes[3])
-    said(note, "4 sets", "100 % (Nemhauser")
+    said(note, "4 possible sets", "100 % (Nemhauser")
     of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
     assert "reach" not in of_three.findings()
 
@@ -197,17 +197,17 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
     even.reach(2)
     assert not recwarn.list
     (note,) = even.findings()["reach"].notes[1:]
-    said(note, "differ as much", "Individuals(spread='each')")
+    said(note, "vary equally", "Individuals(spread='each')")
     weights[:, :, 2] = rng.gamma(0.3, 1 / 0.3, (60, 80))
     weights[:, :, 3] = rng.gamma(30.0, 1 / 30.0, (60, 80))
     uneven = of_people(compared(80), weights)
     with pytest.warns(EstimateWarning, match="spread='each'"):
         uneven.reach(2)
-    assert f"about {OPTIONS[2]} than about {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
+    assert f"on {OPTIONS[2]} than on {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
     assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
-    said(even.findings()["ranks"].notes[-1], "weights common to everybody")
+    said(even.findings()["ranks"].notes[-1], "based on population weights")
     found = uneven.findings()["check"]
-    assert found.good is False and "differ more about some" in found.headline
+    assert found.good is False and "vary more on some" in found.headline
     said(found.notes[-2], "p = 0.0164")
     said(found.notes[-1], "segments")
 
@@ -266,9 +266,9 @@ def test_an_option_that_stands_for_none_is_found_in_scores_and_reach():
     model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
     found = model.findings(segments=2, none=OPTIONS[1])
     for key in ("option_scores", "segment_scores"):
-        assert f"{OPTIONS[1]}, which stands for" in found[key].sentence and found[key].sentence.endswith("has 100.")
-        assert found[key].title.endswith(f"100 for {OPTIONS[1]}") and "above_none" in found[key].table
-        assert f"as good as {OPTIONS[1]}; above_none is" in found[key].notes[0]
+        assert f"anchor {OPTIONS[1]} scores 100." in found[key].sentence
+        assert found[key].title.endswith(f"({OPTIONS[1]} = 100)") and "above_none" in found[key].table
+        assert f"as good as the anchor {OPTIONS[1]}; above_none is" in found[key].notes[0]
     assert "reach" not in found  # of the three others there is one set
     assert "option_scores" in of_people(compared(), UNIQUE).findings(none=OPTIONS[1])
 
@@ -301,7 +301,7 @@ def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
             data = th.Choices.from_best_worst(pd.DataFrame(asked), respondent="respondent")
             model = of_people(data, UNIQUE[..., :3], best_worst=rule)
             fixed = model.posterior_["constant_data"].dataset
-            assert ("choices out of sets" in fixed["kind"].item()) == (rule == "ranking")
+            assert ("choices from sets" in fixed["kind"].item()) == (rule == "ranking")
             each[rule, name] = model.scores()
             assert "option_scores" in model.findings() and "option_scores" in model.of_group("p1").findings()
     for name, size in (("three", 3.0), ("two and three", 11 / 4)):
@@ -337,7 +337,7 @@ def test_scores_are_found_where_the_best_and_the_worst_were_named():
     found = model.findings(segments=2)
     said(found["option_scores"].sentence, "Highest scores: ", "25.")
     assert found["option_scores"].shown["score"].is_monotonic_decreasing
-    said(found["option_scores"].notes[0], "3 others")
+    said(found["option_scores"].notes[0], "3 other")
     assert found["segment_scores"].table.index.names == ["segment", "option"]
     assert "segment 2 " in found["segment_scores"].sentence
     for key in ("option_scores", "segment_scores"):

@@ -34,24 +34,24 @@ PLAIN = [
     "Bradley & Terry (1952)",
     "Gamma(1, 1) prior on the worth",
     "rule of Davidson (1970)",
-    "Laplace's approximation",
+    "Laplace approximation",
 ]
 HOW = {
     "usual": ({}, [*PLAIN, "covariance H⁻¹VH⁻¹", "respondents (design effect", "central 89 % intervals"]),
-    "independent": ({"people": "independent"}, ["taken for independent of each other"]),
+    "independent": ({"people": "independent"}, ["treated as independent"]),
     "estimate": (
         {"method": "maximum-likelihood"},
-        ["by maximum likelihood; standard errors are over respondents (Bell"],
+        ["by maximum likelihood; standard errors are clustered by respondent (Bell"],
     ),
-    "half": ({"ties": "half"}, ["A tie counted as half a win of either option."]),
-    "drop": ({"ties": "drop"}, ["Ties were left out."]),
-    "covariates": ({"covariates": "length"}, ["length added to the log odds of a choice", "Normal(0, 1)"]),
-    "judges": ({"judges": True}, ["log d Normal(0, tau²) and a HalfNormal(0.5) prior on tau"]),
+    "half": ({"ties": "half"}, ["A tie counted as half a win for each option."]),
+    "drop": ({"ties": "drop"}, ["Ties were excluded."]),
+    "covariates": ({"covariates": "length"}, ["log odds of a choice were linear in length", "Normal(0, 1)"]),
+    "judges": ({"judges": True}, ["log d ~ Normal(0, tau²) and a HalfNormal(0.5) prior on tau"]),
     "known judges": ({"judges": True, "judge_sd": 0.3}, ["and tau = 0.3."]),
-    "periods": ({**DATED, "drift": 0.1}, ["one period (month) to the next as Normal(0, s²), with s = 0.1."]),
-    "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 counted."]),
-    "parts": ({"by": "language", "pool": True}, ["boards of parts were common ones times Gamma"]),
-    "lapse": ({"lapse": 0.02}, ["at random was fixed at 0.02"]),
+    "periods": ({**DATED, "drift": 0.1}, ["successive periods (month) by Normal(0, s²), with s = 0.1."]),
+    "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 were used."]),
+    "parts": ({"by": "language", "pool": True}, ["worths in each part were common worths times Gamma"]),
+    "lapse": ({"lapse": 0.02}, ["random choice was fixed at 0.02"]),
 }
 
 
@@ -108,11 +108,11 @@ def test_the_report_has_its_chapters_and_references(tmp_path):
     battles().to_csv(tmp_path / "arena.csv", index=False)
     board = th.leaderboard(tmp_path / "arena.csv", respondent="judge", progressbar=False)
     page = page_of(board, tmp_path)
-    for title in ("Answers", "The data", "Methods", "For the statistician", "Settings and versions", "References"):
+    for title in ("Results", "Data", "Methods", "Statistical details", "Settings and versions", "References"):
         assert f">{title}</h2>" in page
     assert "pairs, 240 comparisons" in page and "4 options" in page and "6 pairs" in page and "arena.csv" in page
     assert "Davidson, R. R. (1970)" in page and "th.leaderboard(data, respondent=" in page
-    assert "samples of people" in page
+    assert "generalise to new respondents" in page
     th.load(_saved(board, tmp_path)).save(tmp_path / "again.nc")
     report(th.load(tmp_path / "again.nc"), tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == (tmp_path / "board.html").read_bytes()
@@ -146,14 +146,14 @@ def test_what_is_known_of_the_making_is_on_the_page_alone(tmp_path):
     page = page_of(board, tmp_path).replace("\n", " ")
     chapters = dict(each.split('"', 1) for each in page.split('<section class="chapter" id="')[1:])
     for chapter, sentence in (
-        ("the-data", "The leaderboard is of"),
+        ("data", "Leaderboard of 4 options, 6 pairs, 240 comparisons ("),
         ("methods", "Bradley &amp; Terry (1952)"),
-        ("for-the-statistician", "Do the intervals hold for other people?"),
+        ("statistical-details", "Repeated answers of respondents"),
     ):
         assert [name for name, text in chapters.items() if sentence in text] == [chapter]
         assert html.unescape(sentence) not in str(board)
     assert found["votes"].good is False
-    said(found["votes"].headline, "first three", "not certain")
+    said(found["votes"].headline, "top three", "not separated")
 
 
 # Chains ---------------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path, differin
     said(found.headline, "do not agree")
     for spelled, method in ((PYTHON, "method='laplace'"), (TYPED, "--method laplace")):
         said(found.sentence.render(spelled), f"R-hat of judge_sd is {r_hat}", method)
-    assert f"the largest: {r_hat}" in " ".join(th.findings(board)["methods"].sentences())
+    assert f"largest: {r_hat}" in " ".join(th.findings(board)["methods"].sentences())
     page = page_of(board, tmp_path)
     assert page.count("do not agree yet.") == 1 and f"R-hat of judge_sd is {r_hat}" in page
     assert str(th.load(_saved(board, tmp_path)).convergence()) == str(board.convergence())

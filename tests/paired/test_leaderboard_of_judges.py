@@ -179,10 +179,10 @@ def test_of_many_only_those_are_named_who_are_sure_together():
     named = wrong.index[wrong.cumsum() <= 0.05]
     assert 3 < len(named) < (wrong < 0.05).sum()
     sentence = str(th.findings(board)["worths_in_time"].sentence)
-    rose, fell = (set(re.findall(r"\d+", part.split(". That")[0])) for part in sentence.split("worse"))
+    rose, fell = (set(re.findall(r"\d+", part.split(". Th")[0])) for part in sentence.split("worse"))
     assert rose == {name for name in named if better[name] > 0.5}
     assert fell == {name for name in named if better[name] < 0.5}
-    said(sentence, "Surely better than", "0.95", len(better), len(named))
+    said(sentence, "Better than", "0.95", len(better), len(named))
 
 
 @pytest.mark.usefixtures("pictures")
@@ -225,7 +225,7 @@ def test_the_anchor_stands_still():
     assert own[["rating", "low", "high"]].to_numpy() == pytest.approx(900.0) and own["p_better"].isna().all()
     last = plain.table["rating"] + 900.0 - plain.table.loc["m2", "rating"]
     np.testing.assert_allclose(board.table["rating"], last[board.table.index])
-    assert "in each 'm2' has 900" in board.note
+    assert "in each period, m2 is fixed at 900" in board.note
     late = FRAME[(FRAME["stage"] == 2) | ~FRAME[["model_a", "model_b"]].eq("m3").any(axis=1)]
     with refused(DataError, "'m3'"):
         th.leaderboard(late, period="stage", anchor_model="m3", progressbar=False)
@@ -291,7 +291,7 @@ def test_judges_have_biases_of_their_own(method):
 def test_judges_and_periods_by_laplace():
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, **how)
-    assert "common is approximate" in board.note
+    assert "common level of all discriminations is approximate" in board.note
     assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {"2024-01", "2024-02"}
 
 
@@ -377,7 +377,7 @@ def test_one_vote_does_not_say_that_somebody_guesses():
     judges = board.judges()
     assert (judges["log_score"] < judges["log_score_chance"]).sum() > 2
     (found,) = [each for each in th.findings(board) if each.key == "judges"]
-    said(found.sentence, "others no better")
+    said(found.sentence, "Not predicted better than chance")
 
 
 def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():

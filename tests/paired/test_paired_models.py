@@ -230,7 +230,7 @@ def test_a_direction_of_the_order_is_told_by_its_p_value_alone():
     forward = np.array([[0, 9, 12], [6, 0, 10], [5, 7, 0]])
     near = th.paired.order_effect(forward, forward + np.triu(np.full((3, 3), 1), 1))
     assert near.p_value > 0.05 and near.order != 1.0
-    assert "0.05 the effect" in near.note and "favoured" not in near.note
+    assert "not significant at the 0.05 level" in near.note and "favoured" not in near.note
 
 
 def test_order_effect_with_shared_aspects():

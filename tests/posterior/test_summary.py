@@ -106,7 +106,7 @@ def test_chains_that_stand_still_in_different_places_are_caught():
     assert not ok
     said(sentence, "100", "do not agree")
     said(sentence, "stay in different")
-    assert sentence.endswith("fit again with tempering=8.")
+    assert sentence.endswith("refit with tempering=8.")
     bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
     bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
     sentence = convergence(tree_of(bare, comparisons(3)))[1]

@@ -23,28 +23,29 @@ if TYPE_CHECKING:
 
 MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
 SENTENCES = {
-    "facts": "The data",
-    "levels": "Levels: how often shown, and which part of that chosen",
+    "facts": "Data summary",
+    "levels": "Levels: how often each was shown, and how often it was chosen when shown",
     "data": "The model was fitted to {data}.",
-    "summary": "Each quantity has its posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
-    " error of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree.",
-    "estimates": "There are no draws; where the fit has errors or intervals, they stand beside the estimates.",
-    "trace": "Draws of each chain, one after the other: chains that agree cover the same band.",
-    "summary.title": "Every quantity, its Monte Carlo error, and how well the chains agree on it",
+    "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
+    " error of the mean, ess the effective sample size, and r_hat is close to 1 if the chains agree.",
+    "estimates": "There are no posterior draws; standard errors and intervals, where available, are listed with the"
+    " estimates.",
+    "trace": "Draws of each chain in order: chains that agree cover the same range.",
+    "summary.title": "Posterior summary and convergence of each quantity",
     "estimates.title": "Estimates",
     "chains agree": "The chains agree.",
     "chains differ": "The chains do not agree yet.",
-    "estimate found": "The estimate was found.",
-    "estimate doubtful": "The estimate needs care.",
-    "chains brief": "They agree (R-hat at most {r_hat}, effective draws at least {ess}).",
-    "check good": "The model describes what was checked.",
-    "check bad": "The model misses what was observed.",
-    "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
-    "computed": "The computations were done with {program}.",
-    "judged": "Convergence was judged by R-hat (the largest: {r_hat}) and the effective sample sizes (the smallest:"
-    " {ess}) of all reported quantities {source}.",
+    "estimate found": "The estimation converged.",
+    "estimate doubtful": "The estimation raised a warning.",
+    "chains brief": "The chains agree (R-hat at most {r_hat}, effective sample size at least {ess}).",
+    "check good": "Model checks passed.",
+    "check bad": "Model checks found misfit.",
+    "kept": "Results are based on {chains} chains of {draws} draws each, computed with {program}.",
+    "computed": "Computations were done with {program}.",
+    "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size (smallest: {ess}) of all"
+    " reported quantities {source}.",
     "intervals": "Intervals are central {interval}s of the posterior{others}.",
-    "other intervals": ", those of levels, money and markets {interval}s",
+    "other intervals": "; for levels, money and markets they are {interval}s",
 }
 _TRACE = "trace"
 
@@ -55,7 +56,7 @@ def has_draws(model: Any) -> bool:
     return tree is not None and tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] > 1
 
 
-@finding("data", "What are the data?", READ, chapter=DATA)
+@finding("data", "Data", READ, chapter=DATA)
 def data(model: Any, settings: Settings) -> Finding:
     """What the model was fitted to."""
     import pandas as pd
@@ -66,7 +67,7 @@ def data(model: Any, settings: Settings) -> Finding:
     return Finding(sentence, title=SENTENCES["facts"], table=table)
 
 
-@finding("levels", "Which levels were shown?", SHOWN, chapter=DATA)
+@finding("levels", "Levels shown", SHOWN, chapter=DATA)
 def levels(model: Any, settings: Settings) -> Finding | None:
     """How often each level was shown, and chosen."""
     source = model._data_of_fit()
@@ -75,7 +76,7 @@ def levels(model: Any, settings: Settings) -> Finding | None:
     return Finding(title=SENTENCES["levels"], table=levels_shown(source))
 
 
-@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+@finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def summary(model: Any, settings: Settings) -> Finding:
     """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
     if not has_draws(model):
@@ -90,7 +91,7 @@ def summary(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("convergence", "Can the fit be relied on?", ON_SCREEN, chapter=STATISTICS)
+@finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def convergence(model: Any, settings: Settings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
     found = model.convergence()
@@ -174,9 +175,9 @@ def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
     def paragraph(model: Any, settings: Settings) -> Finding:
         return methods_of(model, make(model), settings)
 
-    return Maker("methods", "How is it said in a paper?", SHOWN, paragraph, METHODS)
+    return Maker("methods", "Methods text", SHOWN, paragraph, METHODS)
 
 
 def asked(question: Callable[[Any], Text]) -> Maker:
     """The maker of what was asked, from a function (model) -> sentence."""
-    return Maker("asked", "What was asked?", SHOWN, lambda model, settings: Finding(question(model)))
+    return Maker("asked", "Research question", SHOWN, lambda model, settings: Finding(question(model)))

@@ -196,5 +196,5 @@ def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     numbers = (
         f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
     )
-    found = "differ in their weights" if p < _LEVEL else "are not shown to differ in their weights"
+    found = "differ significantly in their weights" if p < _LEVEL else "do not differ significantly in their weights"
     return f"The groups {listed(names)} {found} ({numbers})."

@@ -76,7 +76,7 @@ def bootstrap(
     each = as_groups(respondents, "respondents")
     if len(each) < 2:
         raise DataError(
-            "A bootstrap over respondents needs two respondents or more; see parametric_bootstrap for one table."
+            "A bootstrap over respondents requires at least two respondents; use parametric_bootstrap for one table."
         )
     data = pooled(each)
     found = estimate(data, aspects, unique)
@@ -130,7 +130,9 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     found = estimates_of_choices(model, "parametric_bootstrap")
     n = found.pose.totals
     if not np.array_equal(n, np.floor(n)):
-        raise DataError("A parametric bootstrap needs whole counts, and these are fractional.")
+        raise DataError(
+            "A parametric bootstrap requires integer counts, but these are fractional; round them or use bootstrap."
+        )
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))
     return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)
 
@@ -153,9 +155,9 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
         "low": low,
         "high": high,
     }
-    note = f"{plural(len(wins), 'sample')}; low to high hold {level_name(ci)} of them."
+    note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
-        note += f" In {at_infinity:,} the likelihood has no maximum; their weights are its limits."
+        note += f" In {at_infinity:,} of them the likelihood has no maximum; limits of the weights are used."
     table = pd.DataFrame(columns, index=names)
     table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)

@@ -181,8 +181,7 @@ def segments_of(preferences: Preferences, number: Any, random_seed: Any) -> Segm
     if not found:
         kinds = len(np.unique(_assigned(tried[numbers[0]], numbers[0])))
         raise DataError(
-            f"The model finds {plural(kinds, 'kind')} of people, so that {numbers[0]} segments cannot be made; "
-            "ask for fewer by ",
+            f"Respondents form only {plural(kinds, 'segment')}, so {numbers[0]} are not possible; reduce ",
             Argument("k"),
             ".",
         )
@@ -199,7 +198,7 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
     numbers = several_whole(name, number, 2)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} segments are more than the {plural(people, 'respondent')}; ask for fewer by ",
+            f"{max(numbers):,} segments exceed the number of respondents ({plural(people, 'respondent')}); reduce ",
             Argument(name),
             ".",
         )
@@ -387,7 +386,7 @@ def names_of(levels: Sequence[tuple[str, ...]], profiles: np.ndarray, everybody:
     everybody."""
     phrases = [_phrases(levels, own, everybody) for own in profiles]
     for number in (_MIN_NAMED, _MAX_NAMED):
-        names = [", ".join(own[:number]) or "like everybody" for own in phrases]
+        names = [", ".join(own[:number]) or "close to average" for own in phrases]
         if len(set(names)) == len(names):
             break
     return names

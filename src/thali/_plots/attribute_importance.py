@@ -41,7 +41,7 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.barh(at, np.nan_to_num(values), height=0.6, color=COLOURS[0], zorder=2)
     ax.hlines(at, low, high, color="0.1", linewidth=1.5, zorder=3, label=f"{level_of(table)} interval")
     ax.set_yticks(at, names, parse_math=False)
-    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="part of the ranges of utility")
+    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="share of the utility range")
     ax.set_xlim(left=0)
     ax.text(1.02, 1.0, "of choices", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, part in zip(at.tolist(), table["importance"], strict=True):

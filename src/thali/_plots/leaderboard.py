@@ -63,8 +63,8 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
         right.vlines(lane, members[0], members[-1], color=colour, linewidth=1.6)
         right.scatter([lane] * len(members), members, s=14, color=colour, zorder=3)
     if len(board.table) > n:
-        ratings.set_title(f"the first {n} of {len(board.table):,} options", loc="left", fontsize=10)
-    right.set(xlabel="groups", xticks=[])
+        ratings.set_title(f"top {n} of {len(board.table):,} options", loc="left", fontsize=10)
+    right.set(xlabel="tiers", xticks=[])
     right.margins(x=0.2)
     right.set_xlim(left=-0.8, right=max(right.get_xlim()[1], 0.8))
     for ax in axes:

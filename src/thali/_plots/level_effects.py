@@ -46,7 +46,7 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:
         people = table[["respondents_low", "respondents_high"]].to_numpy()
-        ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{level_of(table)} of people")
+        ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{level_of(table)} of respondents")
     ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {level_of(table)} interval")
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")

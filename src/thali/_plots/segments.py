@@ -75,7 +75,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         for head in heads[1:]:
             ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
         interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
-        title = f"{segment}: {percent(row['share'])} of people\n({interval})"
+        title = f"{segment}: {percent(row['share'])} of respondents\n({interval})"
         ax.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
         ax.text(0.0, 1.0, wrapped[number], transform=ax.transAxes, fontsize=8, va="bottom", parse_math=False)
         ax.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
@@ -90,7 +90,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     figure = first.figure
     what = "option" if is_of_options else "level"
     figure.supxlabel(
-        f"how often the {what} is preferred to another one\n(grey: everybody; line: {interval_name()})",
+        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval_name()})",
         fontsize=9,
     )
     return drawn

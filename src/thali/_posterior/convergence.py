@@ -18,9 +18,9 @@ _MAX_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more
 _MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart for good
 
 _STUCK = Message(
-    "the chains stay in different places, which more draws will hardly mend: look at their traces",
+    "the chains stay in different places, so more draws will rarely help; inspect their traces",
     InPython(" with plots.trace"),
-    ", and try other seeds",
+    " and try other seeds",
 )
 
 
@@ -107,11 +107,11 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
     >>> bool(convergence), str(convergence).split(":")[0]
     (False, 'The 4 chains do not agree yet')
     >>> str(convergence).split("; ")[1]
-    'fit again with draws=11000 (now 1000), and raise tune likewise.'
+    'refit with draws=11000 (now 1000) and increase tune likewise.'
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
-            "`summary` lacks attrs 'chains' and 'draws'; pass the frame that summary() returned, unchanged"
+            "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by summary()"
         )
     found = _judged(summary, advice)
     return replace(found, message=Message(*found.message.parts, *advice.note)) if advice.note else found
@@ -124,11 +124,11 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     of_chains = f"The {chains} chains" if chains > 1 else "The one chain"
     if draws < 4:
         assert advice.draws is not None
-        few = f"{of_chains} cannot be judged by {draws} draws; fit again with "
+        few = f"{of_chains} cannot be assessed with {draws} draws; refit with "
         return ConvergenceCheck(False, facts, Message(few, Setting(advice.draws, 1000), "."))
     rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
     if not rows:
-        return ConvergenceCheck(True, facts, Message(f"{of_chains} cannot disagree: no quantity ever changes."))
+        return ConvergenceCheck(True, facts, Message(f"{of_chains} agree trivially: no quantity varies."))
     wanted = ESS_PER_CHAIN * chains if advice.ess is None else advice.ess
     # NaN though the quantity changes means a chain that stands still: as bad as can be.
     smallest, kind, smallest_of = min(
@@ -147,17 +147,17 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     faults = []
     if disagree:
         faults.append(
-            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (wanted: at most {HIGHEST_R_HAT})"
+            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (target: at most {HIGHEST_R_HAT})"
         )
         # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
-        faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (wanted: at least {wanted:,})")
+        faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (target: at least {wanted:,})")
     is_stuck = draws >= _MIN_DRAWS and longer > (30 if draws >= 1000 else 100)
     facts |= {"disagree": disagree, "longer": longer, "apart": disagree and is_stuck}
     fault, mend = " and ".join(faults), _mend(draws, longer, disagree, is_stuck, advice)
     if chains == 1:
-        alone = ("with one chain there is no R-hat, and nothing shows that another would agree; take ",)
+        alone = ("with one chain there is no R-hat, so agreement between chains cannot be checked; use ",)
         alone += (Setting(*advice.alone),)
         if short:
             parts = (f"{of_chains} is too short: {fault}; ", *mend, ". Also, ", *alone, ".")
@@ -170,9 +170,9 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     if short:
         return ConvergenceCheck(False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, "."))
     agree = (
-        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; wanted: at most "
+        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; target: at most "
         f"{HIGHEST_R_HAT}) and the effective sample size at least {smallest:,.0f} ({kind} of {short_name(smallest_of)};"
-        f" wanted: at least {wanted:,})."
+        f" target: at least {wanted:,})."
     )
     return ConvergenceCheck(True, facts, Message(agree))
 
@@ -211,14 +211,14 @@ def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Adv
     if is_stuck:
         return (*advice.stuck, *(_longer(10.0, now, advice) if advice.longer_if_stuck else ()))
     more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
-    return ("fit again with ", *more, *(advice.besides if disagree else ()))
+    return ("refit with ", *more, *(advice.besides if disagree else ()))
 
 
 def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
     """A run that is so many times as long."""
     assert advice.draws is not None
     more = Setting(advice.draws, _two_digits(max(now * times, advice.least)))
-    return (more, f" (now {now})", *((", and raise ", Argument("tune"), " likewise") if advice.tunes else ()))
+    return (more, f" (now {now})", *((" and increase ", Argument("tune"), " likewise") if advice.tunes else ()))
 
 
 def _two_digits(number: float) -> int:

@@ -71,7 +71,7 @@ class Thermodynamic:
     def __str__(self) -> str:
         return (
             f"{self.value:.2f} (standard error {self.standard_error:.3f}, bias up to {self.bias:.3f}), "
-            f"{'which agrees' if self.agrees else 'which does not agree'}"
+            f"{'in agreement' if self.agrees else 'not in agreement'}"
         )
 
 
@@ -251,34 +251,33 @@ def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
     more = Remedy("draws", 4 * facts["draws"])
     if not facts["swap_rate"] >= MIN_SWAPS:
         sentence = (
-            f"The log evidence is not usable: neighbouring temperatures of {of_chains} swap in "
-            f"{percent(facts['swap_rate'])}"
-            f" of cases (wanted: at least {percent(MIN_SWAPS)}); repeat it with ",
+            f"The log evidence is not usable: adjacent temperatures of {of_chains} swap in"
+            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)}); repeat with ",
             more,
-            ", which also place the temperatures better.",
+            ", which also improves the choice of temperatures.",
         )
     elif not facts["apart"] <= MAX_DEVIATION:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} of their own errors"
-            f" (wanted: at most {MAX_DEVIATION:g}), so some stay among other features than the rest; repeat it with ",
+            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} standard errors"
+            f" (target: at most {MAX_DEVIATION:g}), so some explore other features than the rest; repeat with ",
             more,
             ".",
         )
     elif not facts["drift"] <= DRIFT:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} have not forgotten where they began, as the first fifth "
-            f"of their draws differs from the second half by {facts['drift']:.1f} errors (wanted: at most {DRIFT:g}); "
-            "repeat it with ",
+            f"The log evidence is not usable: the {of_chains} still depend on their starting points: the first fifth "
+            f"of the draws differs from the second half by {facts['drift']:.1f} standard errors (target: at most "
+            f"{DRIFT:g}); repeat with ",
             more,
-            ", and raise ",
+            " and increase ",
             Argument("tune"),
             " likewise.",
         )
     else:
         sentence = (
-            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
-            f"{MAX_DEVIATION:g}), do not drift, and neighbouring temperatures swap in {percent(facts['swap_rate'])} of "
-            f"cases or more (wanted: at least {percent(MIN_SWAPS)}).",
+            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} standard errors (target: at most "
+            f"{MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap in at least"
+            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)}).",
         )
         return ConvergenceCheck(True, facts, Message(*sentence))
     return ConvergenceCheck(False, facts, Message(*sentence))

@@ -95,11 +95,11 @@ class Document(NamedTuple):
 
 
 _TITLES = {
-    ANSWERS: "Answers",
-    MISSES: "What the model misses",
-    DATA: "The data",
+    ANSWERS: "Results",
+    MISSES: "Model checks",
+    DATA: "Data",
     METHODS: "Methods",
-    STATISTICS: "For the statistician",
+    STATISTICS: "Statistical details",
 }
 _ORDER = {True: 0, None: 1, False: 2}  # of findings that lead, may lead, leave that to others
 SETTINGS, REFERENCES = "Settings and versions", "References"
@@ -375,7 +375,7 @@ def _rows(table: Table) -> _Rows:
     frame = table.frame
     shown = readable(frame, PAGE_MARKS, MAX_ROWS)
     kinds = ["text" if is_text else "" for is_text in shown.is_text]
-    size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"the first {MAX_ROWS:,} of {len(frame):,} rows"
+    size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"first {MAX_ROWS:,} of {len(frame):,} rows"
     head = list(zip(shown.head, kinds, strict=True))
     rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
     return _Rows(table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG)

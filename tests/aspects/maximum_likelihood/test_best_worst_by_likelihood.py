@@ -60,7 +60,7 @@ def test_predictions_tables_and_files(rule, tmp_path):
     assert len(th.plots.choice_probabilities(model).collections[-1].get_offsets()) == 10
     if rule == "reversed":
         model.report(tmp_path / "report.html")
-        assert "predicts worst" in (tmp_path / "report.html").read_text()
+        assert "predicted worst" in (tmp_path / "report.html").read_text()
     with refused(DataError, "leave_one_out"):
         model.leave_one_out()
 

@@ -216,7 +216,7 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     small = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     large = th.EliminationByAspects(ASPECTS, method="maximum-likelihood").fit(data)
     found = th.likelihood_ratio(small, large)
-    assert f"p = {found.p_value:.3f} over 60 people" in found.note
+    assert f"p = {found.p_value:.3f}, clustered by respondent (60)" in found.note
     effect = small.estimates_.design_effect(large.estimates_)
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
     # every person answering the same twice doubles the statistic and the effect, and changes no decision
@@ -239,9 +239,9 @@ def test_a_hypothesis_about_several_options_over_people():
 @pytest.mark.usefixtures("few_replicates")
 def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=8))
-    said(model.estimates_.error_source, "8 respondents", "9 of them", "5 more")
+    said(model.estimates_.error_source, "8 respondents", "9 respondents", "5 more")
     assert model.fit_test().people == 0 and "std_error_independent" in model.summary()
-    assert "over 8 respondents" in str(model)
+    assert "clustered by respondent (8)" in str(model)
     enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=9))
     assert enough.fit_test(samples=19).people == 9
     said(enough.estimates_.error_source, "9 respondents", "8 degrees of freedom")

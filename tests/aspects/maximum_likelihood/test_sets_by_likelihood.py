@@ -1,4 +1,4 @@
-"""Maximum likelihood of choices out of sets, such as rankings, with unique aspects alone."""
+"""Maximum likelihood of choices from sets, such as rankings, with unique aspects alone."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_rankings_have_the_estimates_of_choix():
     model = maximised(ranked())
     np.testing.assert_allclose(model.weights_.loc[list("0123")], CHOIX, atol=1e-8)
     assert model.lapse_ == 0.0 and model.df_ == len(model.estimates_.data.members) - model.estimates_.data.n_sets - 3
-    assert "with multinomial coefficients" in str(model)
+    assert "including multinomial coefficients" in str(model)
 
 
 def test_choices_out_of_pairs_are_pairs():

@@ -1,4 +1,4 @@
-"""The command line on choices out of sets, by maximum likelihood, and its classical tests."""
+"""The command line on choices from sets, by maximum likelihood, and its classical tests."""
 
 import re
 

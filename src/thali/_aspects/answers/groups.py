@@ -41,11 +41,11 @@ OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "pop
 OF_POPULATION += ("slopes", "unique_slopes", "feature_kappas", "option_kappas")
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
-    "group_unique_weights": "weight of the aspect that an option has alone, in each group",
-    "common_weights": "weight of a feature that those of everybody vary about; padded with 0",
-    "kappa": "how similar the groups are: weights are Gamma(kappa, kappa / v), v what they vary about",
+    "group_unique_weights": "weight of the unique aspect of an option, in each group",
+    "common_weights": "common weight of a feature, around which individual weights vary; padded with 0",
+    "kappa": "similarity of the groups: weights are Gamma(kappa, kappa / v) around the common weight v",
     "weights": "weight of a feature, mean over groups; padded with 0",
-    "unique_weights": "weight of the aspect that an option has alone, mean over groups; 0 where the model has none",
+    "unique_weights": "weight of the unique aspect of an option, mean over groups; 0 without unique aspects",
 }
 
 
@@ -296,7 +296,7 @@ def tree_of_common(tree: "xarray.DataTree") -> "xarray.DataTree":
     """The posterior of the common weights, about which those of everybody vary, as that of one group; without data."""
     seen = Posterior(tree)
     if seen.common_weights is None:
-        raise ArgumentError("The file holds no common weights, about which everybody's vary; fit again.")
+        raise ArgumentError("The file contains no common weights; fit again.")
     one = tree_of_group(tree, seen.groups[0])
     common = {"weights": seen.common_weights, "unique_weights": seen.common_unique_weights}
     drawn = Posterior(one).whole().assign({name: each for name, each in common.items() if each is not None})
@@ -327,7 +327,8 @@ def group_features_table(
     if similar is not None:
         raise ArgumentError(
             Argument("similar"),
-            " is for one group of people; take the model of one, of_group(name), or of one latent class, of_class(1).",
+            " applies to one group of respondents; use the model of one group, of_group(name), or of one latent class,"
+            " of_class(1).",
         )
     names = Posterior(tree).groups
     table = features_table(tree_of_group(tree, names[0]), min_probability)

@@ -19,7 +19,7 @@ class OfData:
     of_several: ClassVar[bool] = False  # whether only features of several objects touch the data
     says_silent: ClassVar[bool] = True  # whether features that the data say nothing of are listed, last
     # the features that the data depend on, and the others, as a picture of their number calls them
-    counts: ClassVar[tuple[str, str]] = ("with two owners or more", "all, those of one object too")
+    counts: ClassVar[tuple[str, str]] = ("shared by two or more objects", "all, including those of one object")
     of_choices: ClassVar[bool] = False
 
     def __init__(self, kind: str) -> None:
@@ -66,7 +66,7 @@ class OfTriplets(OfData):
 
     of_several = True
     says_silent = False
-    counts: ClassVar[tuple[str, str]] = ("that answers depend on", "all")
+    counts: ClassVar[tuple[str, str]] = ("that affect the answers", "all")
 
     def is_silent(self, tree: "xarray.DataTree", size: np.ndarray) -> np.ndarray:
         has_constant = bool(tree["constant_data"].dataset["has_constant"])
@@ -78,8 +78,8 @@ class OfOwnData(OfData):
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         raise ArgumentError(
-            f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "
-            "it from posterior_['latent_features']['features'] and ['weights']."
+            f"{what} is not available for a custom likelihood, whose predictions thali does not know; compute it from"
+            " posterior_['latent_features']['features'] and ['weights']."
         )
 
     def sees_single(self, tree: "xarray.DataTree") -> bool:
@@ -98,7 +98,9 @@ class OfGroups(OfData):
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         first = Posterior(tree).groups[0]
-        raise ArgumentError(f"{what} is of one group of people; take the model of one, such as of_group({first!r}).")
+        raise ArgumentError(
+            f"{what} requires one group of respondents; use the model of one group, such as of_group({first!r})."
+        )
 
 
 class OfKinds(OfData):
@@ -109,7 +111,7 @@ class OfKinds(OfData):
         self.word: str = one.word  # type: ignore[misc]
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
-        raise ArgumentError(f"{what} is for one latent class; take the model of one, such as of_class(1).")
+        raise ArgumentError(f"{what} requires one latent class; use the model of one class, such as of_class(1).")
 
 
 _OF_ONE: tuple[OfData, ...] = (
@@ -148,8 +150,8 @@ def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     found = of_data(of_known_data(tree, what))
     if not found.of_choices:
         raise ArgumentError(
-            f"{what} is for models of choices, and this one was fitted to {found.kind}; see features(), and "
-            "posterior_['posterior']['similarity'] for what it predicts."
+            f"{what} requires a model fitted to choices; this one was fitted to {found.kind}. Use features(), and"
+            " posterior_['posterior']['similarity'] for predictions."
         )
     return tree
 
@@ -173,5 +175,5 @@ def of_known_data(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
 def _of(kind: str, tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself, if it is a posterior of one group and this kind of data."""
     if (found := of_data(of_known_data(tree, what)).kind) != kind:
-        raise ArgumentError(f"{what} is for models of {kind}, and this one was fitted to {found}.")
+        raise ArgumentError(f"{what} requires a model fitted to {kind}; this one was fitted to {found}.")
     return tree

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
 MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary
 _DESCRIPTIONS = {
-    "common_weights": "weight of a feature that those of everybody vary about, as a share; padded with 0",
-    "common_unique_weights": "weight of the aspect that an option has alone that those of everybody vary about",
-    "common_worth": "share of an option in the weight of all that options have, by the common weights",
-    "population_probability": "probability that the first of a pair is chosen, mean over new people; lapse included",
+    "common_weights": "population weight of a feature, around which individual weights vary, as a share; padded with 0",
+    "common_unique_weights": "population weight of the unique aspect of an option, around which individual weights "
+    "vary",
+    "common_worth": "share of an option in the total weight of all options, by the population weights",
+    "population_probability": "probability that the first of a pair is chosen, mean over new respondents, including "
+    "lapses",
 }
 
 
@@ -77,7 +79,9 @@ def with_kappas(tree: "xarray.DataTree", chains: Sequence["ChainDraws"]) -> "xar
     if Posterior(tree).unique is not None:
         posterior["option_kappas"] = ("chain", "draw", "option"), columns.unique_weights.reshape(*kept.shape, -1)
     for name in {"feature_kappas", "option_kappas"} & set(map(str, posterior.data_vars)):
-        posterior[name].attrs["description"] = "how alike people are in this weight: Gamma(kappa, kappa / v) about v"
+        posterior[name].attrs["description"] = (
+            "homogeneity of respondents in this weight: Gamma(kappa, kappa / v) around v"
+        )
     groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
     return tree_of(groups | parted(posterior), tree.attrs)
 

@@ -77,7 +77,7 @@ def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
     tree = model.posterior_
     posterior = of_similarities(tree, where)["posterior"].to_dataset()
     if not isinstance(model, AdditiveClustering):
-        raise ArgumentError(f"{where} needs an AdditiveClustering; got {type(model).__name__}.")
+        raise ArgumentError(f"{where} requires an AdditiveClustering; got {type(model).__name__}.")
     data = tree["observed_data"].to_dataset()["similarity"]
     labels = posterior["option"].values.tolist()
     row_of = {label: row for row, label in enumerate(labels)}
@@ -129,7 +129,7 @@ def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
     return similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
 
 
-@finding("features", "Which features do the objects share?", ON_SCREEN)
+@finding("features", "Shared features", ON_SCREEN)
 def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The features that objects share, with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
@@ -143,20 +143,20 @@ def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     return features_finding(model, table, "feature", notes)
 
 
-@finding("membership", "Who has the matched features?", FULL)
+@finding("membership", "Membership of merged features", FULL)
 def membership(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     """The table of memberships where features were matched."""
     similar = _similar(model, settings)
     return None if similar is None else membership_finding(model, similar)
 
 
-@finding("membership", "Who has features with similar owners?", FILE)
+@finding("membership", "Membership of similar features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
     return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
 
 
-@finding("n_features", "How many features are there?", ON_SCREEN)
+@finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The number of features that the data depend on, and of all."""
     posterior = model.posterior_["posterior"]
@@ -167,7 +167,7 @@ def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
 
 
-@finding("estimate", "Which set of features describes the similarities?", ON_SCREEN)
+@finding("estimate", "Feature estimate", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
@@ -208,7 +208,7 @@ def _to_read(found: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
     return pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True) if last else shown
 
 
-@finding("similarity", "Which similarities does it predict?", FULL)
+@finding("similarity", "Fitted similarities", FULL)
 def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The similarities of the estimate beside those of the data."""
     found = model.estimate(settings.kind)
@@ -220,7 +220,7 @@ def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
     )
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed)
@@ -228,7 +228,7 @@ def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Fi
     return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
 
-@finding("pairs", "Which pairs are most similar?", ON_SCREEN)
+@finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
 def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     """The pairs of objects in the order of their similarity, where there are not too many."""
     n = len(labels_of(model))
@@ -244,7 +244,7 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     return Finding(sentence, title=title, table=table, is_printed=False, brief=brief)
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary()
@@ -296,7 +296,7 @@ def _weight_prior(model: "AdditiveClustering") -> Text:
     return phrase(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
 
 
-@finding("tempering", "Do the chains change between families of features?", ON_SCREEN, chapter=STATISTICS)
+@finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
 def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The temperatures, and how often neighbours swapped."""
     stats = model.posterior_["sample_stats"].to_dataset()
@@ -319,7 +319,7 @@ def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
 # a single set of features -------------------------------------------------------------------------------------
 
 
-@finding("features", "Which features do the objects share?", ON_SCREEN)
+@finding("features", "Shared features", ON_SCREEN)
 def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The most probable set of features alone, which has no intervals and nothing to check."""
     found = model.features()
@@ -335,7 +335,7 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     )
 
 
-@finding("parameters", "What else was found?", chapter=STATISTICS)
+@finding("parameters", "Other estimates", chapter=STATISTICS)
 def point(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
     likelihood = f"{_first(model, 'log_likelihood'):.3f}"

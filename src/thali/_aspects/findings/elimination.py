@@ -64,7 +64,7 @@ def _asked(model: "EliminationByAspects") -> Text:
     return ENGLISH["elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"]
 
 
-@finding("features", "By which aspects do people choose?", ON_SCREEN)
+@finding("features", "Aspects", ON_SCREEN)
 def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The aspects, with their probabilities and weights, and who has them."""
     if of_options_alone(model):
@@ -78,16 +78,16 @@ def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None
     return features_finding(model, table, "aspect", notes)
 
 
-@finding("n_features", "How many aspects are there?", ON_SCREEN)
+@finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The number of latent aspects, where there may be any."""
     if of_options_alone(model):
         return None
-    what = "latent aspects" + (" besides each option's own" if model.unique else "")
+    what = "latent aspects" + (" (unique aspects excluded)" if model.unique else "")
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", what)
 
 
-@finding("ranks", "Which options do people prefer?", ON_SCREEN)
+@finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The ranks of the options by utility."""
     table = model.ranks(every_rank=True)
@@ -109,7 +109,7 @@ def _ranks_brief(table: "pandas.DataFrame") -> Brief:
     return Brief("Preferred", text, groups.ranks_in_line(table), order=0)
 
 
-@finding("ranks", "Which options do people prefer?", ON_SCREEN)
+@finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks_of_people(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The ranks of the options by the weights that are common to everybody."""
     found = ranks(model, settings)
@@ -126,7 +126,7 @@ def best_sentence(table: Any) -> str:
     return str(phrase(ENGLISH, "ranks.open", named=named))
 
 
-@finding("unique_weights", "How much does each option have alone?", ON_SCREEN)
+@finding("unique_weights", "Unique weights", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weight of what each option has alone."""
     table = model.unique_weights()
@@ -136,7 +136,7 @@ def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding
     return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown, brief=brief)
 
 
-@finding("covariates", "What else decides a choice?", ON_SCREEN)
+@finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
@@ -152,7 +152,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
     return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes, brief=Brief("Covariates"))
 
 
-@finding("choice_probabilities", "How often is each option chosen?", FULL)
+@finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     tree = of_choices(model.posterior_, "The prediction")
@@ -165,7 +165,7 @@ def predictions_finding(table: "pandas.DataFrame") -> Finding:
     return Finding(title=ENGLISH["choice_probabilities.title"], table=table, picture=picture)
 
 
-@finding("option_similarity", "Which options are alike?", FULL)
+@finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """How much of what options have they share."""
     n = model.posterior_["posterior"].sizes["option"]
@@ -183,7 +183,7 @@ def option_similarity(model: "EliminationByAspects", settings: Settings) -> Find
     )
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters of the model that are not of single options."""
     rows = model.summary()

@@ -30,7 +30,7 @@ def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
     return (*own, parameters, check, summary, data, assignment, same_class)
 
 
-@finding("latent_classes", "Which latent classes are there?", ON_SCREEN)
+@finding("latent_classes", "Latent classes", ON_SCREEN)
 def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the latent classes, their sizes, and what they prefer."""
     sizes: Any = model.class_sizes()
@@ -64,7 +64,7 @@ def _preferred(model: Any) -> Text:
     return phrase(ENGLISH, "kinds.liked", liked=liked)
 
 
-@finding("features", "How much does each aspect weigh in each class?", ON_SCREEN)
+@finding("features", "Aspect weights by class", ON_SCREEN)
 def features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """Return the aspects with their weight in each class."""
     if of_options_alone(model):
@@ -87,7 +87,7 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
     )
 
 
-@finding("n_features", "How many aspects are there?", ON_SCREEN)
+@finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """How many aspects there are."""
     if of_options_alone(model):
@@ -97,7 +97,7 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     return number_finding(model, number.to_numpy(), "aspect", "aspects")
 
 
-@finding("ranks", "Which options does each class prefer?", ON_SCREEN)
+@finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)
@@ -105,7 +105,7 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     return ranks_finding("latent_class", found, "", str(ENGLISH["kinds.ranks"]))
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
     rows = model.summary()
@@ -116,13 +116,13 @@ def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
 
 
-@finding("assignment", "In which class is each respondent?", FILE)
+@finding("assignment", "Class membership", FILE)
 def assignment(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the class of each respondent."""
     return Finding(table=model.assignment())
 
 
-@finding("same_class", "Who is in the same class?", FILE)
+@finding("same_class", "Probability of sharing a class", FILE)
 def same_class(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the probability that two respondents are in the same class."""
     return Finding(table=model.same_class())

@@ -30,22 +30,22 @@ def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, .
 
 def _asked(model: "LatentFeatureModel") -> Any:
     spec = spec_of(model)
-    return phrase(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
+    return phrase(ENGLISH, "open.asked", answers="the information in the data" if spec is None else spec.answers)
 
 
-@finding("features", "Which features are there?", ON_SCREEN)
+@finding("features", "Features", ON_SCREEN)
 def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The features, with their probabilities and weights, and who has them."""
     return features_finding(model, model.features(), "feature")
 
 
-@finding("n_features", "How many features are there?", ON_SCREEN)
+@finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The number of features."""
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "feature", "features")
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """How much of the similarities is explained."""
     sentence = of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"])
@@ -62,7 +62,7 @@ def _share(model: "LatentFeatureModel") -> float:
     return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Model check", chapter=MISSES)
 def unknown(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """That no replicates are drawn of a likelihood of the user's own."""
     return Finding(ENGLISH["open.unknown"])

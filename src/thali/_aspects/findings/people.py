@@ -37,7 +37,7 @@ REACH_SIZE = 3  # options of a set
 SURE = 0.95  # probability from which on the direction of an effect is sure
 
 
-@finding("independence", "Do the intervals hold for other people?", ON_SCREEN, chapter=STATISTICS)
+@finding("independence", "Repeated answers of respondents", ON_SCREEN, chapter=STATISTICS)
 def independence(model: Any, settings: Settings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = Posterior(model.posterior_).dependence
@@ -58,7 +58,7 @@ def dependence_finding(found: Dependence) -> Finding | None:
     if (sentence := found.sentence) is None:
         return None
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
-    brief = Brief("People", headline if found.is_good else None, order=0)
+    brief = Brief("Respondents", headline if found.is_good else None, order=0)
     return Finding(sentence, good=found.is_good, headline=headline, brief=brief)
 
 
@@ -87,7 +87,7 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
 # people of whom each has weights of their own about common ones ------------------------------------------------------
 
 
-@finding("respondent_effects", "On what do people's weights depend?", ON_SCREEN)
+@finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if Posterior(model.posterior_).slopes is None:
@@ -116,14 +116,14 @@ def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
     return phrase(ENGLISH, "respondent_effects.label", of=of, ratio=ratio, label=label, first=first, column=column)
 
 
-@finding("individuals", "How much does each person weigh each feature?", FULL)
+@finding("individuals", "Individual feature weights", FULL)
 def feature_weights(model: Any, settings: Settings) -> Finding | None:
     """The weight of each probable feature for everybody."""
     table = model.individuals()
     return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
 
 
-@finding("individuals", "What does each person prefer?", FULL)
+@finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: Settings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = model.individuals(), population_table(model.posterior_)
@@ -137,7 +137,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("reach", "Which options reach most people together?", ON_SCREEN)
+@finding("reach", "Reach (TURF)", ON_SCREEN)
 def reach(model: Any, settings: Settings) -> Finding | None:
     """The sets of options that reach most people."""
     options = model.posterior_["posterior"].sizes["option"]
@@ -183,7 +183,7 @@ def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
     return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check_of_people(model: Any, settings: Settings) -> Finding | None:
     """Which observed proportions the model misses, and whether people differ as much about each option."""
     found, uneven = check(model, settings), _uneven(model, settings)
@@ -198,7 +198,7 @@ def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
     has_scores = Posterior(model.posterior_).best_worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
-    scores = ("segment_scores", "How strongly does each segment prefer each option?", make)
+    scores = ("segment_scores", "Preference scores by segment", make)
     return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)), (scores,) * has_scores)
 
 
@@ -209,7 +209,7 @@ def _segment_scores(settings: Settings, model: Any, segments: "Segments") -> Fin
 
 def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of everybody's weights."""
-    segments = segmented("how often each person prefers an option to the others")
+    segments = segmented("each respondent's preference for an option over the others")
     reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
     how = ENGLISH["individuals.methods.each" if is_each(model) else "individuals.methods"]
     return (how, *known_of_people(model), segments, reached)
@@ -228,7 +228,7 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
     return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single people."""
     notes = parameter_notes(model, model.summary(), "individuals")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-@finding("option_scores", "How strongly is each option preferred?", ON_SCREEN)
+@finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: Settings) -> Finding | None:
     """The scores of the options, of all people or by group, where the best and the worst were named."""
     if Posterior(model.posterior_).best_worst is None and settings.none is None:

@@ -185,7 +185,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
             For a name that the model does not have, or another method than that of the fit.
         """
         if self._is_fitted() and params.get("method", self.method) != self.method:
-            raise ArgumentError(Argument("method"), " cannot be changed; make a new model.")
+            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
         return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:

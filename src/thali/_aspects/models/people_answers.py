@@ -152,8 +152,8 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         if spread is not None:
             warn(
                 EstimateWarning(
-                    f"People differ more about {spread.most!r} than about {spread.least!r}, and by one spread of all"
-                    f" options they would hardly ({p_in_words(spread.p_value)}): reach is biased; fit with ",
+                    f"Respondents vary more on {spread.most!r} than on {spread.least!r} ({p_in_words(spread.p_value)}),"
+                    " which a common spread cannot represent, so reach is biased; refit with ",
                     Setting("people", Individuals(spread=EACH_SPREAD)),
                     ".",
                 )

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS, interval_name
+from thali._posterior.interval import INTERVAL, TAILS, level_name
 
 if TYPE_CHECKING:
     import pandas
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from thali._data.experiments.design import Design
 
 REPLICATES = 100  # at most, at evenly spaced draws
-LEVEL, PLACE, PEOPLE = "share of level", "share of place", "spread between people"
+LEVEL, PLACE, PEOPLE = "share of level", "share of position", "heterogeneity between respondents"
 _MAX_PLACES = 12
 
 
@@ -87,8 +87,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     expected = (1.0 - table.attrs["interval"]) * len(table)
     sentence = (
-        f"{len(missed)} of {len(table):,} numbers that describe the choices outside the {interval_name()}"
-        f" of the model's replicates (about {expected:.0f} expected)"
+        f"{len(missed)} of {len(table):,} summary statistics of the choices outside their {level_name()}"
+        f" predictive intervals (about {expected:.0f} expected by chance)"
     )
     if not len(missed):
         return f"{sentence}."
@@ -130,8 +130,8 @@ def _statistics(design: "ChoiceExperiment | Design", of_rows: np.ndarray, chosen
 
 
 DESCRIPTIONS = {
-    "share": "expected share of the tasks of the data in which a product with that level is chosen",
-    "effect": "how often the one level is preferred to the other, all else being equal; mean over respondents",
+    "share": "expected share of the tasks in the data in which a product with that level is chosen",
+    "effect": "probability that one level is preferred to the other, all else being equal; mean over respondents",
 }
 
 

@@ -73,11 +73,14 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     elif settings.of_market:
         named = next(iter(settings.of_market))
         raise ArgumentError(
-            Argument(named), " is about the shares of a market; give its products by ", Argument("market"), "."
+            Argument(named), " applies to the shares of a market; give its products with ", Argument("market"), "."
         )
     if settings.attention_scale is not None and given.get("attention") is None:
         raise ArgumentError(
-            Argument("attention_scale"), " is about who attends to what; set ", Setting("attention", True), ", too."
+            Argument("attention_scale"),
+            " applies to attribute non-attendance; also set ",
+            Setting("attention", True),
+            ".",
         )
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
@@ -105,7 +108,7 @@ def _how(settings: Settings) -> dict[str, Any]:
 # attributes and levels ----------------------------------------------------------------------------------------
 
 
-@finding("attribute_importance", "Which attributes decide?", ON_SCREEN)
+@finding("attribute_importance", "Attribute importance", ON_SCREEN)
 def attribute_importance(model: Any, settings: Settings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
@@ -133,7 +136,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("level_effects", "Which levels are preferred?", ON_SCREEN)
+@finding("level_effects", "Level preferences", ON_SCREEN)
 def level_effects(model: Any, settings: Settings) -> Finding:
     """How often a level is preferred to another."""
     table = model.level_effects(**_how(settings))
@@ -179,7 +182,7 @@ def _in_brief(rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: s
     return brief
 
 
-@finding("utilities", "What does each level add to utility?", FULL)
+@finding("utilities", "Part-worth utilities", FULL)
 def utilities(model: Any, settings: Settings) -> Finding:
     """What each level adds to utility, centred, and as zero-centred differences."""
     table = model.utilities(ci=settings.ci)
@@ -207,7 +210,7 @@ def strongest(effects: "pandas.DataFrame") -> str:
 # money --------------------------------------------------------------------------------------------------------
 
 
-@finding("willingness_to_pay", "What would people pay?", ON_SCREEN)
+@finding("willingness_to_pay", "Willingness to pay", ON_SCREEN)
 def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     """Willingness to pay for each level, where an attribute is a price."""
     if settings.price is None:
@@ -276,7 +279,7 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
 # markets ------------------------------------------------------------------------------------------------------
 
 
-@finding("market_shares", "Which share would each product of the market have?", ON_SCREEN)
+@finding("market_shares", "Shares of preference", ON_SCREEN)
 def market_shares(model: Any, settings: Settings) -> Finding | None:
     """The shares of the market that was asked for."""
     if settings.market is None:
@@ -298,7 +301,7 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     )
 
 
-@finding("demand", "Which share would each product have at each price?", FULL)
+@finding("demand", "Demand curves", FULL)
 def demand(model: Any, settings: Settings) -> Finding | None:
     """The share of each product of the first market at each tested price, the others as they are."""
     import pandas as pd
@@ -345,7 +348,7 @@ def _steepest(curves: "list[pandas.DataFrame]", settings: Settings) -> str:
     return str(phrase(ENGLISH, "demand", **facts))
 
 
-@finding("elasticities", "How does the price of each product change every share?", FULL)
+@finding("elasticities", "Price elasticities", FULL)
 def elasticities(model: Any, settings: Settings) -> Finding | None:
     """What one per cent more of the price of a product does, in the first market that was asked for."""
     if settings.market is None or settings.price is None:
@@ -402,7 +405,7 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     return f"{found}{elsewhere}"
 
 
-@finding("holdouts", "How well are tasks predicted that were held out?", ON_SCREEN)
+@finding("holdouts", "Holdout prediction", ON_SCREEN)
 def holdouts(model: Any, settings: Settings) -> Finding | None:
     """Hits and log score of the choices in tasks that the fit has not seen."""
     if settings.holdouts is None:
@@ -460,7 +463,7 @@ def _differ(model: Any, settings: Settings) -> bool:
     return model._chooser().has_individuals
 
 
-@finding("individual_level_effects", "What does each person prefer?", FILE)
+@finding("individual_level_effects", "Individual level preferences", FILE)
 def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
     """How often each person prefers a level to another."""
     if not _differ(model, settings):
@@ -468,7 +471,7 @@ def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
     return Finding(table=model.level_effects(each_person=True, **settings.how))
 
 
-@finding("individual_importance", "What decides for each person?", FILE)
+@finding("individual_importance", "Individual attribute importance", FILE)
 def individual_importance(model: Any, settings: Settings) -> Finding | None:
     """The importance of attributes for each person."""
     if not _differ(model, settings):
@@ -476,7 +479,7 @@ def individual_importance(model: Any, settings: Settings) -> Finding | None:
     return Finding(table=model.attribute_importance(each_person=True, **settings.how))
 
 
-@finding("individual_willingness_to_pay", "What would each person pay?", FILE)
+@finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
 def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     """Willingness to pay of each person."""
     if settings.price is None or not _differ(model, settings):
@@ -485,13 +488,13 @@ def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | N
         return Finding(table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci))
 
 
-@finding("individual_utilities", "What does each level add to each person's utility?", SHEET)
+@finding("individual_utilities", "Individual part-worth utilities", SHEET)
 def individual_utilities(model: Any, settings: Settings) -> Finding | None:
     """The utilities of levels of each person, centred."""
     return Finding(table=model.utilities(each_person=True)) if _differ(model, settings) else None
 
 
-@finding("individual_zero_centred", "What does each level add to each person's utility, of 100 on average?", SHEET)
+@finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
 def individual_zero_centred(model: Any, settings: Settings) -> Finding | None:
     """The same as zero-centred differences."""
     return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model, settings) else None
@@ -512,13 +515,13 @@ def answers_of(
     return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
 
 
-SEGMENTED = segmented("how often each person prefers a level to the other levels of its attribute")
+SEGMENTED = segmented("each respondent's preference for a level over the other levels of its attribute")
 
 
 # checks -------------------------------------------------------------------------------------------------------
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed)

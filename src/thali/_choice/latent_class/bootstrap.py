@@ -102,7 +102,11 @@ def tested(
     say = says("This test", "fewer ", Argument("replicates"), ", or fewer ", Argument("starts"))
     progress = Progress(progressbar, "testing", len(tasks), UNIT, say)
     if batch.finish(progress, lambda record: float(record["seconds"])):
-        warn(InterruptedWarning(f"The test was stopped; its table is of {len(batch.records)} of {len(tasks)} {UNIT}."))
+        warn(
+            InterruptedWarning(
+                f"The test was stopped early; its table has {len(batch.records)} of {len(tasks)} {UNIT}."
+            )
+        )
     return _table(tests, tasks, batch.records)
 
 

@@ -26,7 +26,7 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
     return (*_FIRST, *answers, *segments, *_LAST)
 
 
-@finding("classes", "Which classes of people are there?", ON_SCREEN)
+@finding("classes", "Latent classes", ON_SCREEN)
 def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The classes, their sizes and what they want."""
     shares = listed([percent(size) for size in model.sizes_])
@@ -43,7 +43,7 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     return Finding(sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief)
 
 
-@finding("class_odds", "Who is of which class?", ON_SCREEN)
+@finding("class_odds", "Predictors of class membership", ON_SCREEN)
 def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """How columns of people change the odds of classes."""
     if model.membership_coef_ is None or model.n_classes_ < 2:
@@ -60,7 +60,7 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects"))
 
 
-@finding("numbers_of_classes", "How many classes are there?")
+@finding("numbers_of_classes", "Number of classes")
 def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The numbers of classes that were tried."""
     tried = model.choice_
@@ -72,7 +72,7 @@ LEVEL = 0.05  # of a test
 MIN_REPLICATES = 19  # with fewer no p-value is as small as that
 
 
-@finding("bootstrap_test", "Are so many classes needed, or more?", ON_SCREEN)
+@finding("bootstrap_test", "Tests of the number of classes", ON_SCREEN)
 def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """Tests of one class fewer, and of one more."""
     if not settings.bootstrap:
@@ -95,14 +95,14 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
     )
 
 
-@finding("membership", "Of which class is everybody?", FULL)
+@finding("membership", "Class membership", FULL)
 def membership(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The probability of each respondent's class."""
     shown = model.membership_.rename(columns=lambda k: f"class {k}")
     return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
 
 
-@finding("summary", "How sure is each quantity?", FULL, chapter=STATISTICS)
+@finding("summary", "Parameter estimates", FULL, chapter=STATISTICS)
 def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The coefficients with their errors, which a terminal shows beside each other."""
     return summary(model, settings)

@@ -239,7 +239,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         panel = panel_of(data, coding, covariates.matrix)
         kept = independent_columns(panel.tasks)
         if not kept.any():
-            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+            raise DataError(
+                "No attribute varies within a task, so the choices contain no information on tastes; check the design."
+            )
         panel, scale = scaled(panel, kept)
 
         each = starts_within_budget(panel, numbers, choose, starts)
@@ -261,44 +263,43 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
-                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
-                "take 0 for it. Leave out an attribute that the others determine."
+                f"The data do not identify {shorten(list(map(str, aliased)))}, which is set to 0 in predictions;"
+                " remove an attribute that the others determine."
             )
         if self._coincide():
             yield EstimateWarning(
-                f"The choices do not show {self.n_classes_} classes: some have the same tastes, or hold nobody. Ask "
-                "for fewer by ",
+                f"The choices do not support {self.n_classes_} classes: some are identical or empty. Reduce ",
                 Argument("classes"),
                 ".",
             )
         elif tastes := [name for name in self.unbounded_ if not name.startswith(ODDS)]:
             yield EstimateWarning(
-                f"The choices leave {shorten(tastes)} open: hardly any choice of the class speaks "
-                "against an infinite preference there. Predictions are usable, these estimates and standard errors are "
-                "not; ask for fewer classes, or take ",
+                f"Estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
+                " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
+                " classes, or ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
         if not self._coincide() and (odds := [name for name in self.unbounded_ if name.startswith(ODDS)]):
             yield EstimateWarning(
-                f"The columns of people leave {shorten(odds)} open: they tell who belongs to a class all but without "
-                "exception, so that its odds grow without end. Classes and predictions are usable, these estimates and "
-                "standard errors are not; ask for fewer classes, or leave a column out of ",
+                f"Estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
+                " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
+                " fewer classes, or remove a column from ",
                 Argument("by"),
                 ".",
             )
         row = self.choice_.loc[self.n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
-                f"Only one of {int(row['starts'])} starts found the best maximum, so that there may be a better one; "
-                "try more, such as ",
+                f"Only one of {int(row['starts'])} starts reached the best maximum, so there may be a better one; use"
+                " more, such as ",
                 Setting("starts", 4 * int(row["starts"])),
                 ", or fewer classes.",
             )
         if not self.converged_:
             yield EstimateWarning(
-                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
-                "determine each other."
+                "Newton's method did not converge to a maximum of the likelihood; check for attributes that almost"
+                " determine each other."
             )
 
     def _coincide(self) -> bool:
@@ -310,10 +311,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _answers(self) -> Facts:
         row = self.choice_.loc[self.n_classes_]
-        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} found it"
+        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} reached it"
         sizes = ", ".join(percent(size) for size in self.sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
-        classes = "classes", f"{self.n_classes_} ({sizes} of people)"
+        classes = "classes", f"{self.n_classes_} ({sizes} of respondents)"
         return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
 
     def run_settings(self) -> dict[str, Any]:
@@ -399,7 +400,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         self._require_fitted()
         if self.membership_coef_ is None:
             raise ArgumentError(
-                "The model has no columns of people, on which classes depend; name them by ",
+                "The model has no respondent columns for class membership; name them with ",
                 Argument("by"),
                 ".",
             )

@@ -25,7 +25,7 @@ def makers_of(model: "ProductClasses", settings: Settings) -> tuple[Maker, ...]:
     return (asked(lambda model: ENGLISH["classes.asked"]), *answers, classes, evidence, *segments, *_LAST)
 
 
-@finding("classes", "Which classes of products do people care about?", ON_SCREEN)
+@finding("classes", "Product classes", ON_SCREEN)
 def classes(model: "ProductClasses", settings: Settings) -> Finding:
     """The classes of products of which most chains say the same, the most important first."""
     table = model.classes(**settings.given("similar"))
@@ -67,7 +67,7 @@ def _to_read(table: Any) -> Any:
     )
 
 
-@finding("evidence", "How probable are the data?", chapter=STATISTICS)
+@finding("evidence", "Log evidence", chapter=STATISTICS)
 def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
     """The log evidence, where it was computed, and what the run has to say."""
     if not math.isfinite(model.log_evidence_):

@@ -113,8 +113,8 @@ class MarkovChains(ClassEngine):
             return None
         tune = int(model.posterior_.attrs["tune"])
         said = (
-            f"The chains are still climbing: the log-likelihood of their last quarter is {climb.gain:.1f} above that of"
-            f" the third (standard error {climb.error:.1f}). Let them anneal longer: fit again with "
+            f"The chains are still climbing: the log-likelihood of their last quarter exceeds the third quarter by"
+            f" {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal longer: refit with "
         )
         return climb.gain, Message(said, Setting("tune", max(4 * tune, TUNE)), f" (now {tune}).")
 
@@ -135,9 +135,9 @@ class SequentialMonteCarlo(ClassEngine):
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),
-                " estimates errors from differences between groups of particles, and ",
+                " estimates errors from differences between groups of particles, but ",
                 Setting("chains", 1),
-                " is a single group; take two or more.",
+                " is a single group; use at least two.",
             )
         return run
 
@@ -145,10 +145,10 @@ class SequentialMonteCarlo(ClassEngine):
         forecast = particles_forecast(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
-                f"An evidence of so many choices is out of reach: it would take {about(forecast.least)} of the "
-                f"processor, and {about(BUDGET)} are allowed. Take ",
+                f"The evidence for this number of choices would take {about(forecast.least)} of CPU time, above the"
+                f" limit of {about(BUDGET)}. Set ",
                 Setting("method", "mcmc"),
-                ", or allow more by ",
+                ", or raise the limit with ",
                 Argument("max_time"),
                 ".",
             )
@@ -162,7 +162,8 @@ class SequentialMonteCarlo(ClassEngine):
 
     def refuse_to_go_on(self) -> None:
         raise ArgumentError(
-            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more draws."
+            Setting("method", "smc"),
+            " cannot be continued, because the evidence requires a complete run; fit with more draws.",
         )
 
 
@@ -426,13 +427,13 @@ class ProductClasses(Reports, RunByChains):
         self._require_fitted()
         refuse_unfinished(self)
         if not math.isfinite(self.log_evidence_):
-            raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
+            raise ArgumentError("This fit did not estimate the evidence; refit with ", Setting("method", "smc"), ".")
         estimates = np.atleast_2d(trace_of(self.posterior_)["log_evidence"])[:, -1]
         usable = self.evidence_sd_ <= USABLE
         sentence = (
             f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
-            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
-            "." if usable else "; take more sweeps at each step, or more draws.",
+            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (target: at most {USABLE:g})",
+            "." if usable else "; use more sweeps per step, or more draws.",
         )
         facts = {"groups": len(estimates), "sd": self.evidence_sd_}
         convergence = ConvergenceCheck(usable, facts, Message(*sentence))
@@ -467,8 +468,8 @@ class ProductClasses(Reports, RunByChains):
 
         if not isinstance(data, ChoiceExperiment):
             raise DataError(
-                f"fit needs a ChoiceExperiment; got {type(data).__name__}. Make one of a table by "
-                "ChoiceExperiment.from_frame(frame)."
+                f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a table with"
+                " ChoiceExperiment.from_frame(frame)."
             )
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:

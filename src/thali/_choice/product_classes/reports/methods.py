@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .chooser import ClassChooser
 
 _STUCK = (
-    "the chains stay with different sets of classes, and longer runs help slowly: predictions are averages over "
-    "them, and single classes must not be trusted; take "
+    "the chains stay in different sets of classes, and longer runs help only slowly. Predictions average over the "
+    "chains, but do not rely on single classes; use "
 )
 
 
