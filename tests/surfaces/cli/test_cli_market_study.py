@@ -244,7 +244,7 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
 def test_a_test_of_classes_is_a_job(done):
     words = ["fit", "sim.csv", "--model", "LCL", "--classes", 2, "--linear", "price", "--seed", 1, "--starts", 1]
     result = done(*words, "--bootstrap", 2, "--out", "tested")
-    assert "4 of 4 replicates (100%)" in done("status", "tested").out
+    assert "4 of 4 replicates (100 %)" in done("status", "tested").out
     again = done("resume", "tested")
     assert again.out == result.out and "replicates in" not in again.err
 

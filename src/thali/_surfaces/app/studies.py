@@ -196,7 +196,9 @@ class Studies:
             with contextlib.suppress(DataError):
                 if other.shown_title == shown != study.shown_title:
                     begun = other.about["created"][:16].replace("T", ", ")
-                    raise ArgumentError(name, f" must tell studies apart; {shown!r} is that of another, begun {begun}.")
+                    raise ArgumentError(
+                        name, f" must be unique; {shown!r} is the name of another study, begun {begun}."
+                    )
         study.write("study", {"data": about["title"], **about, "title": shown})
 
     def again(self, study: Study) -> Study:
