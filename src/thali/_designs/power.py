@@ -311,12 +311,13 @@ def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Gene
             raise ArgumentError(
                 Argument("prior"), " must be a model with unique aspects alone, whose options have worths."
             )
-        draws = prior.posterior_["posterior"]["unique_weights"].stack(sample=("chain", "draw"))
-        missing = [label for label in labels if label not in draws["option"].values]
+        known = prior._view.labels
+        missing = [label for label in labels if label not in known]
         if missing:
             raise ArgumentError(Argument("prior"), f" knows no option {missing[0]!r}.")
-        picked = rng.integers(draws.sizes["sample"], size=studies)
-        return np.log(draws.sel(option=labels).transpose("sample", "option").values[picked])
+        worths = prior._view.unique.reshape(-1, len(known))
+        picked = rng.integers(len(worths), size=studies)
+        return np.log(worths[picked][:, [known.index(label) for label in labels]])
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),

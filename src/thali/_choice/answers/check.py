@@ -185,7 +185,7 @@ def named_arrays(
 class HasReportedRows:
     """What models share whose posterior holds shares of levels and level effects."""
 
-    _fitted: Any  # () -> the posterior
+    _view: Any  # what reads the posterior
 
     def quantities(self) -> dict[str, np.ndarray]:
         """Shares of levels among choices, and level effects, draw by draw.
@@ -200,7 +200,7 @@ class HasReportedRows:
         NotFittedError
             Before `fit`.
         """
-        return reported_rows(self._fitted()["posterior"].dataset)
+        return reported_rows(self._view.draws)
 
 
 def reported_rows(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:

@@ -90,7 +90,7 @@ def run_fit(
         notify(f"this fit was finished: its draws are those in {out} (--overwrite fits anew).")
     interrupted = model.interrupted_
     if interrupted:
-        sizes = model.posterior_["posterior"].sizes
+        sizes = model._view.draws.sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
         notify(
             f"stopped early; kept {plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{more}. Answers"
