@@ -4,8 +4,8 @@
 
 Every model is fitted, as it is by default, to simulated data of four sizes, each fit in a process of its own; what it
 runs is compiled before (`thali cache warm`). A line a fit: what the data are expected to take, in CPU seconds (if the
-chains agree at once, and if they never do), the CPU seconds taken, and the verdict. Fits that are expected to take more
-than `--most` seconds if the chains agree at once are not run, and said so.
+chains agree at once, and if they never do), the CPU seconds taken, and the convergence check. Fits that are expected to
+take more than `--most` seconds if the chains agree at once are not run, and said so.
 """
 
 import argparse
@@ -199,9 +199,9 @@ def run(name: str, place: int) -> dict[str, Any]:
     problem = PROBLEMS[name]
     data, model = problem.data(problem.sizes[place]), problem.make()
     begin = time.process_time()
-    verdict = fit(model, data).verdict()
+    check = fit(model, data).convergence()
     seconds, memory = time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return {"seconds": seconds, "memory": memory, "agrees": verdict.agrees, "verdict": str(verdict)}
+    return {"seconds": seconds, "memory": memory, "agrees": check.agrees, "convergence": str(check)}
 
 
 def apart(name: str, place: int) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def main(small: bool = False, only: tuple[str, ...] = (), most: float = 120.0, s
     """Print a line a fit."""
     if small:
         only, sizes = ("multinomial",), 1
-    print(f"{'model':<46} {'size':>14} {'forecast, least':>15} {'most':>6} {'CPU s':>7} {'GB':>5}  verdict")
+    print(f"{'model':<46} {'size':>14} {'forecast, least':>15} {'most':>6} {'CPU s':>7} {'GB':>5}  convergence")
     for name in PROBLEMS if not only else [name for each in only for name in PROBLEMS if each in name]:
         problem = PROBLEMS[name]
         for place, size in enumerate(problem.sizes[:sizes]):
@@ -225,7 +225,7 @@ def main(small: bool = False, only: tuple[str, ...] = (), most: float = 120.0, s
                 print(f"{words}  not run", flush=True)
                 continue
             found = apart(name, place)
-            first = found["verdict"].split(". ")[0]
+            first = found["convergence"].split(". ")[0]
             print(f"{words} {found['seconds']:7.1f} {found['memory']:5.2f}  {first}", flush=True)
 
 

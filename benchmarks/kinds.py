@@ -108,7 +108,7 @@ def recovery(replicates):
             rivals["flexmix"] = by_flexmix(frame)
         for name, (together, p, spent) in rivals.items():
             errors = np.abs(together - same).mean(), np.sqrt(np.mean((p - truth) ** 2))
-            found.append((seed, name, *errors, spent, float(model.verdict().agrees)))
+            found.append((seed, name, *errors, spent, float(model.convergence().agrees)))
     table = pd.DataFrame(found, columns=["seed", "model", "co-membership", "probabilities", "seconds", "agrees"])
     print(table.groupby("model")[["co-membership", "probabilities", "seconds", "agrees"]].mean().round(4).to_string())
     wide = table.pivot(index="seed", columns="model", values="probabilities")

@@ -29,8 +29,8 @@ where fewer than .12 of swaps were accepted, no memberships drawn together:
                         521   1.028  1.19  1.13                                      10
 
     Chains now nearly agree in their log-likelihood; up to 157 seconds similarity and shared features gain nothing that
-    one seed shows. The aim, 1.02 after 600 CPU seconds, is not reached, and the verdict says so. All 30 gaps accept .41
-    to .56 of swaps, and 12 replicas of a chain came from hot to cold. They hardly move: with 24 levels up to
+    one seed shows. The aim, 1.02 after 600 CPU seconds, is not reached, and the convergence check says so. All 30 gaps
+    accept .41 to .56 of swaps, and 12 replicas of a chain came from hot to cold. They hardly move: with 24 levels up to
     T = 7 the rejected shares sum to 13, so that replicas without memory would make a round trip every 28 rounds, but a
     replica is 3.4 levels from where it was after 1,000 rounds, and one to three come from end to end in 10,000 rounds.
     The share of replicas that came from the hot end falls from .93 to .20 between T = 3.3 and 1.8: there families of
@@ -267,7 +267,7 @@ def defaults(name: str, minutes: float) -> None:
         number = np.bincount(shared.draw[shared.sizes > 1], minlength=shared.n_draws).mean()
         print(
             f"{name}, seed {seed}: {used:.0f} CPU s, {sweeps:,} sweeps a chain, R-hat {found}, {number:.1f} features; "
-            f"{str(model.verdict()).partition(';')[0]}",
+            f"{str(model.convergence()).partition(';')[0]}",
             flush=True,
         )
         alike = ALIKE if posterior.sizes["option"] >= MANY else 1.0

@@ -1,4 +1,4 @@
-"""Whether the default draws of the horseshoe pass their own verdict, on nine small sets: R-hat, effective draws, time.
+"""Whether the default draws of the horseshoe pass their own check, on nine small sets: R-hat, effective draws, time.
 
 python benchmarks/sparse_logit_horseshoe.py [SET ...]
 
@@ -70,7 +70,7 @@ def measured(name, **arguments):
     draws = model.posterior_["posterior"].sizes["draw"]
     found = f"{rows['r_hat'].max():.4f} {worst:24s} {rows['ess_bulk'].min():6.0f} {least:24s}"
     below = int((rows["ess_bulk"] < 400).sum()), int((rows["r_hat"] > 1.01).sum())
-    agrees = "agrees" if model.verdict().agrees else "disagrees"
+    agrees = "agrees" if model.convergence().agrees else "disagrees"
     size = f"{len(y):4d} x {X.shape[1]:3d}  {draws:5d} x {model.posterior_.attrs['thin']:2d}"
     print(f"{name:10s} {size} {seconds:6.1f} s  {found} {below} {agrees}")
     return model

@@ -167,7 +167,7 @@ def recovery(
     """
     made = th.datasets.triplets(n, count, random_seed=seed, n_features=n_features)
     test = th.datasets.triplets(n, 100_000, random_seed=seed, n_features=n_features).held_out
-    warnings.simplefilter("ignore", th.errors.ThaliWarning)  # the verdict is printed
+    warnings.simplefilter("ignore", th.errors.ThaliWarning)  # the convergence check is printed
     began = time.process_time()
     run = {"chains": 2, "random_seed": 1, "cores": 1, "progressbar": False}
     if by_default:
@@ -181,7 +181,7 @@ def recovery(
     members = [tuple(str(i) for i in np.flatnonzero(column)) for column in made.features.T]
     found = model.features(0.0).set_index("members")["probability"].reindex(members).fillna(0.0)
     best = mean_log_likelihood_of_truth(test, made)
-    print(f"{n} objects, {n_features} features, {count:,} triplets, {seconds:.0f} CPU s: {model.verdict()}")
+    print(f"{n} objects, {n_features} features, {count:,} triplets, {seconds:.0f} CPU s: {model.convergence()}")
     print("  probability of each true feature:", *(f"{p:.2f}" for p in found))
     print(
         f"  log score of a triplet left out: thali {score(model, test):.4f} ({accuracy(model, test):.3f} right),"

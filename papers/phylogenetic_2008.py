@@ -10,7 +10,7 @@ from thali._aspects.answers.features import features_table
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._comparison.compare import compare
 from thali._inference.progress import Progress
-from thali._posterior.verdict import HIGHEST_R_HAT
+from thali._posterior.convergence import HIGHEST_R_HAT
 from thali._trees.tree import Tree
 from thali.errors import ConvergenceWarning, InterruptedWarning
 

@@ -129,7 +129,7 @@ RESULTS = {  # one of every kind that is no data frame
     "triads": lambda: th.paired.circular_triads(_pairs()),
     "thurstone": lambda: th.paired.thurstone(_pairs()),
     "agreement": lambda: th.paired.agreement(_pairs()),
-    "verdict": lambda: _by_likelihood().verdict(),
+    "convergence": lambda: _by_likelihood().convergence(),
     "fit": lambda: _by_likelihood().fit_test(),
     "calibration": lambda: _calibrated(),
     "check": lambda: th.testing.check(

@@ -14,7 +14,7 @@ CELLS = {  # and a word that is shown
     "import thali as th\ndata = th.datasets.celebrities()\ndata": "9 options, 36 pairs, 8,424 comparisons",
     "model = th.EliminationByAspects('unique')\nmodel": "Not fitted yet.",
     "model.fit(data, draws=50, tune=50, random_seed=1, progressbar=False)": "4 chains of 50 draws",
-    "model.verdict()": "chains",
+    "model.convergence()": "chains",
     "model.features(0.0)": "probability",
     "clusters = th.AdditiveClustering(2, tempering=False)\n"
     "clusters.fit(th.datasets.numbers(), draws=50, tune=50, random_seed=1, progressbar=False).estimate()": "WEIGHT",

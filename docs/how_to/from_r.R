@@ -28,6 +28,6 @@ print(th$paired$agreement(data))
 print(th$paired$group_test(list(a = data, b = data)))
 
 ieba <- th$EliminationByAspects()$fit(data, draws = 500L, tune = 500L, random_seed = 1L, progressbar = FALSE)
-print(ieba$verdict()$agrees)
+print(ieba$convergence()$agrees)
 p <- ieba$predict_proba(list(list("LBJ", "SL"), list("HW", "BB")))
 cat(round(unlist(py_to_r(p$tolist())), 1), "\n")

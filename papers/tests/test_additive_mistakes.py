@@ -115,6 +115,7 @@ def check_figures(tree, case, figures):
     assert means == pytest.approx(dict(zip(FIGURES, figures, strict=True)), abs=4.0 * MCSE), means
 
 
+@pytest.mark.long
 def test_every_pair_counted_twice():
     case = case_named("E4b")
     twice = copy.deepcopy(case)

@@ -145,6 +145,7 @@ def test_the_list_says_which_need_data(run):
 # tables of features ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_numbers_from_words_to_files(run, folder, monkeypatch):
     monkeypatch.setattr(paper, "NUMBERS", NUMBERS._replace(draws=(60, 0, 0)))
     result = run("additive-numbers", "--small", "--out", "results")
@@ -171,6 +172,7 @@ def test_numbers_from_words_to_files(run, folder, monkeypatch):
     assert "The paper's sampler, run 2 times: 10 chains, burn-in 100, 100 draws, lag 10" in result.out
 
 
+@pytest.mark.long
 def test_countries_from_a_file(run, folder, monkeypatch):
     """Data that the paper's features made: they are found, whatever the order and spelling of the labels."""
     monkeypatch.setattr(paper, "COUNTRIES", COUNTRIES._replace(draws=(40, 0, 0)))
@@ -218,6 +220,7 @@ def test_numbers_of_features_are_those_drawn(fitted):
     assert abs((drawn - mean.ravel()).mean()) < 4.5 * math.sqrt(0.5 / drawn.size)
 
 
+@pytest.mark.long
 def test_error_of_the_variance_explained(fitted):
     """It is the error of the mean of what each draw would add, here by a small step towards each draw."""
     explained, error = tables.variance_explained(fitted)

@@ -103,6 +103,7 @@ def test_eta_learned():
     assert far(log_eta, -0.320814) < FOUR
 
 
+@pytest.mark.long
 def test_it_agrees_with_polya_gamma_on_three_classes():
     found = []
     for kind in (Chain, HolmesHeldChain):

@@ -438,6 +438,7 @@ def test_table_3_from_files(run, folder):
 # Figs. 2 and 4 --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_figure_2(run, folder):
     irises(60).to_csv(folder / "iris.csv", index=False)
     result = run("plackett-luce-fig2", "--small", "--data", "iris.csv", "--out", "results")
@@ -457,6 +458,7 @@ def test_figure_2(run, folder):
     assert (folder / "results" / "plackett-luce-fig2-figure-2.png").exists()
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 def test_figure_4(run, folder):
     irises().to_csv(folder / "iris.csv", index=False)

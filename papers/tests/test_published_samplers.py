@@ -144,7 +144,7 @@ LEARNED = [case["name"] for case in ADDITIVE if "features" not in case["model"]]
 SOME = ["two objects, similarity 0.6, alpha 1, Gamma(2, 4)", "E3c"]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", sorted(LEARNED, key=lambda name: name not in SOME))
 def test_known_posteriors_of_similarities(name):
     case = case_named(name)

@@ -95,7 +95,7 @@ def test_row_pass_given_the_probabilities(i):
     assert invariance_error(step, start, key, log_target) < 1e-12
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("owners", [[0], [0, 1], [1, 2], [0, 1, 2]])
 def test_walk_of_a_probability(owners):
     tree, rng = th.Tree.from_newick(CHERRY), np.random.default_rng(4)
@@ -165,6 +165,7 @@ def test_probability_of_a_new_column(leaf_length):
     assert stats.kstest(drawn, lambda pi: np.interp(pi, ends, rising)).pvalue > 1e-4
 
 
+@pytest.mark.long
 def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
     """Through sweeps in which columns come, go and move, and when the bag grows."""
     tree = random_tree(6, 2)

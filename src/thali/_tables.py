@@ -1,16 +1,16 @@
 """Tables of results as papers need them: LaTeX, Markdown and Excel, with sensible digits and escaped names."""
 
 import io
-import math
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from ._described import is_numbered
-from ._digits import DECIMALS, decimals_of, is_p_value, written
+from ._digits import DECIMALS, Marks, decimals_of, in_line
+from ._digits import cell as written_cell
 from ._inference.files import atomic_write
 from ._labels import printable
 from .errors import ArgumentError
@@ -29,22 +29,13 @@ _IN_LATEX = {
 _IN_MARKDOWN = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
 
 
-class Marks(NamedTuple):
-    """How one format writes names, and what is no plain number."""
-
-    name: Callable[[str], str]
-    missing: str
-    infinite: str
-    less: str
-
-
-def _latex_name(text: str) -> str:
-    escaped = "".join(_IN_LATEX.get(letter, letter) for letter in text)
+def _latex_name(text: Any) -> str:
+    escaped = "".join(_IN_LATEX.get(letter, letter) for letter in _text(text))
     return f"{{}}{escaped}" if escaped[:1] in ("[", "*") else escaped  # which \\ before it would take for its own
 
 
-def _markdown_name(text: str) -> str:
-    return "".join(_IN_MARKDOWN.get(letter, letter) for letter in text)
+def _markdown_name(text: Any) -> str:
+    return "".join(_IN_MARKDOWN.get(letter, letter) for letter in _text(text))
 
 
 LATEX = Marks(_latex_name, "--", r"$\infty$", "$<$ ")
@@ -184,18 +175,14 @@ class Table(pd.DataFrame):
 def in_words(table: pd.DataFrame, marks: Marks, digits: int | None = None) -> pd.DataFrame:
     """The table with every cell and every name as text."""
     columns = [
-        [_cell(value, decimals, marks, column) for value in values]
+        [written_cell(column, value, decimals, marks) for value in values]
         for column, values, decimals in (
             (str(name), table.iloc[:, k].tolist(), _decimals(str(name), table.iloc[:, k], digits))
             for k, name in enumerate(table.columns)
         )
     ]
-
-    def name(value: Any) -> str:
-        return marks.name(_text(value))
-
-    shown = pd.DataFrame(dict(enumerate(columns)), index=_renamed(table.index, name), dtype=object)
-    return shown.set_axis(pd.Index([name(each) for each in table.columns], dtype=object), axis=1)
+    shown = pd.DataFrame(dict(enumerate(columns)), index=_renamed(table.index, marks.name), dtype=object)
+    return shown.set_axis(pd.Index([marks.name(each) for each in table.columns], dtype=object), axis=1)
 
 
 def _renamed(index: pd.Index, name: Callable[[Any], str]) -> pd.Index:
@@ -217,21 +204,6 @@ def _decimals(column: str, values: pd.Series, digits: int | None) -> int:
     return decimals_of(column, values.tolist(), digits)
 
 
-def _cell(value: Any, decimals: int, marks: Marks, column: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return marks.missing if value is None or value is pd.NA else marks.name(_text(value))
-    if isinstance(value, int):
-        decimals = 0
-    if math.isnan(value):
-        return marks.missing
-    if math.isinf(value):
-        return f"{'-' if value < 0 else ''}{marks.infinite}"
-    smallest = 10.0**-decimals
-    if is_p_value(column) and decimals and value < smallest:
-        return f"{marks.less}{smallest:.{decimals}f}"
-    return written(value, decimals)
-
-
 def _excel_format(values: pd.Series, digits: int | None) -> str:
     decimals = _decimals(str(values.name), values, digits)
     return "0." + "0" * decimals if decimals else "0"
@@ -239,9 +211,7 @@ def _excel_format(values: pd.Series, digits: int | None) -> str:
 
 def _text(value: Any) -> str:
     """A name, or several, in one line."""
-    if isinstance(value, tuple | list | set | frozenset):
-        return ", ".join(map(_text, value))
-    return re.sub(r"\s+", " ", printable(str(value)))
+    return re.sub(r"\s+", " ", printable(in_line(value)))
 
 
 def _text_or_number(value: Any) -> Any:

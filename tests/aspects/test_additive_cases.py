@@ -111,6 +111,7 @@ def right_draws(shift=0.0):
     return tree, {"similarities": [[1, 1], [1, 1]], "model": {"alpha": 2.0}, "expected": expected}
 
 
+@pytest.mark.fit
 def test_right_draws_are_not_far_off_and_wrong_ones_are_named():
     tree, case = right_draws()
     assert far_off(tree, case) == {}

@@ -54,7 +54,7 @@ def test_scales_are_told(table, settings, messages):
 
 def test_a_learned_sigma_that_explains_all_is_told():
     messages = data_warnings(th.datasets.numbers().matrix, sigma="learned", weight_prior=(1.0, 10.0))
-    assert "the features explain little" in messages and "give sigma" in messages
+    assert "The features explain little" in messages and "Set sigma" in messages
 
 
 @pytest.mark.parametrize("level", [0.1, 0.3, 0.5, 0.0])

@@ -26,12 +26,14 @@ def test_features_say_how_surely_their_probability_is_known():
     assert row["converged"] and row["r_hat"] < 1.02
 
 
+@pytest.mark.fit
 def test_chains_in_two_families_do_not_agree():
     families = [((0, 1),), ((0, 1),), ((2, 3),), ((2, 3),)]
     model = of_families(families)
     assert not any(name.startswith("presence") for name in model.summary().index)
-    verdict = model.verdict()
-    assert not verdict.agrees and verdict.facts["r_hat_of"].startswith("presence[") and verdict.facts["r_hat"] > 1.2
+    convergence = model.convergence()
+    assert not convergence.agrees and convergence.facts["r_hat_of"].startswith("presence[")
+    assert convergence.facts["r_hat"] > 1.2
     table = model.features().set_index("members")
     assert not table["converged"].all()
     shares = table.loc[[("milk", "beer")], ["chain 0", "chain 1", "chain 2", "chain 3"]].to_numpy().ravel()
@@ -40,10 +42,11 @@ def test_chains_in_two_families_do_not_agree():
     assert "chain 3" in str(model.findings()["features"])
 
 
+@pytest.mark.fit
 def test_what_every_option_or_one_alone_has_is_not_judged():
     """By their presence such chains would be much further apart."""
     everybody, nobody = ((0, 1, 2, 3), (0, 1)), ((0, 1),)
-    facts = of_families([everybody, everybody, nobody, nobody]).verdict().facts
+    facts = of_families([everybody, everybody, nobody, nobody]).convergence().facts
     assert facts["r_hat"] < 1.5 and "presence" not in facts["r_hat_of"]
     alone, together = ((0,), (0, 1)), ((0, 1),)
-    assert "presence" not in of_families([alone, alone, together, together]).verdict().facts["r_hat_of"]
+    assert "presence" not in of_families([alone, alone, together, together]).convergence().facts["r_hat_of"]

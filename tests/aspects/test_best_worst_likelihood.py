@@ -20,7 +20,6 @@ from thali._aspects.likelihoods.best_worst import (
     answer_probabilities,
     ordered_pairs,
 )
-from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
@@ -61,7 +60,7 @@ def test_best_and_worst_of_three_are_rankings(uncompiled, lapse):
     weights = np.array([0.2, 1.0, 0.7, 3.0])
     by_ranking = naive.log_likelihood(ranked, np.zeros((4, 0)), [], weights, lapse)
     assert known(data, weights, lapse, RANKING) == pytest.approx(by_ranking, rel=1e-12)
-    sets, make = compiled_best_worst(data, lapse, RANKING)
+    sets, make = Elimination(lapse, best_worst=RANKING).compiled(data)
     cache, state = make(sets), empty_state(4, 4)
     state.s[:4] = weights
     rebuild(sets, cache, state)
@@ -79,6 +78,7 @@ def quadrature(data, lapse, rule):
     return density @ shares / density.sum()
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("rule", RULES)
 def test_the_posterior_of_four_options_is_that_of_quadrature(rule):

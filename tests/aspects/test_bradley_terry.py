@@ -153,6 +153,7 @@ def test_two_options_with_a_covariate_against_quadrature(lapse, tied):
         assert abs(of(points).mean() - expected) < (5 / np.sqrt(20_000) + 0.02) * sd
 
 
+@pytest.mark.long
 def test_the_effects_of_covariates_are_those_of_chains():
     data, settings = described().without_ties("drop"), {"random_seed": 1, "progressbar": False}
     models = [th.EliminationByAspects("unique", method=method).fit(data, 2000, **settings) for method in METHODS]
@@ -202,7 +203,7 @@ def test_a_longer_fit_equals_one_that_went_on():
     parts = model.fit(DATA, draws=20, **settings).continue_fit(10, progressbar=False).posterior_["posterior"].dataset
     for name in ("unique_weights", "tie", "log_likelihood", "choice_probability"):
         np.testing.assert_array_equal(parts[name], whole[name])
-    assert "method='mcmc'" in str(model.verdict())
+    assert "method='mcmc'" in str(model.convergence())
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def elimination(case):
     return th.EliminationByAspects(**settings)
 
 
-@pytest.mark.first(8)
+@pytest.mark.first(4)
 @pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in PAIRS])
 def test_pairs(case):
     watch(elimination(case), th.PairedComparisons(case["counts"]))
@@ -50,6 +50,7 @@ RARE = {"four free aspects"}  # which need a kernel of their own
 MANY = {"three options, alpha 20"}  # columns, so that it takes longest
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "counts, settings",
     [pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE | MANY else []) for name in BARE],

@@ -19,7 +19,7 @@ def test_an_aspect_of_all_options_is_never_named_and_what_to_do_next_is_said():
     one = th.PairedComparisons([[0, 1], [0, 0]], ["tea", "milk"])
     found = found_of(th.EliminationByAspects().fit(one, **SHORT))
     assert ("tea", "milk") in list(found.table["members"].str.split("; ").map(tuple))
-    assert "tea" not in str(found.sentence) and "No aspect" in str(found.sentence)
+    assert "'tea'" not in str(found.sentence) and "No shared aspect" in str(found.sentence)
     assert "similar=0.8" in " ".join(map(str, found.notes))
 
 
@@ -27,10 +27,12 @@ def test_given_aspects_have_weights_and_no_probability():
     options = th.datasets.celebrities().labels
     given = {name: ["politician"] if name in ("LBJ", "HW", "CDG") else [] for name in options}
     sentence = str(found_of(th.EliminationByAspects(given).fit(th.datasets.celebrities(), **SHORT)).sentence)
-    assert "given aspects" in sentence and "LBJ, HW and CDG (weight" in sentence and "probab" not in sentence
+    assert "Specified shared" in sentence and "LBJ, HW and CDG (weight" in sentence and "probab" not in sentence
 
 
-@pytest.mark.parametrize(("common", "words"), [(((0, 1),), "The most probable aspects"), ((), "No aspect is certain")])
+@pytest.mark.parametrize(
+    ("common", "words"), [(((0, 1),), "Most probable shared aspects"), ((), "No shared aspect is certain")]
+)
 def test_below_one_half_none_is_certain(common, words):
     model = FakeModel()
     model.common, model.beside = common, 3.0

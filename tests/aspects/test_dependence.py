@@ -153,6 +153,7 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     assert effect_of([found]) == pytest.approx((z**2).sum() / (size - 1), rel=1e-4) and found.rank == size - 1
 
 
+@pytest.mark.fit
 def test_independent_answers_have_a_design_effect_near_one():
     found = [effect_of_data(comparisons(people=60, spread=0.0, seed=seed)) for seed in range(20)]
     # the mean of (options - 1) ratios of a variance over 60 people: its variance is at most about 2 / 59 / 3
@@ -251,6 +252,7 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
     assert usual is None or expected == pytest.approx(usual)
 
 
+@pytest.mark.fit
 def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     """300 respondents of whom one has a quarter: exact where it matters, four digits elsewhere."""
     rng = np.random.default_rng(0)
@@ -280,6 +282,7 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     assert df == pytest.approx(naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
     """Means of draws by Student's t with 1.5 degrees of freedom would be as good as random."""
@@ -466,8 +469,8 @@ def test_a_person_with_all_ties_counts_where_ties_do():
 
 
 SAID = {
-    "one answer each": (once, ("10 people", "once")),
-    "one person": (lambda: comparisons(people=1), ("12 answers", "one person")),
+    "one answer each": (once, ("10 respondents", "once")),
+    "one person": (lambda: comparisons(people=1), ("12 answers", "one respondent")),
 }
 
 
@@ -478,14 +481,15 @@ def test_what_cannot_be_adjusted_is_said(name):
     model = shortly(make(), None, "laplace")
     found = model.findings()["independence"]
     said(found.sentence, *facts)
-    assert model.verdict().people is None and found.verdict is None
+    assert model.convergence().people is None and found.good is None
 
 
+@pytest.mark.fit
 def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
     shortly = {"draws": 2, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
     for data, is_said in ((once(), True), (comparisons(people=3), False)):
         model = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **shortly)
-        assert ("hardly tell how alike" in str(model.findings()["independence"].sentence)) == is_said
+        assert ("little information on heterogeneity" in str(model.findings()["independence"].sentence)) == is_said
 
 
 REFUSED = {
@@ -546,15 +550,15 @@ def laplace(data, **settings):
 
 
 @pytest.mark.fit
-def test_the_verdict_says_how_many_times_too_narrow(tmp_path):
+def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     data = comparisons(people=30, times=4)
     model = laplace(data, people="independent")
-    found, verdict = dependence_of(model), model.verdict()
-    assert not verdict.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(verdict)
-    assert "people='adjusted', or people=Individuals()." in str(verdict)
-    assert model.findings()["independence"].verdict is False and model.findings()["verdict"].verdict == verdict.agrees
+    found, convergence = dependence_of(model), model.convergence()
+    assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(convergence)
+    assert "people='adjusted' or people=Individuals()." in str(convergence)
+    assert model.findings()["independence"].good is False and model.findings()["convergence"].good == convergence.agrees
     adjusted = laplace(data)
-    assert adjusted.verdict().people is None and adjusted.findings()["independence"].verdict is True
+    assert adjusted.convergence().people is None and adjusted.findings()["independence"].good is True
     assert "H⁻¹VH⁻¹" in " ".join(map(str, adjusted.findings()["methods"].notes))
     model.save(tmp_path / "fit.nc")
     assert dependence_of(th.load(tmp_path / "fit.nc")) == found
@@ -563,7 +567,7 @@ def test_the_verdict_says_how_many_times_too_narrow(tmp_path):
 @pytest.mark.fit
 def test_nothing_is_said_of_a_small_effect():
     model = shortly(comparisons(people=60, spread=0.0, times=4, seed=3), "independent", "laplace")
-    assert dependence_of(model).effect < 1.1 and model.verdict().people is None
+    assert dependence_of(model).effect < 1.1 and model.convergence().people is None
     assert "independence" not in model.findings()
 
 
@@ -664,8 +668,8 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     np.testing.assert_allclose(posterior["common_worth"].sum("option"), 1.0)
     best = posterior["common_worth"].mean(("chain", "draw")).idxmax().item()
     assert model.ranks().index[0] == best or model.ranks()["rank"].iloc[0] <= 2.5
-    assert "4 people had weights" in " ".join(map(str, model.findings()["methods"].notes))
-    assert "do people prefer" in model.findings()["ranks"].question
+    assert "4 respondents had individual weights" in " ".join(map(str, model.findings()["methods"].notes))
+    assert "Ranking" in model.findings()["ranks"].question
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())
     shorter = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **{**run, "draws": 2})

@@ -153,6 +153,7 @@ def test_the_information_of_triplets_is_the_variance_of_the_score(link):
     np.testing.assert_allclose(-pose.slopes(weights).hessian, wanted, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.fit
 def test_independent_judgements_have_a_design_effect_near_one():
     parts = {"likelihood": Additive(), "weight_prior": (1.0, 10.0)}
     found, more = (
@@ -221,18 +222,19 @@ def test_features_that_nobody_gave_are_those_of_annealed_runs(data):
     assert made_of(data, "ibp").effect == pytest.approx(1.0, abs=5 * np.sqrt(2 / 39 / 4))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("make", [odd_ones, judged])
-def test_the_verdict_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
+def test_the_convergence_check_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
     features = OWNERS.T.astype(int)
     plain = th.AdditiveClustering(features).fit(make(), **RUN)
-    assert "times too narrow" in str(plain.verdict())
-    assert plain.findings()["independence"].verdict is False
+    assert "times too narrow" in str(plain.convergence())
+    assert plain.findings()["independence"].good is False
     model = th.AdditiveClustering(features, people="adjusted").fit(make(), **RUN)
     seen = dependence_of(model)
-    assert seen.by == POWER and "too narrow" not in str(model.verdict())
+    assert seen.by == POWER and "too narrow" not in str(model.convergence())
     found = model.findings()
-    assert found["independence"].verdict is True and "design effect" in str(found["independence"].sentence)
+    assert found["independence"].good is True and "design effect" in str(found["independence"].sentence)
     assert "power of one over" in " ".join(map(str, found["methods"].notes))
     assert (
         "independence" in th.AdditiveClustering(features, people=th.people.Individuals()).fit(make(), **RUN).findings()

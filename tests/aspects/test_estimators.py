@@ -119,6 +119,7 @@ def test_when_the_joint_maximum_is_ill_posed(n, alpha, weight_prior, prior, warn
         assert all(each.filename == __file__ for each in caught)
 
 
+@pytest.mark.fit
 def test_the_most_frequent_features(exact):
     columns, given, _ = exact
     found = estimate("map-features", columns, **given)
@@ -148,6 +149,7 @@ def test_expectation_of_an_exact_posterior(exact):
     assert both.probability * both.weight == pytest.approx(0.023164, rel=0.1)
 
 
+@pytest.mark.fit
 def test_all_visited_features_add_up_to_the_posterior_mean(exact):
     columns, given, _ = exact
     found = estimate("expectation", columns, **given)
@@ -202,6 +204,7 @@ def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
     return np.array(values)
 
 
+@pytest.mark.fit
 @pytest.mark.first(2)
 @pytest.mark.parametrize("prior", [IndianBuffet(), FiniteFeatures(8)])
 @pytest.mark.parametrize(("weight_prior", "alpha"), [((1.0, 10.0), 1.0), ((2.0, 4.0), 1.0), ((1.0, 10.0), 0.3)])
@@ -369,7 +372,7 @@ def test_a_learned_sigma_is_said(kind):
     sigma = np.linspace(0.05, 0.2, 300)
     found = estimate(kind, columns, **settings(data=data, constant=constant, sigma=sigma))
     assert found.sigma == pytest.approx(math.sqrt((sigma**2).mean()))
-    said = f"at a standard deviation of {found.sigma:.3g}, the root of the posterior mean of its square"
+    said = f"at sigma = {found.sigma:.3g} (square root of the posterior mean of sigma²)"
     assert (str(found).splitlines()[-1] == said) == (kind != "expectation")
     fixed = estimate(kind, columns, **settings(data=data, constant=constant, sigma=found.sigma))
     np.testing.assert_allclose(fixed.weights, found.weights, rtol=1e-12)
@@ -418,6 +421,7 @@ def test_given_features_get_their_weights(kind):
     assert np.isfinite(found.log_joint)
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("integrated", [False, True])
 @pytest.mark.parametrize("shape, judged", [(1.0, False), (2.5, False), (1.0, True)])
 def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(shape, judged, integrated):
@@ -441,11 +445,11 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
         with_constant=True,
     )
     fitted = similarities_of(columns, constant, data.first, data.second)
-    best = {}
+    best, of_weights = {}, stats.gamma(shape, scale=1 / rate)
     for draw, features in enumerate(sets):
         shared = [(owners, weight) for owners, weight in features if len(owners) > 1]
         score = -0.5 * (data.judgements * (data.values - fitted[draw]) ** 2).sum() / sigma2
-        score += stats.gamma(shape, scale=1 / rate).logpdf([w for _, w in shared] + [constant[draw]]).sum()
+        score += of_weights.logpdf([w for _, w in shared] + [constant[draw]]).sum()
         matrix = np.array([[i in owners for owners, _ in shared] for i in range(6)]).reshape(6, -1)
         score += prior.log_prob_shared(matrix, 0.5)
         if integrated:

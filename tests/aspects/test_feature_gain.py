@@ -59,6 +59,7 @@ def test_gains_against_quadrature_in_the_tails(shape):
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-9)
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("shape", [1.0, 2.0])
 def test_the_closed_forms_agree_with_the_rule_for_any_shape(shape):
     z = np.concatenate([np.linspace(-60, 20, 4001), [-1e6, -1e3, 1e3, 1e6]])
@@ -138,6 +139,7 @@ def test_evidence_without_any_weight():
     assert log_evidence(terms_of([], constant=False), 0.04, 1.0, 1.0)[0] == pytest.approx(likelihood, rel=1e-14)
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (1.0, 10.0), (2.5, 4.0)])
 def test_evidence_of_many_weights_against_importance_sampling(shape, rate):
     rng = np.random.default_rng(5)

@@ -9,7 +9,7 @@ import thali as th
 from thali.errors import PYTHON, Argument, ArgumentError, IncompleteWarning, Words
 
 KEYS = ["asked", "features", "n_features", "estimate", "similarity", "parameters", "check", "tempering", "summary"]
-KEYS += ["data", "membership", "methods", "verdict"]
+KEYS += ["data", "membership", "methods", "convergence"]
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +17,7 @@ def model():
     return made_up(4, draws=20)
 
 
+@pytest.mark.fit
 def test_keys_are_in_the_order_of_a_readers_questions(model):
     assert model.findings().keys() == KEYS
 
@@ -37,7 +38,7 @@ def test_a_single_similarity_has_no_variance_to_account_for():
     open_one = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(0.1))
     open_one.fit(one, draws=20, tune=10, thin=1, chains=2, random_seed=1, progressbar=False)
     for found in (model.findings()["estimate"], open_one.findings()["check"]):
-        said(found.sentence, "No two similarities differ")
+        said(found.sentence, "All similarities are equal")
 
 
 def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_that_of_the_features(model):
@@ -73,7 +74,7 @@ def test_an_estimate_is_refused_where_there_is_no_other(uncompiled):
         model = th.AdditiveClustering(people=people).fit(data, **shortly)
         with refused(ArgumentError, Argument("kind"), what):
             model.findings(kind="joint-map")
-        assert "verdict" in model.findings()
+        assert "convergence" in model.findings()
 
 
 class Shown(Words):
@@ -89,22 +90,24 @@ class Shown(Words):
         return str(value)
 
 
+@pytest.mark.fit
 def test_options_are_named_in_the_words_of_the_place():
     found = made_up(4, draws=20, sigma=0.1)
     found.sigma_scores_ = [0.0] * 4
     shown, python = (" ".join(found.findings()["parameters"].sentences(words)) for words in (Shown(), PYTHON))
-    said(shown, "0.1, which of 4 values", "(WEIGHT_PRIOR)", "SIGMA gives another", "SIGMA learned")
+    said(shown, "0.1, chosen from 4 values", "(WEIGHT_PRIOR)", "SIGMA sets another", "SIGMA learned")
     assert "(weight_prior)" in python and "SIGMA" not in python
 
 
 def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named():
     kept = {0: (0, 1, 2), 1: (0, 1, 3), 2: (0, 2, 3), 3: (1, 2, 3)}
     notes = " ".join(map(str, made_up(4, draws=50, common=(), beside=0.0, kept_by=kept).findings()["features"].notes))
-    assert "do not agree" in notes and "; 1 more; another seed" in notes
+    assert "disagree" in notes and "; 1 more; another seed" in notes
     notes = " ".join(map(str, made_up(4, draws=50, common=(), kept_by={0: (0, 1, 2)}).findings()["features"].notes))
     assert " more; another seed" not in notes
 
 
+@pytest.mark.fit
 def test_a_fault_costs_its_own_section():
     def lost(*_):
         raise ZeroDivisionError("of a test")
@@ -119,7 +122,7 @@ def test_the_open_combination_says_which_features_there_are_and_what_they_explai
     whole = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive())
     whole.posterior_, whole.interrupted_, whole.fitted_to_ = model.posterior_, False, model.fitted_to_
     found = whole.findings()
-    keys = ["asked", "features", "n_features", "check", "summary", "data", "methods", "verdict"]
+    keys = ["asked", "features", "n_features", "check", "summary", "data", "methods", "convergence"]
     assert found.keys() == keys
     assert found["features"].table["probability"].tolist() == whole.features()["probability"].tolist()
     assert str(found["check"].sentence) == str(model.findings()["estimate"].sentence)
@@ -130,6 +133,6 @@ def test_a_point_has_no_check_and_no_intervals():
     point.method = "map"
     point.posterior_.attrs |= {"restarts": 5, "reached": 2}  # which a fit counts
     found = point.findings()
-    assert found.keys() == ["asked", "features", "parameters", "data", "methods", "verdict"]
+    assert found.keys() == ["asked", "features", "parameters", "data", "methods", "convergence"]
     table = found["features"].table
     assert "weight" in table and not {"probability", "weight_low", "mcse", "r_hat"} & set(table.columns)

@@ -40,6 +40,7 @@ def pooled(data):
     return th.PairedComparisons(sum(each.counts for each in data.values()), data["women"].labels)
 
 
+@pytest.mark.fit
 def test_features_have_a_weight_in_each_group(model):
     table = model.features(0.0)
     assert {"weight[women]", "weight_low[men]", "P(women > men)", "probability"} <= set(table.columns)
@@ -92,6 +93,7 @@ def test_the_model_of_one_group_predicts(model):
     assert set(model.of_group("men").posterior_["observed_data"].dataset.sizes) == {"compared_pair"}
 
 
+@pytest.mark.fit
 def test_common_weights_are_those_of_the_pooled_data(data):
     together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
     of_all = th.EliminationByAspects("unique").fit(pooled(data), **RUN)
@@ -108,6 +110,7 @@ def test_ties_and_given_aspects_go_by_group():
     assert model.features()["probability"].tolist() == [1.0, 1.0]
 
 
+@pytest.mark.fit
 def test_groups_of_similarities():
     data = {"a": random_similarities(4, 1), "b": random_similarities(4, 2)}
     model = th.AdditiveClustering(2, people=th.people.Groups()).fit(data, **RUN)
@@ -143,13 +146,14 @@ def test_one_group_may_have_been_offered_pairs_alone():
     data = {"a": random_choices(3, (2,), 1), "b": random_choices(3, (2, 3), 2)}
     by_group = th.EliminationByAspects("unique", people=th.people.Groups())
     together = th.EliminationByAspects("unique", people=th.people.Groups()).fit(data, **RUN)
-    assert together.posterior_["constant_data"]["kind"].item().startswith("choices out of sets")
+    assert together.posterior_["constant_data"]["kind"].item().startswith("choices from sets")
     assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
     pairs = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data["a"], "b": data["a"]}, **RUN)
     of_pairs = {name: data["a"].to_comparisons() for name in "ab"}
     assert pairs.posterior_["posterior"].equals(by_group.fit(of_pairs, **RUN).posterior_["posterior"])
 
 
+@pytest.mark.fit
 def test_common_choices_are_those_of_all():
     data = {"a": random_choices(3, (2, 3), 1), "b": random_choices(4, (2, 3), 2)}
     pooled = GroupedData(data).pooled()
@@ -160,6 +164,7 @@ def test_common_choices_are_those_of_all():
     )
 
 
+@pytest.mark.fit
 def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
@@ -224,6 +229,7 @@ def test_ranks_are_those_of_each_group(model):
     )
 
 
+@pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
 def test_the_picture_has_a_line_a_feature(model):
     shared = model.features()["members"].map(len).between(2, 2).sum()
@@ -234,6 +240,7 @@ def test_the_picture_has_a_line_a_feature(model):
         th.plots.group_weights(model.of_group("men"))
 
 
+@pytest.mark.fit
 def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):
     of_another_time = copy.copy(model)
     of_another_time.posterior_ = model.posterior_.copy()

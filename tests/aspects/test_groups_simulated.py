@@ -55,7 +55,7 @@ def test_parameters_are_those_of_the_prior(weights):
     assert (together > 0.6) == (weights == "similar")
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", EVERY)
 def test_simulated_data_can_be_fitted_and_have_the_design(name):
@@ -72,7 +72,7 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     assert len(found.ranks) == 2 and any("[b]" in name for name in found.table.index)
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", EVERY)
 def test_replicates_of_a_fit_are_those_of_each_group(name):
@@ -86,6 +86,7 @@ def test_replicates_of_a_fit_are_those_of_each_group(name):
         fitted.posterior_predictive({"b": data["b"], "a": data["a"]}, random_seed=1)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_replicates_have_the_chosen_probability():
     data = {"a": th.PairedComparisons([[0, 900], [100, 0]]), "b": th.PairedComparisons([[0, 200], [800, 0]])}

@@ -31,6 +31,7 @@ def is_learned(model):
     return "sigma" in model.summary().index and not hasattr(model, "sigma_scores_")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path):
     model = fitted()
@@ -73,12 +74,14 @@ def test_the_score_of_a_chain_without_features():
     assert held_out.iloc[0] > expected / TABLE.n_pairs - 0.3  # averaged with the next, which is a better one or worse
 
 
+@pytest.mark.fit
 def test_too_few_or_equal_similarities_are_not_left_out(uncompiled):
     assert is_learned(shortly(th.Similarities(th.datasets.additive(4, sigma=0.2, random_seed=1).data.matrix)))
     assert is_learned(shortly(th.Similarities(np.full((6, 6), 0.5))))
     assert is_learned(shortly(TABLE, features=np.eye(10, 3)))  # where owners are known no feature explains the noise
 
 
+@pytest.mark.fit
 def test_what_the_data_or_the_user_say_is_taken(uncompiled):
     for sigma, data, expected in ((0.3, TABLE, 0.3), (None, MADE, 0.2), (0.3, MADE, 0.3)):
         model = shortly(data, sigma=sigma)
@@ -88,6 +91,7 @@ def test_what_the_data_or_the_user_say_is_taken(uncompiled):
         th.AdditiveClustering(sigma="guess").fit(TABLE)
 
 
+@pytest.mark.fit
 def test_the_prior_of_the_weights_follows_the_scale(uncompiled):
     assert shortly(TABLE, sigma=0.1).weight_prior_ == pytest.approx((1.0, 10.0 / np.abs(TABLE.values).max()))
     assert shortly(TABLE, sigma=0.1, weight_prior=(2.0, 3.0)).weight_prior_ == (2.0, 3.0)

@@ -85,6 +85,7 @@ def test_levels_fall_from_a_common_temperature_to_their_own():
     assert chain.ladder.beta == pytest.approx([1.0, 10**-0.5, 0.1])
 
 
+@pytest.mark.fit
 def test_slices_of_an_annealed_start_do_not_matter():
     whole, sliced = (Chain(short_task(), np.random.default_rng(3)) for _ in range(2))
     whole.run_to(whole.total)

@@ -64,6 +64,7 @@ def repeated(model, times):
     return many
 
 
+@pytest.mark.long
 def test_all_choices_of_a_new_person_together(model):
     found = repeated(model, 250).log_predictive(TWO)  # 6,000 people: an error far below the tolerance
     assert found.name == "log_predictive" and found.index.name == "respondent"

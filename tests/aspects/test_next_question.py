@@ -92,6 +92,7 @@ def test_gains_are_those_of_the_joint_distribution(goal, size):
     assert alone[0] == alone.max() == once[0]
 
 
+@pytest.mark.fit
 def test_answers_that_are_drawn_are_nearly_all_of_them():
     """Two to the eleventh combinations of them are too many to go through."""
     worths = np.random.default_rng(4).gamma(1.0, size=(200, 6))
@@ -118,6 +119,7 @@ def test_the_bias_of_few_draws_is_subtracted():
     assert np.mean(found) < 0.6 * np.mean(plain)  # the gain of a question is no less than 0
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("aspects", ["unique", "ibp"])
 def test_pairs_that_are_asked_next(aspects, uncompiled):
@@ -135,6 +137,7 @@ def test_pairs_that_are_asked_next(aspects, uncompiled):
     assert model.next_pairs(2, goal="ranks").equals(model.next_pairs(2, goal="ranks"))
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_best_option_is_found_by_questions_about_the_first_two(uncompiled):
     """Where the last two of four are as uncertain, and asking about them says nothing of the best."""

@@ -94,7 +94,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     return chain
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("prior", [th.priors.IndianBuffet(), th.priors.FiniteFeatures(3)], ids=["buffet", "finite"])
 @pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
 def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
@@ -116,6 +116,7 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
         assert kept.real[0] == pytest.approx(fresh.real[0], abs=1e-12)
 
 
+@pytest.mark.long
 def test_the_whole_and_its_terms_draw_the_same():
     # with weights of shape 2 no column is split, so that both use the same random numbers
     one, other = (python_chain(x, weight_prior=(2.0, 2.0), sweeps=15).state for x in (TASTE, WHOLE))
@@ -150,13 +151,14 @@ def test_who_sees_a_feature_of_one_option():
     assert sees == [True, False, True]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
 def test_checks_of_right_likelihoods(likelihood, capsys):
     found = check(likelihood, tastes(3))
     assert not found.ok and not found  # nothing is wrong, but not everything was checked
     naive = 2 if likelihood.terms else 1
     assert [c.check for c in found.checks] == ["naive"] * naive + ["exact"] * 3 + ["joint"]
-    assert [c.verdict for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
+    assert [c.result for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
     printed = capsys.readouterr().out
     assert printed.startswith("check  what was compared") and "births and deaths" in printed
     assert "joint: give Custom a function" in printed
@@ -170,7 +172,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
     wrong = Custom(log_likelihood, of_pair=wrong_pair, of_option=of_option)
     found = check(wrong, tastes(3))
     assert not found.ok
-    by_name = {c.check: c for c in found.checks if c.verdict == "WRONG"}
+    by_name = {c.check: c for c in found.checks if c.result == "WRONG"}
     assert set(by_name) == {"naive", "exact"}
     assert "of_pair and of_option and log_likelihood" in by_name["naive"].words
     assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
@@ -180,6 +182,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
         fit(wrong)
 
 
+@pytest.mark.long
 def test_a_small_error_is_found_where_other_states_have_a_log_likelihood_far_below():
     """They have no share of the posterior, and what rounding does to theirs excuses nothing."""
 
@@ -190,7 +193,7 @@ def test_a_small_error_is_found_where_other_states_have_a_log_likelihood_far_bel
         return -0.5 * ((data.rating[i] - own) / 0.1) ** 2 + 0.1 * own
 
     found = check(Custom(precise, of_option=of_option), tastes(3))
-    wrong = [c for c in found.checks if c.verdict == "WRONG"]
+    wrong = [c for c in found.checks if c.result == "WRONG"]
     assert [c.check for c in wrong] == ["naive", "exact", "exact"] and float(wrong[1].error) < 1e-5
 
 
@@ -236,7 +239,7 @@ def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
         return -0.5 * np.sum((data.rating - np.dot(features, weights / np.arange(1, len(weights) + 1))) ** 2)
 
     found = check(Custom(ordered), tastes(3))
-    wrong = [c for c in found.checks if c.verdict == "WRONG"]
+    wrong = [c for c in found.checks if c.result == "WRONG"]
     assert wrong[0].check == "naive" and "order of the features" in wrong[0].words
     assert rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
 

@@ -93,7 +93,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
     design = example["design"]
     data = design._replace(yes=design.yes[:options, :options], labels=design.labels[:options])
     found = th.testing.check(dataclasses.replace(example["noisy_or"], simulate=louder), data, rounds=rounds)
-    assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
+    assert [c.check for c in found.checks if c.result == "WRONG"] == ["joint"]
     assert "standard errors apart: log_likelihood" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0
 
@@ -234,6 +234,7 @@ def test_a_sweep_takes_less_than_three_times_as_long():
     assert time_ratio(own_runs, builtin_runs) < 3.0
 
 
+@pytest.mark.long
 def test_functions_that_make_no_arrays_are_compiled_without_reference_counting():
     task = tasks()[1]
     dispatcher = all_changes.dispatcher(task.model)
@@ -268,6 +269,7 @@ def weighted(data, features, weights):
     return total
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("uncompiled", "pictures")
 @pytest.mark.parametrize("log_likelihood, has_weights", [(counted, False), (weighted, True)])
 def test_weights_that_a_likelihood_ignores_are_not_shown(log_likelihood, has_weights, tmp_path):

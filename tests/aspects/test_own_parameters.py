@@ -73,6 +73,7 @@ def state_without_columns(n, beta):
     return state
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("beta", [1.0, 0.3])
 @pytest.mark.parametrize("likelihood", [WHOLE, TERMS], ids=["whole", "terms"])

@@ -28,7 +28,7 @@ SHARED = {(0, 2): RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE + 1))}
 def test_individuals_are_shares_of_utilities(shared):
     model = of_people(compared(), UNIQUE, shared=shared)
     table = model.individuals()
-    assert list(table.index.names) == ["person", "option"] and list(table.columns) == ["mean", "low", "high"]
+    assert list(table.index.names) == ["respondent", "option"] and list(table.columns) == ["mean", "low", "high"]
     assert list(table.index) == [(f"p{n}", option) for n in range(PEOPLE) for option in OPTIONS]
     for n in range(PEOPLE):
         utility = UNIQUE[:, n].copy()
@@ -53,6 +53,7 @@ def test_individuals_are_of_people_who_differ():
         model.of_group("p1").individuals()
 
 
+@pytest.mark.fit
 def test_the_model_of_a_person_has_nothing_of_the_population():
     first = np.ones((DRAWS, PEOPLE, 4))
     first[:, 1, 3] = 9.0  # the second person likes wine, which the population does not
@@ -70,6 +71,7 @@ def test_features_have_the_common_weights():
     assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(row["weight"])
 
 
+@pytest.mark.fit
 def test_a_file_keeps_what_people_say(tmp_path):
     model = of_people(compared(), UNIQUE)
     model.save(tmp_path / "people.nc")
@@ -104,11 +106,12 @@ def of_two_segments(people=12, draws=30):
     return of_people(compared(people), weights, lapse=0.0)
 
 
+@pytest.mark.fit
 def test_segments_have_the_options_that_they_prefer():
     found = of_two_segments().segments(2)
     assert set(found.sizes["name"]) == {"tea", "beer, wine"} and found.stability == 1.0
     assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
-    assert list(found.table().columns) == ["option", "everybody", "segment 1", "segment 2"]
+    assert list(found.table().columns) == ["option", "all_respondents", "segment 1", "segment 2"]
     assert found.assignment["segment"].nunique() == 2 and found.assignment["segment"][::2].nunique() == 1
     with refused(ArgumentError, "segments"):
         of_two_segments().of_group("p1").segments(2)
@@ -129,11 +132,12 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
         alike.findings(segments=2)
 
 
+@pytest.mark.fit
 def test_segments_that_draws_do_not_agree_on_are_not_claimed():
     alike = of_people(compared(12), np.random.default_rng(5).gamma(20.0, 1 / 20.0, (30, 12, 4)))
     for asked in (None, 3):
         found = alike.findings(segments=asked)["segment_sizes"]
-        said(found.sentence, "No clear segments", "stability ", "too few", "they would")
+        said(found.sentence, "No clear segments", "stability ", "too few", "would have")
         assert (found.picture is None) == (asked is None)
     assert of_two_segments().findings()["segment_sizes"].picture is not None
 
@@ -141,6 +145,7 @@ def test_segments_that_draws_do_not_agree_on_are_not_claimed():
 # reach ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
 def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypatch):
     model = of_people(compared(), UNIQUE, shared=shared)
@@ -169,19 +174,21 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
         model.of_group("p1").reach(2)
 
 
+@pytest.mark.fit
 def test_reach_is_found(monkeypatch):
     model = of_two_segments()
     found = model.findings()["reach"]
-    said(found.sentence, "100 % of people", "88 to 100 %")
+    said(found.sentence, "100 % of respondents", "88 to 100 %")
     assert found.picture.name == "reach"
     assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 3
     monkeypatch.setattr("thali._people.reach.MAX_SETS", 1)
     note = str(of_two_segments().findings()["reach"].notes[3])
-    said(note, "4 sets", "100 % (Nemhauser")
+    said(note, "4 possible sets", "100 % (Nemhauser")
     of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
     assert "reach" not in of_three.findings()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_reach_and_the_check_say_where_people_differ_more_about_some_options_than_one_spread_tells(recwarn):
     rng = np.random.default_rng(6)
@@ -190,17 +197,17 @@ def test_reach_and_the_check_say_where_people_differ_more_about_some_options_tha
     even.reach(2)
     assert not recwarn.list
     (note,) = even.findings()["reach"].notes[1:]
-    said(note, "differ as much", "Individuals(spread='each')")
+    said(note, "vary equally", "Individuals(spread='each')")
     weights[:, :, 2] = rng.gamma(0.3, 1 / 0.3, (60, 80))
     weights[:, :, 3] = rng.gamma(30.0, 1 / 30.0, (60, 80))
     uneven = of_people(compared(80), weights)
     with pytest.warns(EstimateWarning, match="spread='each'"):
         uneven.reach(2)
-    assert f"about {OPTIONS[2]} than about {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
+    assert f"on {OPTIONS[2]} than on {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
     assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
-    said(even.findings()["ranks"].notes[-1], "weights common to everybody")
+    said(even.findings()["ranks"].notes[-1], "based on population weights")
     found = uneven.findings()["check"]
-    assert found.verdict is False and "differ more about some" in found.headline
+    assert found.good is False and "vary more on some" in found.headline
     said(found.notes[-2], "p = 0.0164")
     said(found.notes[-1], "segments")
 
@@ -254,13 +261,14 @@ def test_scores_on_an_anchored_scale():
             asked()
 
 
+@pytest.mark.fit
 def test_an_option_that_stands_for_none_is_found_in_scores_and_reach():
     model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
     found = model.findings(segments=2, none=OPTIONS[1])
     for key in ("option_scores", "segment_scores"):
-        assert f"{OPTIONS[1]}, which stands for" in found[key].sentence and found[key].sentence.endswith("has 100.")
-        assert found[key].title.endswith(f"100 for {OPTIONS[1]}") and "above_none" in found[key].table
-        assert f"as good as {OPTIONS[1]}; above_none is" in found[key].notes[0]
+        assert f"anchor {OPTIONS[1]} scores 100." in found[key].sentence
+        assert found[key].title.endswith(f"({OPTIONS[1]} = 100)") and "above_none" in found[key].table
+        assert f"as good as the anchor {OPTIONS[1]}; above_none is" in found[key].notes[0]
     assert "reach" not in found  # of the three others there is one set
     assert "option_scores" in of_people(compared(), UNIQUE).findings(none=OPTIONS[1])
 
@@ -280,6 +288,7 @@ def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
         model.scores({"p0": 1})
 
 
+@pytest.mark.fit
 def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
     """Under the rule "ranking" they are choices out of three, then out of two."""
     three = OPTIONS[:3]
@@ -292,7 +301,7 @@ def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
             data = th.Choices.from_best_worst(pd.DataFrame(asked), respondent="respondent")
             model = of_people(data, UNIQUE[..., :3], best_worst=rule)
             fixed = model.posterior_["constant_data"].dataset
-            assert ("choices out of sets" in fixed["kind"].item()) == (rule == "ranking")
+            assert ("choices from sets" in fixed["kind"].item()) == (rule == "ranking")
             each[rule, name] = model.scores()
             assert "option_scores" in model.findings() and "option_scores" in model.of_group("p1").findings()
     for name, size in (("three", 3.0), ("two and three", 11 / 4)):
@@ -322,12 +331,13 @@ def test_groups_that_scores_cannot_be_of(by, said):
         of_people(named(), UNIQUE).scores(by)
 
 
+@pytest.mark.fit
 def test_scores_are_found_where_the_best_and_the_worst_were_named():
     model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
     found = model.findings(segments=2)
     said(found["option_scores"].sentence, "Highest scores: ", "25.")
     assert found["option_scores"].shown["score"].is_monotonic_decreasing
-    said(found["option_scores"].notes[0], "3 others")
+    said(found["option_scores"].notes[0], "3 other")
     assert found["segment_scores"].table.index.names == ["segment", "option"]
     assert "segment 2 " in found["segment_scores"].sentence
     for key in ("option_scores", "segment_scores"):
@@ -361,6 +371,7 @@ def test_shared_features_of_many_answers_against_a_plain_mean():
 # people whose answers are like nobody else's -------------------------------------------------------------------------
 
 
+@pytest.mark.fit
 def test_a_check_names_the_person_of_what_it_misses():
     weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
     table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
@@ -399,7 +410,7 @@ def weighed(draws=5):
 def test_individuals_are_weights_of_features_where_nobody_chooses():
     model, drawn = weighed()
     table = model.individuals()
-    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == ["person", "feature"]
+    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == ["respondent", "feature"]
     own = drawn.sizes == 2
     for g, name in enumerate(("Ann", "Bob")):
         first, second, third, *both = drawn.weights[own, g]

@@ -42,6 +42,7 @@ def fitted(data, by=(), **more):
 KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})]
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(("data", "more"), KINDS)
 def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
@@ -73,6 +74,7 @@ def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
     assert found and min(values.min() for values in found.values()) == 0.0
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("data", [judges, odd_ones])
 def test_what_is_large_of_many_people_is_left_out_and_answers_stay(data, uncompiled, monkeypatch):
@@ -100,6 +102,7 @@ def judged_by(ages):
     return th.Similarities.from_frame(pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"]))
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path):
     data = judged_by([20, 40, 60])

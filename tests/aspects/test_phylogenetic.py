@@ -160,6 +160,7 @@ def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("seed", range(3))
 def test_toggles_of_an_open_column_follow_the_pattern(seed):
     n, rng = 9, np.random.default_rng(seed)
@@ -180,6 +181,7 @@ def test_toggles_of_an_open_column_follow_the_pattern(seed):
             state.Z[1, i] = 1.0 - state.Z[1, i]
 
 
+@pytest.mark.fit
 def test_deep_and_wide_trees():
     """A thousand leaves on a caterpillar, whose probabilities leave the range of floating-point numbers."""
     n = 1000
@@ -236,6 +238,8 @@ def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
     assert (np.abs(found.var(axis=0) - expected) < 5 * np.sqrt((expected + 2 * expected**2) / draws)).all()
 
 
+@pytest.mark.fit
+@pytest.mark.first(1)
 @pytest.mark.parametrize("total", [1.0, 1.4, 3.7])
 def test_gamma_of_a_feature_with_an_owner(total):
     rng, grid = np.random.default_rng(4), np.linspace(1e-9, 40.0, 400_001)

@@ -196,6 +196,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
 
 
+@pytest.mark.long
 @pytest.mark.unit
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()
@@ -223,13 +224,14 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     assert sampling.tempered(int(0.6 * bound.BUDGET / sampling.forecast.sweep)) is None
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     """By default: the draws are those of a fit that was tempered at once."""
     how = {"tune": 20, "chains": 2, "random_seed": 2, "progressbar": False}
     data = random_comparisons(4, 3)
-    monkeypatch.setattr(fits, "_is_stuck", lambda verdict: True)
-    monkeypatch.setattr(_Work, "_is_settled", lambda work, verdict: work.tempered or work.sampling.tempered(0) is None)
+    monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
+    monkeypatch.setattr(_Work, "_is_settled", lambda work, found: work.tempered or work.sampling.tempered(0) is None)
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == FIRST_TEMPERED
     at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)

@@ -61,6 +61,7 @@ def test_a_feature_that_explains_nothing_dies_unless_the_number_is_fixed():
     assert kept.shape == (1, 5) and w[0] < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_planted_features_are_found_in_seconds():
     made = th.datasets.additive(16, n_features=4, sigma=0.2, random_seed=2)
@@ -70,9 +71,9 @@ def test_planted_features_are_found_in_seconds():
     assert len(planted & found) >= 3 and (model.features()["probability"] == 1.0).all()
     assert model.estimate("map-features").variance_accounted_for() > 0.93
     assert model.features()["converged"].all()  # of a single answer no picture says that chains differ
-    verdict = model.verdict()
-    assert not verdict.agrees and verdict.facts["restarts"] == 20 and verdict.facts["reached"] >= 1
-    assert "not a posterior" in str(verdict) and "method='mcmc'" in str(verdict)
+    convergence = model.convergence()
+    assert not convergence.agrees and convergence.facts["restarts"] == 20 and convergence.facts["reached"] >= 1
+    assert "point estimate without uncertainty" in str(convergence) and "method='mcmc'" in str(convergence)
     one, two = (
         th.AdditiveClustering(method="map").fit(made.data, chains=3, random_seed=1, progressbar=False, cores=cores)
         for cores in (1, 2)
@@ -94,7 +95,7 @@ def test_its_log_likelihood_and_file(tmp_path):
     assert float(posterior["log_likelihood"][0, 0]) == pytest.approx(expected)
     model.save(tmp_path / "point.nc")
     again = th.load(tmp_path / "point.nc")
-    assert str(again.verdict()) == str(model.verdict()) and again.features().equals(model.features())
+    assert str(again.convergence()) == str(model.convergence()) and again.features().equals(model.features())
     assert np.isnan(again.summary()["r_hat"]).all()
 
 
@@ -112,7 +113,7 @@ def test_triplets_have_a_point_too(tmp_path):
     planted = {tuple(map(str, np.flatnonzero(column))) for column in made.features.T}
     assert set(model.features()["members"]) == planted
     assert model.posterior_["posterior"].sizes["draw"] == model.posterior_["posterior"].sizes["chain"] == 1
-    facts = model.verdict().facts
+    facts = model.convergence().facts
     assert facts["restarts"] == 8 and 1 <= facts["reached"] <= 8
     owned = model.features()["members"].map(lambda members: [int(label) in map(int, members) for label in range(6)])
     matrix, weights = np.array(owned.tolist()).T, model.features()["weight"].to_numpy()
@@ -129,7 +130,7 @@ def test_the_point_of_many_objects_takes_fewer_sweeps():
     model = th.AdditiveClustering(method="map").fit(made.data, chains=2, random_seed=1, progressbar=False)
     planted = {tuple(map(str, np.flatnonzero(column))) for column in made.features.T}
     assert planted <= set(model.features()["members"])
-    assert model.verdict().facts["restarts"] == 2
+    assert model.convergence().facts["restarts"] == 2
 
 
 def test_the_best_state_is_the_one_of_the_largest_joint_density():

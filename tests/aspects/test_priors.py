@@ -29,6 +29,7 @@ def test_rates_of_the_buffet(n):
     assert operations.rate_between(prior, 2, n) == pytest.approx(sum(r for p, r in rates.items() if sum(p) >= 2))
 
 
+@pytest.mark.fit
 def test_samples_of_the_buffet():
     rng = np.random.default_rng(4)
     matrices = [IndianBuffet().sample(5, 2.0, rng) for _ in range(1000)]
@@ -47,6 +48,7 @@ def test_log_density_of_the_buffet():
     assert IndianBuffet().log_prob(matrix, 3.0) == pytest.approx(3 * math.log(1.5) - 4.5)
 
 
+@pytest.mark.fit
 def test_patterns_are_drawn_in_proportion_to_their_rate():
     n, rng = 4, np.random.default_rng(8)
     prior, state = IndianBuffet().compiled(n), empty_state(n, 4)

@@ -59,12 +59,13 @@ def exact(data):
     return means / total
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("likelihood", [OWN, th.likelihoods.Custom(of_all)], ids=["terms", "whole"])
 def test_every_move_leaves_the_posterior_as_it_is(likelihood, capsys):
     without = th.likelihoods.Custom(likelihood.log_likelihood, of_option=likelihood.of_option)
     found = th.testing.check(without, DATA, weight_prior=PRIOR)
-    assert {line.verdict for line in found.checks if line.check != "joint"} == {"right"}
+    assert {line.result for line in found.checks if line.check != "joint"} == {"right"}
 
 
 @pytest.mark.long  # the moves are tested above, as Python

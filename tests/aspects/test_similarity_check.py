@@ -37,11 +37,12 @@ def test_the_sentence_and_the_picture():
     said = check_sentence(table)
     assert "of 10 observed similarities" in said and " and " in said
     ax = th.plots.check(table, max_pairs=3)
-    assert ax.get_xlabel() == "similarity\n3 of 10 pairs, the worst first"
+    assert ax.get_xlabel() == "similarity\n3 of 10 pairs, worst first"
     assert " and " in ax.get_yticklabels()[0].get_text()
     assert th.plots.check(model, max_pairs=3).get_xlabel() == ax.get_xlabel()
 
 
+@pytest.mark.fit
 def test_numbers_of_judgements_narrow_the_interval():
     few = np.array([[1, 0.5, 0.2], [0.5, 1, 0.4], [0.2, 0.4, 1]])
     many = th.Similarities(few, judgements=np.full((3, 3), 100))

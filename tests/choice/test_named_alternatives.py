@@ -55,6 +55,7 @@ def newton(frame, with_constants):
     return minimize(loss, np.zeros(x.shape[2]), method="BFGS", options={"gtol": 1e-8}).x
 
 
+@pytest.mark.fit
 def test_names_have_constants_and_the_price_its_sign():
     frame = trips()
     plain, named = newton(frame, False), newton(frame, True)
@@ -120,6 +121,7 @@ def test_every_logit_has_them(model):
     assert experiment(data_of(trips((1, 2, 3), people=12)), model.constants).attributes == ("cost", "time")
 
 
+@pytest.mark.fit
 def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
     for labels, sentence in (
         (MODES, "a constant for each named alternative (change it by --no-constants)"),

@@ -62,7 +62,7 @@ def test_predictions_stay_in_their_blocks(model, classes):
         assert found.dtype == found.compute().dtype and found.shape == found.compute().shape
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("method", ["laplace", "variational"])
 @pytest.mark.parametrize("settings", [{}, {"standardize": False, "reference": "yes"}, {"eta": 3.0}], ids=str)
 def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tmp_path):

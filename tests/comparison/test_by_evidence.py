@@ -13,8 +13,8 @@ from helpers.watched_runs import find_evidence_by
 from scipy import special, stats
 
 import thali as th
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
-from thali._posterior.verdict import Verdict
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
@@ -22,7 +22,7 @@ OTHERS = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y
 
 
 def made_up(value, error, usable=True, sensitivity=None):
-    sentence = Verdict(usable, {}, Message("It agrees." if usable else "It is not usable."))
+    sentence = ConvergenceCheck(usable, {}, Message("It agrees." if usable else "It is not usable."))
     path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
     path = path.assign(
         log_likelihood_sd=[0.5, 1.0, 2.0], log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan]
@@ -61,7 +61,7 @@ def test_table(found):
     says(sentence[0], "support lapse 0.3 over lapse 0.2", "log Bayes factor 1.00, SE 0.22")
     assert sentence[1] == (
         "lapse 0.3 has the greatest evidence (log -4.00, standard error 0.10) and, by equal prior odds, the posterior "
-        f"probability {table.loc['lapse 0.3', 'probability']:.3f}.".replace(" 0.7", " .7")
+        f"probability {table.loc['lapse 0.3', 'probability']:.3f}."
     )
 
 

@@ -144,6 +144,7 @@ def test_models_predict_choices_out_of_sets(choices, uncompiled):
     assert table.loc["similar", "tasks"] == 8 and np.isfinite(table["log_score"]).all()
 
 
+@pytest.mark.long
 def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
     data = {"x": random_similarities(4, 1), "y": random_similarities(4, 2)}
     splitter = Grouped(ObjectPairs, GroupedData(data))

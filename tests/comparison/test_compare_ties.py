@@ -58,6 +58,7 @@ def test_draws_are_scored_by_their_mean_and_by_their_likelihood():
     assert still.nll_mcse == 0.0 and still.log_pred == pytest.approx(-still.nll)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_models_with_draws_predict_ties_even_where_the_others_have_none(uncompiled):
     data = th.PairedComparisons([[0, 3, 2], [1, 0, 2], [1, 2, 0]], ties=[[0, 2, 0], [2, 0, 0], [0, 0, 0]])

@@ -55,7 +55,7 @@ def same(a, b):
 # one job --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("fits", range(1, 6))
 def test_a_stopped_comparison_goes_on(fits, table, often, ran, tmp_path):
     job = tmp_path / "job"
@@ -114,6 +114,7 @@ def killed(place, times, seed, by="prediction"):
     return int(done.stdout.split()[0])
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_killed_comparison_goes_on(tmp_path):
     assert killed(tmp_path, 3, 5) == 3  # twice between the records and their index

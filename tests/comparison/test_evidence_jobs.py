@@ -14,8 +14,8 @@ import thali as th
 from thali._comparison.job_table import table_of_job
 from thali._inference import jobs
 from thali._inference.seeds import root
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence, Thermodynamic
-from thali._posterior.verdict import Verdict
 from thali.errors import DataError, InterruptedWarning, Message, Remedy
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
@@ -46,7 +46,7 @@ class Found:
         self.asked.append(model.lapse)
         rng = np.random.default_rng(how.random_seed)
         value, usable = float(-3.0 - model.lapse + rng.standard_normal()), model.lapse < 0.3
-        said = Verdict(usable, {"draws": 10}, Message("Repeat it with ", Remedy("draws", 40), "."))
+        said = ConvergenceCheck(usable, {"draws": 10}, Message("Repeat it with ", Remedy("draws", 40), "."))
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -math.inf]})
         path = path.assign(log_likelihood_sd=rng.random(2), log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
         changed = pd.DataFrame({"log_evidence": [value + 1 / 3], "standard_error": [0.1]}, ["alpha x 2"])
@@ -70,7 +70,8 @@ def same(a, b):
     for name, one in a.attrs["evidence"].items():
         other = b.attrs["evidence"][name]
         assert str(one) == str(other) and one.thermodynamic == other.thermodynamic
-        assert one.verdict.facts == other.verdict.facts and one.verdict.remedies == other.verdict.remedies
+        assert one.convergence.facts == other.convergence.facts
+        assert one.convergence.remedies == other.convergence.remedies
         assert (one.estimates == other.estimates).all() and one.interval() == other.interval()
         pd.testing.assert_frame_equal(one.path, other.path, check_exact=True)
     if "sensitivity" in a.attrs:
@@ -169,6 +170,7 @@ def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):
     assert found.asked == [0.1, 0.2, 0.3, *LAPSES]
 
 
+@pytest.mark.long
 def test_real_chains_give_the_same_numbers(tmp_path):
     """Those of the method with the seed of the place, also after a stop between two models."""
     run = {"draws": 20, "tune": 10, "chains": 2, "thin": 1, "cores": 1}

@@ -17,9 +17,10 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
 import thali
-from thali._aspects.priors.given import GivenColumns
 from thali._compile.jit import _has_switch, generic, kernel, part, scalar
 from thali._inference.numerics.decisions import bessel_count
+
+PLAIN = thali.priors.Given(np.zeros((1, 0))).compiled(1)  # a model class of the library
 
 TINY = """
 from thali._compile.jit import kernel
@@ -128,6 +129,7 @@ def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
     assert run(use) == ["True", "True"]
 
 
+@pytest.mark.long
 def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
     folder, run = copy_of_thali
     (folder / "thali" / "tiny.py").write_text(
@@ -179,7 +181,7 @@ def test_a_verb_without_an_answer_says_so():
         return "blue"
 
     assert colour(3) == "blue"
-    with refused(TypeError, "colour has no"):
+    with refused(TypeError, "colour is not defined"):
         colour("x")
     with refused(TypeError, "must take the"):
         colour.register(float)(lambda a, b: None)
@@ -199,13 +201,13 @@ def compiled_count(rng, model, x):
 def test_python_and_compiled_code_agree():
     arguments = [(seed, x) for seed in range(50) for x in (0.0, 0.3, 7.0, 900.0, 1e7)]
     expected = [bessel_count(np.random.default_rng(seed), x, 1) for seed, x in arguments]
-    got = [compiled_count(np.random.default_rng(seed), GivenColumns(0), x) for seed, x in arguments]
+    got = [compiled_count(np.random.default_rng(seed), PLAIN, x) for seed, x in arguments]
     assert got == expected
 
 
 def test_threads_that_compile_at_once_leave_the_collector_and_the_filters_as_they_were():
     def compile_one(number):
-        kernel(lambda rng, model: number)(None, GivenColumns(0))
+        kernel(lambda rng, model: number)(None, PLAIN)
 
     filters = list(warnings.filters)
     with ThreadPoolExecutor(4) as pool:

@@ -7,15 +7,15 @@ import subprocess
 import sys
 from importlib import import_module
 
+import numpy as np
 import pytest
 from helpers.patience import PATIENCE
 from helpers.places import PROJECT
 
 import thali._aspects.samplers.recommended as recommended
-from thali._aspects.priors.given import GivenColumns
 from thali._compile.jit import scalar
 from thali._compile.reached import reached_from
-from thali.priors import IndianBuffet
+from thali.priors import Given, IndianBuffet
 
 LIBRARY = """
 '''A module.'''
@@ -143,9 +143,8 @@ def test_it_is_the_same_in_another_process():
 
 
 def test_a_kernel_counts_the_answers_of_the_classes_of_its_model_alone():
-    buffet, given = (
-        reached_from(recommended.infinite.python, [cls]) for cls in (type(IndianBuffet().compiled(3)), GivenColumns)
-    )
+    priors = IndianBuffet().compiled(3), Given(np.ones((3, 1))).compiled(3)
+    buffet, given = (reached_from(recommended.infinite.python, [type(prior)]) for prior in priors)
     assert buffet.digest and given.digest and buffet.digest != given.digest
     homes = [{f.__module__.rpartition(".")[2] for f in each.functions} for each in (buffet, given)]
     assert "ibp" in homes[0] - homes[1] and "given" in homes[1] - homes[0]

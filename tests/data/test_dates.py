@@ -8,7 +8,6 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._data.pairs.dates import when_of
 from thali.errors import ArgumentError, DataError
 
 
@@ -62,14 +61,14 @@ def counted(data):
     ],
 )
 def test_dates_are_read_in_usual_forms(written):
-    when = when_of(pd.DataFrame({"day": [written] * 2}), "day")
-    assert when.unit == "day"
-    assert when.number.astype("datetime64[D]").astype(str).tolist() == ["2024-05-31"] * 2
+    dates = th.PairedComparisons.from_trials(FRAME.head(2).assign(day=[written] * 2), date="day").dates
+    assert dates.unit == "day"
+    assert set(dates.time.astype("datetime64[D]").astype(str)) == {"2024-05-31"}
 
 
 def test_whole_numbers_are_periods():
-    when = when_of(pd.DataFrame({"season": [2019, 2021]}), "season")
-    assert (when.unit, when.number.tolist()) == ("step", [2019, 2021])
+    dates = th.PairedComparisons.from_trials(FRAME.head(2).assign(day=[2019, 2021]), date="day").dates
+    assert (dates.unit, set(dates.time.tolist())) == ("step", {2019, 2021})
 
 
 @pytest.mark.parametrize(
@@ -141,7 +140,7 @@ def test_between_two_dates():
     assert counted(found) == counted(again)
     np.testing.assert_array_equal(found.wins, again.wins)
     np.testing.assert_array_equal(found.covariates.values, again.covariates.values)
-    with refused(DataError, "go from 2024-01-30 to 2024-03-29"):
+    with refused(DataError, "ranges from 2024-01-30 to 2024-03-29"):
         DATA.between(since="2025")
     with refused(ArgumentError, "2024", "-05", "-31", "got 'soon'"):
         DATA.between(since="soon")

@@ -6,13 +6,12 @@ import pytest
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._data.experiments.levels import as_number, by_value
 from thali.errors import DataError, DataWarning
 
 NAN = float("nan")
 SAID = (
     "Attributes 'price', 'size' of alternative '4' in task '1' of respondent 'a' are missing; if that is the "
-    "no-choice option, say so by none='4', else fill them in."
+    "no-choice option, set `none='4'`, otherwise fill them in."
 )
 
 
@@ -46,9 +45,9 @@ def test_a_label_that_says_so_is_believed(word):
 
 
 def test_without_a_name_the_argument_is_named():
-    with refused(DataError, "so by none"):
+    with refused(DataError, "set `none`"):
         th.ChoiceExperiment.from_frame(frame(alt=None))
-    with refused(DataError, "so by none"):
+    with refused(DataError, "set `none`"):
         th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "z", "y", "z", "x"] * 2))
 
 
@@ -106,16 +105,17 @@ def test_a_row_without_attributes_is_the_option_of_a_market():
 
 def test_amounts_are_read_by_what_stands_beside_them():
     """A mark before three digits is that of thousands; but not beside cents, where nobody can say."""
-    assert [as_number(text) for text in ("$0.999", "0,500", "$1,299", "1.299 €", "€1.5")] == [
-        0.999,
-        0.5,
-        1299,
-        1299,
-        1.5,
-    ]
-    assert by_value(["$99", "$1,299.00"])[0] == ("$99", "$1,299.00")
-    with refused(DataError, "375", "ways, for thousands"):
-        by_value(["$1.25", "$1.375", "$1.5"])
+    for in_order in (["0,500", "$0.999", "€1.5", "$1,299"], ["$0.999", "1.299 €"], ["$99", "$1,299.00"]):
+        assert levels_of(in_order[::-1]) == tuple(in_order)
+    with refused(DataError, "375", "thousands separator"):
+        levels_of(["$1.25", "$1.375", "$1.5"])
+
+
+def levels_of(prices):
+    """The prices in the order of their amounts, as an experiment has them."""
+    shown = (prices * 12)[:12]
+    data = th.ChoiceExperiment.from_frame(frame(alt=None, price=shown, size=["S", "L", "M"] * 4))
+    return data.levels["price"]
 
 
 def test_tasks_that_a_design_holds_out_are_not_fitted_without_a_word():

@@ -1,6 +1,5 @@
 """Children and limits of the app, which a test replaces; `patch` is its `monkeypatch`, or one of its contexts."""
 
-import thali._surfaces.cli.commands.compare as compare
 import thali._surfaces.cli.commands.fit as fit
 from thali._surfaces.app import child, comparisons, guard, runs
 
@@ -15,7 +14,6 @@ PLACES = {  # what the functions below replace
     "bytes of a file": (guard, "MAX_UPLOAD"),
     "seconds of a body": (guard, "MAX_SECONDS_OF_BODY"),
     "seconds after a wrong key": (guard, "_PAUSE"),
-    "the run of a comparison": (compare, "_BUDGET"),
     "comparisons of aspects": (comparisons, "OF_ASPECTS"),
     "comparisons of groups": (comparisons, "OF_GROUPS"),
 }
@@ -88,11 +86,6 @@ def limit_body(patch, seconds):
 def pause(patch, seconds):
     """Whoever has a wrong key waits for so long."""
     replace(patch, "seconds after a wrong key", seconds)
-
-
-def shorten_comparisons(patch):
-    """Models of latent features are compared in the shortest runs."""
-    replace(patch, "the run of a comparison", {"draws": 20, "tune": 20, "chains": 2, "thin": 1})
 
 
 def compare_aspects(patch, *models):

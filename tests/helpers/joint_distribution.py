@@ -123,8 +123,6 @@ def _quantities(chain: Any) -> dict[str, float]:
         PairsWithCovariates,
         PairsWithCovariatesAndTies,
     )
-    from thali._aspects.likelihoods.pair_sets import CONSTANT, PairSets
-    from thali._aspects.likelihoods.residuals import Judgements
     from thali._aspects.state import ALPHA, COLUMNS, FULL
 
     state = chain.state
@@ -151,10 +149,10 @@ def _quantities(chain: Any) -> dict[str, float]:
     if isinstance(chain.task.model.likelihood, PairsWithTies | PairsWithCovariatesAndTies):
         tie = float(chain.cache.real[TIE])
         found |= {"tie": tie, "tie^2": tie**2, "small tie": float(tie < 0.5)}
-    if isinstance(chain.task.model.likelihood, PairSets):
-        constant = float(chain.cache.real[CONSTANT])
+    if "trial_shared" in chain.cache._fields:
+        constant = float(chain.cache.real[0])
         found |= {"constant": constant, "constant^2": constant**2}
-    if isinstance(chain.task.model.likelihood, Judgements):
+    if "residual" in chain.cache._fields:
         found |= _quantities_of_similarities(chain.task.model.likelihood, state, chain.cache, chain.ladder.beta[0])
     return found
 
@@ -186,19 +184,15 @@ def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: A
 
 
 def _simulate(rng: np.random.Generator, chain: Any) -> None:
-    from thali._aspects.likelihoods.best_worst_sets import BestWorstSets
-    from thali._aspects.likelihoods.pair_sets import PairSets
-    from thali._aspects.likelihoods.residuals import Judgements
-    from thali._aspects.likelihoods.sets import Sets
-
-    likelihood = chain.task.model.likelihood
-    if isinstance(likelihood, BestWorstSets):
+    """New data at the present state, of the likelihood that keeps such a cache."""
+    likelihood, kept = chain.task.model.likelihood, chain.cache._fields
+    if "probability" in kept:
         simulate_answers(rng, likelihood, chain.state.s)
-    elif isinstance(likelihood, Sets):
+    elif "reach" in kept:
         simulate_choices(rng, likelihood, chain.state, chain.cache)
-    elif isinstance(likelihood, PairSets):
+    elif "trial_shared" in kept:
         simulate_triplets(rng, likelihood, chain.state, float(chain.cache.real[0]))
-    elif isinstance(likelihood, Judgements):
+    elif "residual" in kept:
         simulate_similarities(rng, likelihood, chain.state, chain.cache, float(chain.ladder.beta[0]))
     else:
         simulate_pairs(rng, likelihood, chain.cache)

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-import thali._aspects.likelihoods.luce_sets as luce_sets
 from helpers.best_worst_data import random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import (
@@ -30,7 +29,6 @@ from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
 from thali._aspects import operations
 from thali._aspects.likelihoods.best_worst import RULES
-from thali._aspects.likelihoods.best_worst_sets import compiled_best_worst
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.state import COLUMNS, Model
@@ -236,9 +234,9 @@ def triplets(link, data=TEN):
     return Row(data, model, make, state, cache, whole, OF_COLUMNS)
 
 
-def _of_unique_alone(data, compiled, whole, spread, error):
+def _of_unique_alone(data, elimination, whole, spread, error):
     """Options that share no aspect."""
-    (likelihood, make), n = compiled, data.n_options
+    (likelihood, make), n = elimination.compiled(data), data.n_options
     model = Model(th.priors.Given(np.zeros((n, 0))).compiled(n), likelihood, EXPONENTIAL, 0, 0, FIXED_UNIQUE, False)
     state, cache = make_state(model, make, np.zeros((n, 0)), [], np.exp(np.random.default_rng(3).normal(size=n)))
     alone = (lambda matrix, weights, unique: whole(unique)), (UNIQUE, SCALE)
@@ -252,7 +250,7 @@ def best_worst(rule, lapse):
     def whole(unique):
         return naive.log_likelihood(data, None, None, unique, lapse, best_worst=rule)
 
-    return _of_unique_alone(data, compiled_best_worst(data, lapse, rule), whole, 3.0, 1e-8)
+    return _of_unique_alone(data, Elimination(lapse, best_worst=rule), whole, 3.0, 1e-8)
 
 
 def luce(lapse, n=5, sizes=(2, 3, 5)):
@@ -265,7 +263,7 @@ def luce(lapse, n=5, sizes=(2, 3, 5)):
     def whole(unique):
         return naive.log_likelihood(data, np.zeros((n, 0)), [], unique, lapse)
 
-    return _of_unique_alone(data, luce_sets.compiled_luce_sets(data, lapse), whole, 10.0, 1e-7)
+    return _of_unique_alone(data, Elimination(lapse, shared=False), whole, 10.0, 1e-7)
 
 
 SIZES = [(2, 0.0), (5, 0.3), (9, 0.0), (21, 0.2)]

@@ -9,7 +9,7 @@ import thali as th
 from thali import PairedComparisons
 from thali._aspects.draws.tree import to_datatree
 from thali._aspects.samplers.chains import ChainDraws
-from thali._posterior.verdict import verdict_of
+from thali._posterior.convergence import check_convergence
 from thali.likelihoods import Elimination
 
 LAPSE = 0.01
@@ -131,7 +131,7 @@ def summarise(tree):
     return model_of(tree).summary()
 
 
-def verdict(found):
+def convergence(found):
     """Whether the chains of a tree agree, and the sentence; of a summary without advice of its own."""
-    verdict = verdict_of(found) if isinstance(found, pd.DataFrame) else model_of(found).verdict()
-    return verdict.agrees, str(verdict)
+    convergence = check_convergence(found) if isinstance(found, pd.DataFrame) else model_of(found).convergence()
+    return convergence.agrees, str(convergence)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from thali._aspects.priors.given import GivenColumns
 from thali._compile.jit import kernel
 from thali._inference.numerics.decisions import index
+from thali.priors import Given
 
-MODEL = GivenColumns(3)
+MODEL = Given(np.ones((1, 3))).compiled(1)
 RIGHT = int(np.random.default_rng(1).random() * 10)
 
 

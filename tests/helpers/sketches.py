@@ -34,25 +34,12 @@ _FAKES = {
 }
 
 
-def _sketching(make):
-    """The function that makes a picture, by which figures are saved without ink."""
-
-    def made(*arguments, **named):
-        from matplotlib.figure import Figure
-
-        with pytest.MonkeyPatch.context() as patch:
-            for name, fake in _FAKES.items():
-                patch.setattr(Figure, name, fake)
-            return make(*arguments, **named)
-
-    return made
-
-
 @contextmanager
 def instead_of_pictures():
-    """Within the block files, reports and slides hold sketches."""
-    from thali._surfaces.figures import Figures
+    """Within the block figures are saved without ink."""
+    from matplotlib.figure import Figure
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figures, "saved", _sketching(Figures.saved))
+        for name, fake in _FAKES.items():
+            patch.setattr(Figure, name, fake)
         yield

@@ -5,7 +5,6 @@ import numpy as np
 import thali as th
 from helpers.naive import latent_features as naive
 from helpers.problems import contents, make_state
-from thali._aspects.likelihoods.pair_sets import CONSTANT
 from thali._aspects.operations import rebuild
 from thali._aspects.state import NO_UNIQUE, Model
 from thali._aspects.weight_priors import GammaWeights
@@ -42,7 +41,7 @@ def start_of(data, link, matrix, weights, constant=0.4, prior=None, rows=4, **se
     model, make = build_triplets(data, link, prior, **settings)
     state, cache = make_state(model, make, matrix, weights, np.zeros(data.n_options), rows=rows)
     if link == "ratio":
-        cache.real[CONSTANT] = constant
+        cache.real[0] = constant
         rebuild(model.likelihood, cache, state)
     return model, (state, cache)
 
@@ -51,4 +50,4 @@ def naive_log_likelihood(data, link, pair):
     """Of a state and its cache, slow and obvious."""
     state, cache = pair
     matrix, weights, _ = contents(state)
-    return naive.triplet_log_likelihood(data, matrix, weights, link, float(cache.real[CONSTANT]), LAPSE)
+    return naive.triplet_log_likelihood(data, matrix, weights, link, float(cache.real[0]), LAPSE)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import thali as th
-from thali._comparison import compare, engine
+from thali._comparison import engine
 from thali._inference import jobs, threads
 from thali._inference.threads import Sliced
 from thali.errors import ArgumentError, DataError
@@ -27,7 +27,6 @@ PLACES = {  # what the functions below replace
     "a fit of a comparison": (engine, "run"),
     "the table of a comparison": (engine, "comparison_table"),
     "the evidence of a model": (th.EliminationByAspects, "_evidence_of"),
-    "the usual run for evidence": (compare, "USUAL"),
 }
 
 
@@ -152,6 +151,14 @@ def find_evidence_by(patch, find):
     return replace(patch, "the evidence of a model", lambda *given: find(*given))
 
 
-def shorten_evidence(patch):
-    """The evidence is found in the shortest runs."""
-    replace(patch, "the usual run for evidence", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+def shorten_comparisons(patch):
+    """Models of latent features are compared in the shortest runs."""
+
+    def shortly(*given, **how):
+        if how.get("by") == "evidence":
+            how |= {"draws": 10, "tune": 10, "chains": 2, "thin": 1}
+        elif "draws" in how:
+            how |= {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
+        return compare(*given, **how)
+
+    compare = replace(patch, "a comparison", shortly)

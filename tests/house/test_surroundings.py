@@ -68,6 +68,7 @@ def same_everywhere(folder, *places):
     assert done.returncode == 0 and done.stdout.split() == ["same"] * len(places), done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_threads_and_forked_processes(tmp_path):
     same_everywhere(tmp_path, "threads", "fork")

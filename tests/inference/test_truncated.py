@@ -7,14 +7,14 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 from scipy.special import ndtr, ndtri
 
-from thali._aspects.priors.given import GivenColumns
 from thali._compile.jit import kernel
 from thali._inference.numerics.truncated import SMALLEST, _from_gamma, _from_normal, positive_normal, tilted_weight
+from thali.priors import Given
 
 N = 1_000_000
 SHAPES = [1.0, 1.5, 2.0, 5.0]
 Z = [-30.0, -10.0, -3.0, -1.0, -0.6, -0.4, -0.001, 0.0, 0.2, 1.0, 5.0, 10.0]
-PLAIN = GivenColumns(0)  # names a model class of the library: the code is compiled as the samplers are
+PLAIN = Given(np.zeros((1, 0))).compiled(1)  # a model class of the library: compiled as the samplers are
 RATE, CURVATURE = 10.0, 3.0 / 0.07**2  # three pairs, sigma .07
 
 # The tests below compare fewer than 400 figures; all together they fail a right sampler for 1 in 10⁵ seeds.

@@ -119,10 +119,10 @@ def test_the_summary_has_the_columns_of_arviz(name):
 
 
 @of_models(DRAWN)
-def test_the_verdict_says_whether_chains_agree(name):
-    verdict = fitted(name).verdict()
-    assert isinstance(verdict.agrees, bool)
-    assert "\n" not in str(verdict) and len(str(verdict)) > 20
+def test_the_convergence_check_says_whether_chains_agree(name):
+    convergence = fitted(name).convergence()
+    assert isinstance(convergence.agrees, bool) and bool(convergence) == convergence.agrees
+    assert "\n" not in str(convergence) and len(str(convergence)) > 20
 
 
 @of_models(NAMES)
@@ -133,7 +133,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert not page.faults and page.text == f"{fresh!r}Not fitted yet."
     page, lines = Page(notebook(model)), str(model).splitlines()
     assert not page.faults and 3 <= len(lines) <= 6
-    assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
+    assert lines[0] == repr(model) and lines[-1] == str(model.convergence())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
     size += {
@@ -142,14 +142,14 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
         "kinds": ", 4 respondents",
         "choice kinds": ", 4 respondents",
     }.get(name.rpartition(", ")[2], "")
-    told = [repr(model), size, str(model.verdict())]
+    told = [repr(model), size, str(model.convergence())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
     assert model.fitted_to_ == size
-    assert ("thali-good" in page.classes) == model.verdict().good
+    assert ("thali-good" in page.classes) == model.convergence().good
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
 
 
-@pytest.mark.first(5)
+@pytest.mark.first(2)
 @of_models(DRAWN)
 def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkeypatch):
     model = fitted(name)
@@ -326,7 +326,7 @@ def test_models_that_know_their_respondents_group_them_alike(name):
     model = fitted(name)
     found = model.segments()
     assert len(found) == found.by_number["stability"].index[found.by_number["stability"] == found.stability][0]
-    assert found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["people"].sum() == 6
+    assert found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["respondents"].sum() == 6
     assert list(found.assignment.index) == [f"p{person}" for person in range(6)]
     assert len(found.profiles) == len(found) * sum(map(len, levels_of(name).values()))
     by_attribute = found.profiles.groupby(["segment", "attribute"])["preferred"].mean()

@@ -15,11 +15,11 @@ from helpers.short_comparisons import compare
 from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
+from thali._digits import PAGE_MARKS
 from thali._model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
 from thali._model.registry import SPECS
-from thali._model.settings import USUAL, Settings
-from thali._surfaces.readable import readable
-from thali._surfaces.text import cells, part_of
+from thali._surfaces.readable import cells, readable
+from thali._surfaces.text import part_of
 from thali.errors import ArgumentError, DataError, DefectWarning, NotFittedError, Setting
 
 CELEBRITIES = th.datasets.celebrities
@@ -74,7 +74,7 @@ def test_one_that_fails_costs_itself_alone():
     found = Findings(None, (Maker("bad", "What?", BRIEF, fails), Maker("good", "Who?", BRIEF, lambda *_: Finding("x"))))
     with pytest.warns(DefectWarning, match="'bad'.*ValueError") as caught:
         said(found["bad"].sentence, "ValueError")
-    assert found["bad"].verdict is False and found["good"].sentence == "x"
+    assert found["bad"].good is False and found["good"].sentence == "x"
     file = Path(str(caught[0].message).rpartition("the file '")[2].removesuffix("'."))
     assert "in fails\n    raise ValueError(" in file.read_text()
     file.unlink()
@@ -94,7 +94,7 @@ def test_one_that_does_not_apply_says_why():
         raise DataError("Set ", Setting("draws", 9), ".")
 
     found = Findings(None, (Maker("bad", "What?", BRIEF, does_not_apply),))["bad"]
-    assert found.sentences() == ["Set draws=9."] and found.verdict is False
+    assert found.sentences() == ["Set draws=9."] and found.good is False
 
 
 def test_a_finding_is_frozen_and_json():
@@ -143,15 +143,15 @@ def test_findings_are_the_same_ones_until_fit_or_settings_change():
     assert model.findings() is not first
 
 
-def test_every_setting_of_a_model_is_a_field():
-    assert {"ci", "similar", "market", "folds", "rows"} <= set(vars(USUAL))
-    assert Settings(ci=0.5).are(Settings(ci=0.5)) and not Settings(ci=0.5).are(USUAL)
-    table = pd.DataFrame({"a": [1]})
-    assert Settings(market=table).are(Settings(market=table)) and not Settings(market=table).are(
-        Settings(market=table.copy())
-    )
-    for one, two in ((None, table), (table, None), (None, np.arange(2)), ([2, 3], 2)):
-        assert not Settings(segments=one).are(Settings(segments=two))
+@pytest.mark.fit
+def test_equal_settings_give_the_same_findings():
+    model = fitted("hierarchical-logit")
+    table = pd.DataFrame({"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}, ["A", "B"])
+    assert model.findings(ci=0.5) is model.findings(ci=0.5) is not model.findings()
+    assert model.findings(market=table) is model.findings(market=table) is not model.findings(market=table.copy())
+    for first, second in ((None, np.array([2, 3])), ([2, 3], None), ([2, 3], 2)):
+        assert model.findings(segments=first) is not model.findings(segments=second)
+    assert model.findings(market=table) is not model.findings() is not model.findings(market=table)
 
 
 # tables and sentences -----------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_intervals_are_low_and_high_and_columns_have_units():
         "share": "share_se",
         "importance": "importance_se",
     }
-    headed = readable(pd.DataFrame({"log_score_mcse": [0.1], "p_1": [0.5], "new_one": [1.0]}), cells)
+    headed = readable(pd.DataFrame({"log_score_mcse": [0.1], "p_1": [0.5], "new_one": [1.0]}))
     assert headed.head == ["MC error", "P(best)", "new one"]
 
 
@@ -179,15 +179,15 @@ def test_a_table_to_read_has_one_column_for_an_interval():
     table = pd.DataFrame({"rank": [1.5, 2.0], "rank_low": [1.0, 1.0], "rank_high": [3.0, 2.0], "low": [0.1, 0.2]})
     table = table.assign(high=[0.3, 0.4]).rename_axis("option")
     table.attrs["interval"] = 0.5
-    shown = readable(table, cells)
+    shown = readable(table)
     assert shown.head == ["option", "rank", "50 % interval", "50 % interval"]
     assert shown.rows[0] == ["0", "1.500", "1 to 3", "0.100 to 0.300"]
-    assert len(readable(table, cells, 1).rows) == 1
+    assert len(readable(table, most=1).rows) == 1
     gap = pd.DataFrame({"wtp": [1.0, np.nan], "low": [0.5, np.nan], "high": [1.5, np.nan]})
-    assert [row[-1] for row in readable(gap, cells).rows] == ["0.500 to 1.500", "-"]
+    assert [row[-1] for row in readable(gap).rows] == ["0.500 to 1.500", "-"]
     votes = pd.DataFrame({"as_so_far": [0.5]}, index=pd.Index([1_500_000], name="more_votes"))
-    assert readable(votes, cells).rows == [["1,500,000", "0.500"]]
-    assert readable(votes.rename_axis("period"), cells).rows == [["1500000", "0.500"]]  # a name
+    assert readable(votes).rows == [["1,500,000", "0.500"]]
+    assert readable(votes.rename_axis("period")).rows == [["1500000", "0.500"]]  # a name
 
 
 def test_a_terminal_gives_small_numbers_the_decimals_that_they_need():
@@ -217,7 +217,7 @@ def columns_of(table):
 
 
 def documented():
-    page = (PROJECT / "docs/how_to/findings.md").read_text("utf-8")
+    page = (PROJECT / "docs/how_to/findings.md").read_text("utf-8").partition("## Columns")[0]
     return re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
 
 
@@ -238,7 +238,7 @@ def test_keys_are_documented_and_pictures_are_there(name):
     tables = {each.key: each.table for each in found if each.table is not None}
     assert {key: columns_of(table) for key, table in tables.items()} == COLUMNS[name]
     assert len(set(keys)) == len(keys) and set(keys) <= set(documented())
-    assert keys[-1] == "verdict" and keys[0] == "asked"
+    assert keys[-1] == "convergence" and keys[0] == "asked"
     for each in found:
         assert each.sentence or each.table is not None or each.notes or each.picture, each.key
         assert each.picture is None or each.picture.name in th.plots.__all__
@@ -260,30 +260,27 @@ def test_keys_of_comparisons_are_documented():
 
 
 def test_a_page_gives_small_numbers_the_decimals_that_they_need():
-    from thali._surfaces import html
-
-    assert html.cells("log_odds", [0.00087]) == ["0.00087"] and html.cells("log_odds", [0.00087, 0.5])[1] == "0.500"
+    assert cells("log_odds", [0.00087], marks=PAGE_MARKS) == ["0.00087"]
+    assert cells("log_odds", [0.00087, 0.5, float("nan")], marks=PAGE_MARKS) == ["0.001", "0.500", "–"]
 
 
 def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is():
     """A slope of a price by its interval or its standard error, and both of them; other rows as they were."""
-    from thali._surfaces import html
-
     columns = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk"]
     drawn = [[3.531, 0.222, 3.183, 3.893, 0.0038, 3368.0], [-0.01072, 0.00049, -0.01149, -0.00994, 0.0000087, 3236.0]]
     table = pd.DataFrame(drawn, ["inside", "price"], columns)
     printed = [["inside", "3.531", "0.222", "3.183 to 3.893", "0.0038", "3,368"]]
     printed += [["price", "-0.0107", "0.00049", "-0.0115 to -0.0099", "0.000009", "3,236"]]
-    assert readable(table, cells).rows == printed
-    assert readable(table, html.cells).rows[1] == printed[1]
+    assert readable(table).rows == printed
+    assert readable(table, PAGE_MARKS).rows[1] == printed[1]
     table = pd.DataFrame(
         [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "se", "z"]
     )
-    assert readable(table, cells).rows == [
+    assert readable(table).rows == [
         ["inside", "2.655", "0.163", "16.281"],
         ["price", "-0.0089", "0.00047", "-18.842"],
     ]
     table.attrs["monte_carlo"] = True  # which says nothing of how sure the data are
-    assert readable(table, cells).rows[1] == ["price", "-0.009", "0.000", "-18.842"]
+    assert readable(table).rows[1] == ["price", "-0.009", "0.000", "-18.842"]
     shares = pd.DataFrame({"share": [0.3, 0.095], "share_low": [0.28, 0.089], "share_high": [0.32, 0.101]}, ["a", "b"])
-    assert readable(shares, cells).rows == [["a", "0.300", "0.280 to 0.320"], ["b", "0.095", "0.089 to 0.101"]]
+    assert readable(shares).rows == [["a", "0.300", "0.280 to 0.320"], ["b", "0.095", "0.089 to 0.101"]]

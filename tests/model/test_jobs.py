@@ -224,7 +224,7 @@ def test_a_fit_killed_at_twenty_moments_goes_on(kind, tmp_path):
     assert kills >= 20
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     size = size_of(kind)
@@ -339,11 +339,11 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
     data, how = random_comparisons(5, 5), {**QUICK, "chains": 4}
     found = th.EliminationByAspects("unique").fit(data, **how)
     draws = found.posterior_["posterior"].sizes["draw"]
-    assert draws in (2000, 4000) and found.verdict().agrees and found.verdict().facts["ess"] >= 6000
+    assert draws in (2000, 4000) and found.convergence().agrees and found.convergence().facts["ess"] >= 6000
     once = th.EliminationByAspects("unique").fit(data, draws=draws, **how)
     np.testing.assert_array_equal(draws_of(found)["choice_probability"], draws_of(once)["choice_probability"])
     shorter = th.EliminationByAspects("unique").fit(data, draws=draws // 2, **how)
-    assert shorter.verdict().facts["ess"] < 6000 or not shorter.verdict().agrees
+    assert shorter.convergence().facts["ess"] < 6000 or not shorter.convergence().agrees
 
     aims = []
     begun = sampling._Work._begun
@@ -368,11 +368,11 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     counts = [[0, 96, 1319, 35], [2904, 0, 2902, 33], [1681, 98, 0, 33], [2965, 2967, 2967, 0]]
     data, how = th.PairedComparisons(counts), {"tune": 50, "thin": 5, "random_seed": 1, "progressbar": False}
     bound_runs(monkeypatch, MAX_DRAWS=4000)
-    assert not th.EliminationByAspects().fit(data, draws=1000, **how).verdict().agrees
+    assert not th.EliminationByAspects().fit(data, draws=1000, **how).convergence().agrees
     model = th.EliminationByAspects().fit(data, **how)
     draws = model.posterior_["posterior"].sizes["draw"]
     assert model.posterior_["sample_stats"].sizes["level"] >= 8
-    assert "so they started" in str(model.verdict())
+    assert "so they started" in str(model.convergence())
     tempered = th.EliminationByAspects(tempering=8).fit(data, draws=draws, **how)
     longer = th.EliminationByAspects(tempering=8).fit(data, draws=draws + 50, **how)
 

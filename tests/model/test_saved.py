@@ -49,6 +49,7 @@ def test_a_text_is_as_wide_as_it_is(dtype):
     assert decoded({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
 
 
+@pytest.mark.fit
 def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
     """As `thali fit --out` writes it: posterior.nc, or model.nc of a fit without draws."""
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())

@@ -34,24 +34,24 @@ PLAIN = [
     "Bradley & Terry (1952)",
     "Gamma(1, 1) prior on the worth",
     "rule of Davidson (1970)",
-    "Laplace's approximation",
+    "Laplace approximation",
 ]
 HOW = {
     "usual": ({}, [*PLAIN, "covariance H⁻¹VH⁻¹", "respondents (design effect", "central 89 % intervals"]),
-    "independent": ({"people": "independent"}, ["taken for independent of each other"]),
+    "independent": ({"people": "independent"}, ["treated as independent"]),
     "estimate": (
         {"method": "maximum-likelihood"},
-        ["by maximum likelihood; standard errors are over respondents (Bell"],
+        ["by maximum likelihood; standard errors are clustered by respondent (Bell"],
     ),
-    "half": ({"ties": "half"}, ["A tie counted as half a win of either option."]),
-    "drop": ({"ties": "drop"}, ["Ties were left out."]),
-    "covariates": ({"covariates": "length"}, ["length added to the log odds of a choice", "Normal(0, 1)"]),
-    "judges": ({"judges": True}, ["log d Normal(0, tau²) and a HalfNormal(0.5) prior on tau"]),
+    "half": ({"ties": "half"}, ["A tie counted as half a win for each option."]),
+    "drop": ({"ties": "drop"}, ["Ties were excluded."]),
+    "covariates": ({"covariates": "length"}, ["log odds of a choice were linear in length", "Normal(0, 1)"]),
+    "judges": ({"judges": True}, ["log d ~ Normal(0, tau²) and a HalfNormal(0.5) prior on tau"]),
     "known judges": ({"judges": True, "judge_sd": 0.3}, ["and tau = 0.3."]),
-    "periods": ({**DATED, "drift": 0.1}, ["one period (month) to the next as Normal(0, s²), with s = 0.1."]),
-    "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 counted."]),
-    "parts": ({"by": "language", "pool": True}, ["boards of parts were common ones times Gamma"]),
-    "lapse": ({"lapse": 0.02}, ["at random was fixed at 0.02"]),
+    "periods": ({**DATED, "drift": 0.1}, ["successive periods (month) by Normal(0, s²), with s = 0.1."]),
+    "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 were used."]),
+    "parts": ({"by": "language", "pool": True}, ["worths in each part were common worths times Gamma"]),
+    "lapse": ({"lapse": 0.02}, ["random choice was fixed at 0.02"]),
 }
 
 
@@ -81,6 +81,7 @@ def code_on(page):
     return html.unescape(re.search(r"<pre[^>]*>(import thali.*?)</pre>", page, re.DOTALL)[1])
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["usual", "covariates", "periods", "parts", "lapse"])
 def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
     board = made(**HOW[name][0])
@@ -89,6 +90,7 @@ def test_the_python_of_a_report_makes_the_same_board(name, tmp_path):
     pd.testing.assert_frame_equal(names["board"].table, board.table)
 
 
+@pytest.mark.long
 def test_settings_are_those_that_were_chosen(tmp_path):
     board = made(by="language", anchor_model={"A": 1100}, judges=True, random_seed=7)
     page = page_of(board, tmp_path)
@@ -106,11 +108,11 @@ def test_the_report_has_its_chapters_and_references(tmp_path):
     battles().to_csv(tmp_path / "arena.csv", index=False)
     board = th.leaderboard(tmp_path / "arena.csv", respondent="judge", progressbar=False)
     page = page_of(board, tmp_path)
-    for title in ("Answers", "The data", "Methods", "For the statistician", "Settings and versions", "References"):
+    for title in ("Results", "Data", "Methods", "Statistical details", "Settings and versions", "References"):
         assert f">{title}</h2>" in page
     assert "pairs, 240 comparisons" in page and "4 options" in page and "6 pairs" in page and "arena.csv" in page
     assert "Davidson, R. R. (1970)" in page and "th.leaderboard(data, respondent=" in page
-    assert "samples of people" in page
+    assert "generalise to new respondents" in page
     th.load(_saved(board, tmp_path)).save(tmp_path / "again.nc")
     report(th.load(tmp_path / "again.nc"), tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == (tmp_path / "board.html").read_bytes()
@@ -144,14 +146,14 @@ def test_what_is_known_of_the_making_is_on_the_page_alone(tmp_path):
     page = page_of(board, tmp_path).replace("\n", " ")
     chapters = dict(each.split('"', 1) for each in page.split('<section class="chapter" id="')[1:])
     for chapter, sentence in (
-        ("the-data", "The leaderboard is of"),
+        ("data", "Leaderboard of 4 options, 6 pairs, 240 comparisons ("),
         ("methods", "Bradley &amp; Terry (1952)"),
-        ("for-the-statistician", "Do the intervals hold for other people?"),
+        ("statistical-details", "Repeated answers of respondents"),
     ):
         assert [name for name, text in chapters.items() if sentence in text] == [chapter]
         assert html.unescape(sentence) not in str(board)
-    assert found["votes"].verdict is False
-    said(found["votes"].headline, "first three", "not certain")
+    assert found["votes"].good is False
+    said(found["votes"].headline, "top three", "not separated")
 
 
 # Chains ---------------------------------------------------------------------------------------------------------------
@@ -162,40 +164,41 @@ def differing(monkeypatch):
     return worth_chains.differing(monkeypatch)
 
 
-def verdict_of(differing, place):
-    """The verdict on chains of a board with judges that differ in one quantity, or in none."""
+def convergence_of(differing, place):
+    """The convergence check of chains of a board with judges that differ in one quantity, or in none."""
     with differing(place):
-        return made(judges=True, method="mcmc").verdict()
+        return made(judges=True, method="mcmc").convergence()
 
 
+@pytest.mark.long
 def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path, differing):
     board = made(by="language")
-    assert "verdict" not in th.findings(board)
+    assert "convergence" not in th.findings(board)
     with refused(DataError, "method='mcmc'"):
-        board.verdict()
-    verdict = verdict_of(differing, -1)
-    r_hat = f"{verdict.facts['r_hat']:.3f}"
-    board = replace(board, of_chains=verdict)
-    found = th.findings(board)["verdict"]
-    assert found.verdict is False and not board.verdict().agrees
+        board.convergence()
+    convergence = convergence_of(differing, -1)
+    r_hat = f"{convergence.facts['r_hat']:.3f}"
+    board = replace(board, of_chains=convergence)
+    found = th.findings(board)["convergence"]
+    assert found.good is False and not board.convergence().agrees
     said(found.headline, "do not agree")
     for spelled, method in ((PYTHON, "method='laplace'"), (TYPED, "--method laplace")):
         said(found.sentence.render(spelled), f"R-hat of judge_sd is {r_hat}", method)
-    assert f"the largest: {r_hat}" in " ".join(th.findings(board)["methods"].sentences())
+    assert f"largest: {r_hat}" in " ".join(th.findings(board)["methods"].sentences())
     page = page_of(board, tmp_path)
     assert page.count("do not agree yet.") == 1 and f"R-hat of judge_sd is {r_hat}" in page
-    assert str(th.load(_saved(board, tmp_path)).verdict()) == str(board.verdict())
+    assert str(th.load(_saved(board, tmp_path)).convergence()) == str(board.convergence())
 
 
 def test_chains_of_a_part_that_differ_are_told(differing):
     board = made(by="language")
-    good = verdict_of(differing, None)
+    good = convergence_of(differing, None)
     parts = {name: replace(part, of_chains=good) for name, part in board.boards.items()}
     board = replace(board, of_chains=good, boards=parts)
-    assert th.findings(board)["verdict"].verdict is True and not th.findings(board)["verdict"].notes
-    parts["de"] = replace(parts["de"], of_chains=verdict_of(differing, -1))
-    found = th.findings(replace(board, boards=parts))["verdict"]
-    assert found.verdict is False
+    assert th.findings(board)["convergence"].good is True and not th.findings(board)["convergence"].notes
+    parts["de"] = replace(parts["de"], of_chains=convergence_of(differing, -1))
+    found = th.findings(replace(board, boards=parts))["convergence"]
+    assert found.good is False
     said(found.notes[0], "agree yet: de")
 
 
@@ -213,6 +216,7 @@ NAMED = {  # by their place in what is reported
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", NAMED)
 def test_each_quantity_of_chains_has_its_name(how, differing):
     """Of chains that differ in one quantity alone, that one is named, whichever it is."""
@@ -221,7 +225,7 @@ def test_each_quantity_of_chains_has_its_name(how, differing):
     for place, name in names.items():
         with differing(place):
             board = th.leaderboard(frame, **settings, method="mcmc", progressbar=False)
-        assert board.verdict().facts["r_hat_of"] == name
+        assert board.convergence().facts["r_hat_of"] == name
 
 
 def pooled_part(method):
@@ -232,7 +236,7 @@ def pooled_part(method):
 @pytest.mark.long
 def test_pooled_boards_by_chains_agree_with_the_approximation():
     found = pooled_part("mcmc")
-    assert found.verdict().agrees
+    assert found.convergence().agrees
     ratings = pooled_part("laplace").table["rating"]
     np.testing.assert_allclose(found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10))
 
@@ -240,4 +244,4 @@ def test_pooled_boards_by_chains_agree_with_the_approximation():
 @pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "common_log_worth[C]")])
 def test_pooled_boards_by_chains_say_what_does_not_agree(place, name, differing):
     with differing(place):
-        assert pooled_part("mcmc").verdict().facts["r_hat_of"] == name
+        assert pooled_part("mcmc").convergence().facts["r_hat_of"] == name

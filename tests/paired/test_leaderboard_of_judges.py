@@ -46,7 +46,7 @@ def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
 FRAME = battles(1500)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [2, 7, 10])
 def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
     """Their climbs led to log odds beyond 745; from equal worths alone there is the same board."""
@@ -95,6 +95,7 @@ def test_the_exact_values_of_judges():
 KNOWN, LEARNED = (0.5, [0.6292314, 0.4657290, 0.2790649]), (None, [0.646522, 0.468932, 0.254763])
 
 
+@pytest.mark.first(2)
 @pytest.mark.exact
 @pytest.mark.parametrize(
     ("method", "drift", "expected"),
@@ -133,6 +134,7 @@ def score_by(board, answers):
     return np.log([of_each[won][row] / total[row] for row, won in enumerate(answers["winner"])]).mean()
 
 
+@pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.parametrize("judges", [5, 55], ids=["fitted again", "a step"])
 def test_the_others_predict_a_judge_as_without_the_judge(judges):
@@ -177,10 +179,10 @@ def test_of_many_only_those_are_named_who_are_sure_together():
     named = wrong.index[wrong.cumsum() <= 0.05]
     assert 3 < len(named) < (wrong < 0.05).sum()
     sentence = str(th.findings(board)["worths_in_time"].sentence)
-    rose, fell = (set(re.findall(r"\d+", part.split(". That")[0])) for part in sentence.split("worse"))
+    rose, fell = (set(re.findall(r"\d+", part.split(". Th")[0])) for part in sentence.split("worse"))
     assert rose == {name for name in named if better[name] > 0.5}
     assert fell == {name for name in named if better[name] < 0.5}
-    said(sentence, "Surely better than", "0.95", len(better), len(named))
+    said(sentence, "Better than", "0.95", len(better), len(named))
 
 
 @pytest.mark.usefixtures("pictures")
@@ -223,12 +225,13 @@ def test_the_anchor_stands_still():
     assert own[["rating", "low", "high"]].to_numpy() == pytest.approx(900.0) and own["p_better"].isna().all()
     last = plain.table["rating"] + 900.0 - plain.table.loc["m2", "rating"]
     np.testing.assert_allclose(board.table["rating"], last[board.table.index])
-    assert "in each 'm2' has 900" in board.note
+    assert "in each period, m2 is fixed at 900" in board.note
     late = FRAME[(FRAME["stage"] == 2) | ~FRAME[["model_a", "model_b"]].eq("m3").any(axis=1)]
     with refused(DataError, "'m3'"):
         th.leaderboard(late, period="stage", anchor_model="m3", progressbar=False)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("how", [{"judges": True}, {"period": "month", "date": "day"}])
 def test_an_update_equals_one_fit_of_all(how, tmp_path):
     every = FRAME[::2]
@@ -245,6 +248,7 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
         pd.testing.assert_frame_equal(one, first, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 def test_covariates_judges_and_time_together(method):
     columns = {"date": "day", "respondent": "judge", "covariates": ["length"]}
@@ -266,6 +270,7 @@ def biased(count=3000, seed=5):
     return frame.assign(winner=np.where(rng.random(count) < p, "model_a", "model_b")), liking
 
 
+@pytest.mark.long
 @pytest.mark.exact
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 def test_judges_have_biases_of_their_own(method):
@@ -286,7 +291,7 @@ def test_judges_have_biases_of_their_own(method):
 def test_judges_and_periods_by_laplace():
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, **how)
-    assert "common is approximate" in board.note
+    assert "common level of all discriminations is approximate" in board.note
     assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {"2024-01", "2024-02"}
 
 
@@ -372,7 +377,7 @@ def test_one_vote_does_not_say_that_somebody_guesses():
     judges = board.judges()
     assert (judges["log_score"] < judges["log_score_chance"]).sum() > 2
     (found,) = [each for each in th.findings(board) if each.key == "judges"]
-    said(found.sentence, "others no better")
+    said(found.sentence, "Not predicted better than chance")
 
 
 def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():

@@ -1,4 +1,4 @@
-"""Leaderboards of rankings, of choices out of sets, and of the best and the worst of sets."""
+"""Leaderboards of rankings, of choices from sets, and of the best and the worst of sets."""
 
 from itertools import permutations
 
@@ -62,6 +62,7 @@ def test_all_sources_give_the_same(tmp_path):
     assert together.to_numpy().sum() == len(ROWS) * (4 * 3 + 3 * 2 + 2)
 
 
+@pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.parametrize("frame", [wide(), best_worst()], ids=["rankings", "best and worst"])
 def test_it_is_the_posterior_of_luces_model(frame):
@@ -96,7 +97,7 @@ def test_judges_of_rankings(frame):
     assert judges["comparisons"].sum() == board.data.n_answers
     gain = judges["log_score"] - judges["log_score_chance"]
     assert gain["j4"] > 0.2 > gain["j0"]
-    assert "judge of discrimination" in board.note and "1 sees" in board.note
+    assert "apply to a judge of discrimination 1" in board.note
     assert [each.key for each in th.findings(board)][:4] == ["leaderboard", "groups", "votes", "judges"]
 
 
@@ -114,6 +115,7 @@ def probability(worth, order):
     return np.prod([worth[option] / total for option, total in zip(order, rest, strict=True)])
 
 
+@pytest.mark.first(1)
 @pytest.mark.exact
 @pytest.mark.parametrize("answer", [wide, best_worst])
 def test_the_others_predict_a_judge_as_without_the_judge(answer):
@@ -137,6 +139,7 @@ def test_the_others_predict_a_judge_as_without_the_judge(answer):
         assert near < 0.02 and near < 0.3 * far  # `far` knows the answers of the judge
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("judges", [False, True])
 def test_an_update_equals_one_fit_of_all(judges, tmp_path):
     more = [("new", ["o6", "o0", "o1", "o2"])] * 3 + ROWS[100:]
@@ -196,6 +199,7 @@ def test_choices_that_do_not_say_who_judged():
 TIED = pd.DataFrame([("o0", "o5", "model_a")] * 9 + [("o0", "o5", "tie")] * 5, columns=["model_a", "model_b", "winner"])
 
 
+@pytest.mark.first(2)
 @pytest.mark.exact
 @pytest.mark.parametrize(("ties", "answers"), [("half", 14), ("drop", 9)])
 @pytest.mark.parametrize("pairs_first", [True, False])
@@ -239,10 +243,10 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     whole, old = (th.leaderboard(table(rows), id="vote", **QUIET) for rows in (ROWS, ROWS[:100]))
     assert whole.data.n_answers == (3 if kind == "rankings" else 1) * len(ROWS) and "left out" not in whole.note
     new = old.update(table(ROWS[90:], 90), **QUIET)
-    assert "answers whose identifier" in new.note and "10 answers" in new.note
+    assert "answers with an identifier" in new.note and "10 answers" in new.note
     np.testing.assert_allclose(new.table.sort_index()["rating"], whole.table.sort_index()["rating"], atol=3.0)
     twice = th.leaderboard(pd.concat([table(ROWS[:100]), table(ROWS[90:], 90)]), id="vote", **QUIET)
-    assert twice.data.n_answers == whole.data.n_answers and "10 answers whose identifier" in twice.note
+    assert twice.data.n_answers == whole.data.n_answers and "10 answers with an identifier" in twice.note
     with refused(DataError, "10 answers", "'vote'"):
         new.update(table(ROWS[:10]))
     with refused(DataError, "The table has"):
@@ -252,7 +256,7 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
 def test_an_answer_is_known_or_not():
     frame = identified(ROWS).assign(row=range(4 * len(ROWS)))
     board = th.leaderboard(frame[:402], id="row", **QUIET)
-    assert "2 answers whose" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
+    assert "2 answers with" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
     with refused(DataError, "Rows 0", "2 belong", "'row'", "row 0"):
         board.update(frame[400:].reset_index(drop=True), **QUIET)
 

@@ -90,6 +90,7 @@ def places_of(ax):
     return ax.transData.transform(np.concatenate([dots.get_offsets() for dots in ax.collections]))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("draw", [crowded, in_a_row])
 def test_names_cover_no_point_when_there_is_room(draw):
     (ax,) = draw(0)
@@ -100,7 +101,7 @@ def test_names_cover_no_point_when_there_is_room(draw):
 
 
 # Seeds with which a line would go astray if the places did not cost what they do.
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "draw, seed, labels",
     [(crowded, 21, CELEBRITIES), (crowded, 54, CELEBRITIES), (crowded, 55, LONG[:9]), (in_a_row, 111, LONG[:9])],
@@ -191,6 +192,7 @@ def test_the_pairs_furthest_from_the_diagonal_and_the_worst_are_named():
     assert set(names_of(ax)) == {"b – d"}
 
 
+@pytest.mark.long
 def test_long_labels_are_cut_short_unless_that_makes_them_alike():
     names = names_of(crowded(0, LONG[:9])[0])
     assert all(len(line) <= 18 for name in names for line in name.split("\n"))

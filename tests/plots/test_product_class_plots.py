@@ -69,7 +69,7 @@ def test_classes(model):
     widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
     np.testing.assert_allclose(widths, [table["share"], table["importance"]])
     labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]
-    for label, name in zip(labels, table["class"], strict=True):
+    for label, name in zip(labels, table["product_class"], strict=True):
         assert label == name or (label.endswith("…") and name.startswith(label[:40]))
     for ax in (shares, importance):
         assert_no_overlap(ax)
@@ -114,6 +114,7 @@ def test_attribute_importance(model):
     assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_market_shares(model):
     data = attributes_of(model)
@@ -124,7 +125,7 @@ def test_market_shares(model):
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["share"])
     several = pd.concat([products.assign(scenario=name) for name in ("now", "then")], ignore_index=True)
     ax = plots.market_shares(model.market_shares(several, ci=0.975))
-    assert ax.get_yticklabels()[0].get_text().startswith("now: ") and "97.5% interval" in ax.get_xlabel()
+    assert ax.get_yticklabels()[0].get_text().startswith("now: ") and "97.5 % interval" in ax.get_xlabel()
     first = next(iter(data))
     changed = model.market_shares(products, change={first: data[first][0]})
     ax = plots.market_shares(changed)
@@ -139,6 +140,7 @@ def test_market_shares(model):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_demand_and_willingness_to_pay(model):
     data = attributes_of(model)
@@ -157,11 +159,13 @@ def test_demand_and_willingness_to_pay(model):
         assert_no_overlap(ax)
         assert [text.get_text() for text in ax.get_yticklabels()][-1] == "battery: 12 h over 4 h"
         low, high = ax.get_xlim()
-        beyond = pay.assign(people_high=np.inf, wtp_high=np.inf)
+        beyond = pay.assign(respondents_high=np.inf, wtp_high=np.inf)
         ax = plots.willingness_to_pay(beyond)  # what has no end leaves the picture
         assert_no_overlap(ax)
         assert np.isfinite(ax.get_xlim()).all() and len(ax.lines[-2].get_xdata()) == len(pay)
-        endless = pay.drop(columns=["people_low", "people_high"]).assign(wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf)
+        endless = pay.drop(columns=["respondents_low", "respondents_high"]).assign(
+            wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf
+        )
         ax = plots.willingness_to_pay(endless)
         assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
     with pytest.raises(ArgumentError, match="has no amounts"):

@@ -118,6 +118,7 @@ def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(cas
     assert_no_line_runs_through_a_text(ax, monkeypatch)
 
 
+@pytest.mark.long
 def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypatch):
     _, ax = plt.subplots(figsize=(5, 3))
     groups = {f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)}

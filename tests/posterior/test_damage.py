@@ -92,7 +92,7 @@ def reads(place, kind, flips, blocks):
     assert counts["refused"] > 0.8 * (flips + blocks)
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", ["posterior", "parts", "parts index", "index", "state", "draws"])
 def test_damage_is_noticed(kind, tmp_path):

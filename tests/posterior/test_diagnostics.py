@@ -75,7 +75,7 @@ def ours(draws):
     }
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("chains", [1, 2, 3, 4, 5, 8])

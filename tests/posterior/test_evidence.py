@@ -1,4 +1,4 @@
-"""The log evidence as users see it: its error, its interval, its verdict."""
+"""The log evidence as users see it: its error, its interval, its convergence check."""
 
 import math
 
@@ -43,14 +43,14 @@ def test_few_chains_have_the_error_of_blocks():
     ("energies", "swaps", "said"),
     [
         (normal_draws(apart=3.0), SWAPS, "differ by up to"),
-        (normal_draws(), np.array([0.5, 0.04]), "swap in 4% of cases"),
+        (normal_draws(), np.array([0.5, 0.04]), "swap in 4 % of cases"),
         (normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None], SWAPS, "forgotten where they began"),
     ],
 )
 def test_not_usable(energies, swaps, said):
     found = along_temperatures(BETA, energies, swaps, 0.0)
     assert not found.usable
-    assert said in str(found.verdict)
+    assert said in str(found.convergence)
     assert "draws=800" in str(found)
 
 

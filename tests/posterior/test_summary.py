@@ -1,4 +1,4 @@
-"""The summary, the verdict on it, and the histogram in text."""
+"""The summary, the convergence check of it, and the histogram in text."""
 
 import dataclasses
 import math
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from arviz_stats.base.array import array_stats
-from helpers.posterior_cases import chain, comparisons, small_fit, summarise, tree_of, verdict
+from helpers.posterior_cases import chain, comparisons, convergence, small_fit, summarise, tree_of
 from helpers.sentences import said
 
 from thali._aspects.draws.tree import pair_index
@@ -63,7 +63,7 @@ def test_independent_draws_are_found_efficient_and_agreeing():
     assert np.min(summary["ess_bulk"]) > 3000
     assert np.max(summary["r_hat"]) < 1.005
     np.testing.assert_allclose(summary["mcse_mean"], summary["sd"] / math.sqrt(4000), rtol=0.1)
-    ok, sentence = verdict(summary)
+    ok, sentence = convergence(summary)
     assert ok
     said(sentence, "4 chains", "1.00")
 
@@ -83,7 +83,7 @@ def test_constant_quantities_are_quiet_and_ignored():
         0.1,
     ]
     assert summary.loc[["alpha", "n_features"], "r_hat"].isna().all()
-    assert verdict(summary)[0]
+    assert convergence(summary)[0]
 
 
 def test_everything_constant_is_no_disagreement():
@@ -92,7 +92,7 @@ def test_everything_constant_is_no_disagreement():
         name: np.repeat(getattr(draws, name)[:1], 10, axis=0) for name in ("alpha", "log_likelihood", "unique_weights")
     }
     summary = summarise(tree_of([dataclasses.replace(draws, **still)] * 2, comparisons(2)))
-    agrees, sentence = verdict(summary)
+    agrees, sentence = convergence(summary)
     said(sentence, "2 chains")
     assert agrees
 
@@ -102,27 +102,27 @@ def test_chains_that_stand_still_in_different_places_are_caught():
     chains = [dataclasses.replace(draws, alpha=np.full(500, 1.0 + seed)) for seed, draws in enumerate(chains)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ok, sentence = verdict(tree_of(chains, comparisons(3)))
+        ok, sentence = convergence(tree_of(chains, comparisons(3)))
     assert not ok
     said(sentence, "100", "do not agree")
     said(sentence, "stay in different")
-    assert sentence.endswith("fit again with tempering=8.")
+    assert sentence.endswith("refit with tempering=8.")
     bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
     bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
-    sentence = verdict(tree_of(bare, comparisons(3)))[1]
+    sentence = convergence(tree_of(bare, comparisons(3)))[1]
     assert "plots.trace" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
 
 
 def test_one_shifted_chain_is_caught_and_named():
     chains = [chain(3, draws=500, seed=seed) for seed in range(4)]
     chains[2] = dataclasses.replace(chains[2], log_likelihood=chains[2].log_likelihood + 1.0)
-    ok, sentence = verdict(tree_of(chains, comparisons(3)))
+    ok, sentence = convergence(tree_of(chains, comparisons(3)))
     assert not ok
     said(sentence, "4 chains", "log_likelihood", "1.0")
     said(sentence, "500", "tempering=8")
     ladder = {"temperature": np.geomspace(1.0, 10.0, 8), "swap_rate": np.full(7, 0.3)}
     tempered = [dataclasses.replace(drawn, stats=ladder) for drawn in chains]
-    sentence = verdict(tree_of(tempered, comparisons(3)))[1]
+    sentence = convergence(tree_of(tempered, comparisons(3)))[1]
     said(sentence, "500")
     assert "tempering" not in sentence
 
@@ -130,7 +130,7 @@ def test_one_shifted_chain_is_caught_and_named():
 def test_too_few_draws_are_told_how_many_to_take():
     summary = pd.DataFrame({"sd": 1.0, "r_hat": 1.001, "ess_bulk": 900.0, "ess_tail": [300.0, 90.0]}, index=["x", "y"])
     summary.attrs.update(chains=4, draws=1000)
-    agrees, sentence = verdict(summary)
+    agrees, sentence = convergence(summary)
     said(sentence, "ess_tail of y is 90", "400", "draws=4500 (now 1000)")
     assert not agrees
 
@@ -138,22 +138,22 @@ def test_too_few_draws_are_told_how_many_to_take():
 def test_one_chain_is_never_enough():
     summary = summarise(tree_of([chain(3, draws=500)], comparisons(3)))
     assert np.isnan(summary["r_hat"]).all()
-    ok, sentence = verdict(summary)
+    ok, sentence = convergence(summary)
     assert not ok
     said(sentence, "The one chain")
     said(sentence, "with one chain")
-    ok, sentence = verdict(summarise(tree_of([chain(3, draws=30)], comparisons(3))))
+    ok, sentence = convergence(summarise(tree_of([chain(3, draws=30)], comparisons(3))))
     assert not ok
     said(sentence, "The one chain")
 
 
 def test_a_few_draws_are_too_few_to_judge():
     for draws in (1, 3):
-        assert not verdict(summarise(tree_of([chain(3, draws=draws)], comparisons(3))))[0]
+        assert not convergence(summarise(tree_of([chain(3, draws=draws)], comparisons(3))))[0]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             summary = summarise(tree_of([chain(3, draws=draws, seed=seed) for seed in range(2)], comparisons(3)))
-        ok, sentence = verdict(summary)
+        ok, sentence = convergence(summary)
         assert not ok
         assert "cannot be judged by" in sentence
 
@@ -162,4 +162,4 @@ def test_a_frame_of_unknown_origin_is_refused(small):
     summary = summarise(small[2])
     summary.attrs.clear()
     with pytest.raises(ArgumentError, match="attrs"):
-        verdict(summary)
+        convergence(summary)

@@ -8,7 +8,6 @@ from helpers.sentences import said, warned
 
 import thali as th
 from thali._data.kinds import PAIRS
-from thali._reading.practice import says_practice
 from thali._reading.recognise import read
 from thali.errors import DataWarning
 
@@ -26,13 +25,16 @@ def file_of(folder, **columns):
     ["practice", "PRACTISE", "Training", "training_2", "warm-up", "Warm up", "catch", "catch trial", "demo", "Practice"]
     + ["Übung", "Übungsblock 1", "Probe", "Probedurchgang", "entraînement", "práctica"],
 )
-def test_words_that_say_so(word):
-    assert says_practice(word)
+def test_words_that_say_so(tmp_path, word):
+    with pytest.warns(DataWarning, match="1 row.*`block`"):
+        read(file_of(tmp_path, block=[word, *5 * ["main"]]), PAIRS)
 
 
 @pytest.mark.parametrize("word", ["main", "practical", "test", "", "7", "caught", "democracy", "strain", "problem"])
-def test_words_that_do_not(word):
-    assert not says_practice(word)
+def test_words_that_do_not(tmp_path, word):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        read(file_of(tmp_path, block=[word, *5 * ["other"]]), PAIRS)
 
 
 def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):

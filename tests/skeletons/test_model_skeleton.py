@@ -16,7 +16,7 @@ def test_the_fit_is_the_known_posterior():
     error = np.sqrt(3.0) / np.sqrt(16_000)  # sd of the posterior: 3 / sqrt(3)
     assert abs(model.mean_ - 3.0) < 5 * error
     assert row["sd"] == pytest.approx(np.sqrt(3.0), rel=0.03)
-    assert model.verdict().agrees
+    assert model.convergence().agrees
 
 
 def test_the_same_seed_gives_the_same_draws():

@@ -30,6 +30,7 @@ def groups():
     return {sex: th.PairedComparisons.from_frame(rows, labels=list("abc")) for sex, rows in table.groupby("sex")}
 
 
+@pytest.mark.fit
 def test_a_fit_is_that_of_the_data_that_it_makes(groups):
     made = OfEverybody(people=th.people.Groups()).fit(groups, **RUN)
     known = th.EliminationByAspects().fit(GroupedData(groups).pooled(), **RUN)

@@ -50,6 +50,7 @@ def assert_near(found, expected, run, error=0.0):
     assert abs(found.value - expected) < ERRORS * math.hypot(found.standard_error, error)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("data", "settings", "expected", "error", "run"), runs([*PAIRS.items()], 2))
 def test_evidence_of_comparisons(data, settings, expected, error, run):
     groups = {str(g): pair(*each) for g, each in enumerate(data)}

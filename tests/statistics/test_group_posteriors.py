@@ -36,7 +36,7 @@ from thali._aspects.operations import cache_at, log_likelihood
 from thali._aspects.populations.groups import drawn_base
 from thali._aspects.populations.groups_chain import GroupChain, start_of
 from thali._aspects.state import BETA, COLUMNS, replica
-from thali._testing.exact import invariance_error
+from thali.testing import exact
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 
@@ -102,6 +102,7 @@ def test_posterior_means(case):
     hold_against(*case, draws=8_000)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", [KNOWN[3], KNOWN[4]])
 def test_posterior_means_of_choices_out_of_sets_of_two(case):
     hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=OutOfSets(0.01))
@@ -225,7 +226,7 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
             share = 1.0 if move == "compensated" else 0.0
             group_owners.compensated_flip_of_groups(rng, model, caches, states, its_base, share)
 
-    assert invariance_error(step, (chain.state, chain.cache, base), whole, log_target) < 1e-12
+    assert exact.invariance_error(step, (chain.state, chain.cache, base), whole, log_target) < 1e-12
 
 
 def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
@@ -375,7 +376,7 @@ def means_of_own_kappas(expected, n=4):
     return expected | found | {"shared kappas": shared, "shared spread": shared}
 
 
-@pytest.mark.first(7)  # of comparisons all, of sets those of groups
+@pytest.mark.first(4)
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 @pytest.mark.parametrize(
     ("groups", "weights"),

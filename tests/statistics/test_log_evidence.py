@@ -86,7 +86,7 @@ def hold_against(case, most, **run):
     assert found.thermodynamic.agrees
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", CASES)
 def test_exact_values(case):
     hold_against(case, 0.08, draws=150, tune=50)

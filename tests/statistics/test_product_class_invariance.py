@@ -88,6 +88,7 @@ def test_written_otherwise(as_it_is, written):
     assert abs(other[0] - as_it_is[0]) < 4 * math.hypot(other[1], as_it_is[1])
 
 
+@pytest.mark.long
 def test_another_direction_is_another_model(as_it_is):
     """Turning an attribute round in the data alone is told from the errors that the tests above allow."""
     other = log_evidence(monotone_attribute_turned_round()[0], 2)

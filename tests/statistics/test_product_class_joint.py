@@ -48,6 +48,7 @@ def test_sweeps_leave_the_joint_distribution_alone(lapse):
     check(lapse, chains=120, iterations=100)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("lapse", LAPSES)
 def test_sweeps_with_exchanges_leave_the_joint_distribution_alone(lapse):
     check(lapse, chains=120, iterations=100, proposals=MANY_PROPOSALS)

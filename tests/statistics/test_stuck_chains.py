@@ -51,14 +51,14 @@ def compare_with_the_answer(seed, **budget):
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_the_defaults_find_a_posterior_of_two_families():
     model = compare_with_the_answer(1, tune=500, thin=10)
-    assert model.verdict().agrees
+    assert model.convergence().agrees
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_defaults_find_a_posterior_of_two_families_whatever_the_seed(seed):
     model = compare_with_the_answer(seed)
-    assert model.verdict().agrees
+    assert model.convergence().agrees
 
 
 def temperatures(data, **settings):

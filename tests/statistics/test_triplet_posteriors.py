@@ -64,7 +64,7 @@ KNOWN = [
 
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize(FIELDS, KNOWN)
 def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evidence):
     data = three_objects(*answers)

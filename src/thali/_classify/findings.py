@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number, probability
 from thali._late import carried_out_by
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import TAILS, interval_name
 
 from .input import other_classes, varying_names
@@ -24,50 +25,52 @@ if TYPE_CHECKING:
 
 
 ENGLISH = {
-    "asked": "Which covariates tell the classes apart, and how sure is that?",
-    "weights": "The largest {words}: {named}.",
+    "asked": "Which covariates distinguish the classes, and how certain is this?",
+    "weights": "Largest {words}: {named}.",
     "weights.none": "All {words} are zero.",
-    "weights.all": "Relative weights (they sum to 1): all {every} are above zero; the largest first",
-    "weights.some": "Relative weights (they sum to 1): {shown} of {every} are above zero, all others exactly zero",
-    "weights.means": "Relative weights (they sum to 1), posterior means; the largest first",
-    "weights.exp": "A weight is of exp of a covariate with mean 0 and standard deviation 1.",
+    "weights.all": "Relative weights (sum to 1): all {every} are > 0; largest first",
+    "weights.some": "Relative weights (sum to 1): {shown} of {every} are > 0, all others exactly 0; largest first",
+    "weights.means": "Relative weights (sum to 1), posterior means; largest first",
+    "weights.exp": "Weights apply to exp(x), where x is a standardised covariate.",
     "coef.standard": "standardised covariates",
-    "coef.units": "covariates in their own units",
-    "coef.some": "Coefficients of {covariates}, against class {reference}: {shown} of {every} are not 0, all"
+    "coef.units": "covariates in their original units",
+    "coef.some": "Coefficients of {covariates}, relative to class {reference}: {shown} of {every} are not 0, all"
     " others exactly 0",
-    "coef.all": "Coefficients of {covariates}, against class {reference}; those furthest from 0 first",
-    "cv.title": "Cross-validation: {rows} rows in {done} folds, each predicted by a fit to the others",
-    "cv.better": "{name} errs less often than always naming the majority class (by {mean}, standard error {error}).",
-    "cv.worse": "{name} errs MORE often than always naming the majority class (by {mean}, standard error {error}).",
-    "cv.open": "That {name} errs less often than always naming the majority class is not established ({mean}, standard"
-    " error {error}).",
+    "coef.all": "Coefficients of {covariates}, relative to class {reference}; largest in absolute value first",
+    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the others",
+    "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean}, standard error"
+    " {error}).",
+    "cv.worse": "{name} makes MORE errors than always predicting the majority class (by {mean}, standard error"
+    " {error}).",
+    "cv.open": "{name} does not make significantly fewer errors than always predicting the majority class (difference"
+    " {mean}, standard error {error}).",
     "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
-    "cv.infinite": "The log loss is infinite, because {rows} rows have a class whose predicted probability is 0.",
-    "rows": "Of the {rows} rows {likely} belong to a class that the model gives a probability of .5 or more; the mean"
-    " probability of the right class is {mean}. The model has seen these rows; of new ones it knows less.",
-    "rows.title": "Rows whose class is the least expected; rows from 0",
-    "rows.unknown": "The likelihood of each row is not stored with this fit; model.score(X, y) checks it.",
-    "shape": "Shape a of the prior of the weights: {value}.",
+    "cv.infinite": "The log loss is infinite, because the observed class of {rows} rows has predicted probability 0.",
+    "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of the {rows} rows (mean probability"
+    " {mean}). These are the training rows; expect less for new rows.",
+    "rows.title": "Rows with the least probable observed class (rows are numbered from 0)",
+    "rows.unknown": "This fit does not store the likelihood of each row; use model.score(X, y) to assess predictions.",
+    "shape": "Shape a of the prior on the weights: {value}.",
     "shape.fixed": "{value}, fixed",
-    "shape.learned": "{value}, learned with p(a) ∝ 1/a from {low} to {high}",
-    "rate": "Rate η of the law that mixes the variances of the coefficients: {value}.",
-    "rate.learned": "{value}, learned",
+    "shape.learned": "{value}, estimated with p(a) ∝ 1/a from {low} to {high}",
+    "rate": "Parameter η of the Laplace prior on the coefficients (squared rate): {value}.",
+    "rate.learned": "{value}, estimated",
     "horseshoe": "Scales of the horseshoe prior: log tau {tau}, slab {slab}.",
-    "log_likelihood": "Log-likelihood of all the data: {value}.",
-    "log_likelihood.priors": "Log-likelihood of all the data: {value}; with the priors: {objective}.",
-    "log_likelihood.weights": "Log-likelihood of all the data: {value}; with that of the prior of relative weights:"
-    " {objective}.",
-    "sweeps": "Found in {sweeps} sweeps over the data.",
+    "log_likelihood": "Log-likelihood of the full data: {value}.",
+    "log_likelihood.priors": "Log-likelihood of the full data: {value}; including the log priors: {objective}.",
+    "log_likelihood.weights": "Log-likelihood of the full data: {value}; including the log prior of the relative"
+    " weights: {objective}.",
+    "sweeps": "Converged in {sweeps} passes over the data.",
     "bound": "Lower bound of the log evidence: {value}.",
     "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
-    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) for"
-    " standardised coefficients, at the maximum of the posterior.",
-    "methods.normal": "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by"
-    " a {kind} approximation of the posterior.",
-    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors,"
-    " sampled by the scheme of {source}.",
-    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit whose coefficients have regularised"
-    " horseshoe priors of {prior}, sampled by the scheme of {source}.",
+    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) on"
+    " standardised coefficients, estimated at the posterior mode.",
+    "methods.normal": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on the coefficients,"
+    " with a {kind} approximation of the posterior.",
+    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on the coefficients,"
+    " sampled with the scheme of {source}.",
+    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit with the regularised horseshoe priors"
+    " of {prior} on the coefficients, sampled with the scheme of {source}.",
 }
 
 
@@ -133,7 +136,7 @@ def _is_plackett_luce(model: Any) -> bool:
 # prediction ---------------------------------------------------------------------------------------------------
 
 
-@finding("cross_validation", "How well does it predict rows that it has not seen?", ON_SCREEN)
+@finding("cross_validation", "Cross-validation", ON_SCREEN)
 def cross_validation(model: Any, settings: Settings) -> Finding | None:
     """Error rate and log loss beside those of the majority class and of the class proportions."""
     scores = _scores(model, settings)
@@ -212,7 +215,7 @@ def _name(model: Any) -> str:
 # what matters -------------------------------------------------------------------------------------------------
 
 
-@finding("weights", "Which covariates tell the classes apart?", ON_SCREEN)
+@finding("weights", "Covariate weights", ON_SCREEN)
 def weights(model: Any, settings: Settings) -> Finding:
     """The relative weights of Plackett-Luce regression, the largest first."""
     table = importance(model)
@@ -226,7 +229,7 @@ def weights(model: Any, settings: Settings) -> Finding:
     return Finding(sentence, str(title), table, shown, notes=notes, brief=_brief(shown, "Weights"))
 
 
-@finding("coef", "Which covariates tell the classes apart?", ON_SCREEN)
+@finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: Settings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
     table, covariates = importance(model), ENGLISH["coef.standard" if model.standardize else "coef.units"]
@@ -262,7 +265,7 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
 # the model as a whole -----------------------------------------------------------------------------------------
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """Scales, and the likelihood of all the data."""
     return Finding(notes=tuple(_of_weights(model) if _is_plackett_luce(model) else _of_coefficients(model)))
@@ -329,7 +332,7 @@ def _in_digits(draws: np.ndarray) -> str:
     return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
 
 
-@finding("unexpected_rows", "Which rows does it miss?", SHOWN, chapter=MISSES)
+@finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
 def unexpected_rows(model: Any, settings: Settings) -> Finding:
     """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
     import pandas as pd
@@ -362,4 +365,4 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST = (data, methods(modelled), verdict)
+_LAST = (data, methods(modelled), convergence)

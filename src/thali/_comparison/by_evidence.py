@@ -91,8 +91,8 @@ def compare_by_evidence(
             raise KeyboardInterrupt
         table = table_of_evidence(named, batch.records, base, odds)
     table.attrs["interrupted"] = interrupted
-    go_on = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
-    warn_of_evidence(table, go_on if job is None else f"the same call goes on from '{job}'")
+    go_on = InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
+    warn_of_evidence(table, go_on if job is None else f"repeat the call to resume from '{job}'")
     return table
 
 
@@ -120,8 +120,8 @@ def warn_of_evidence(table: "pandas.DataFrame", go_on: str | Fact) -> None:
         kind = InterruptedWarning if interrupted else IncompleteWarning
         warn(
             kind(
-                f"{'Stopped early; the' if interrupted else 'The'} evidence of {shorten(waiting, _MAX_NAMED)} is not "
-                "found yet, and the probabilities are those of the other models alone; ",
+                f"{'Stopped early; the' if interrupted else 'The'} evidence of {shorten(waiting, _MAX_NAMED)} is not"
+                " available yet, and the probabilities cover only the other models; ",
                 go_on,
                 ".",
             )
@@ -167,8 +167,8 @@ def _check(name: str, model: Any, data: Any) -> None:
     """Refuse a model without evidence, one that was fitted to other data, and one that cannot be fitted to these."""
     if not has_evidence(model):
         raise ArgumentError(
-            f"{name!r} is {model!r}, whose evidence is not known; evidence is for the latent-feature "
-            "models by MCMC and for ProductClasses(method='smc'). Compare by prediction, or leave it out."
+            f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature model fitted by MCMC,"
+            " or ProductClasses(method='smc'). Compare by prediction, or remove the model."
         )
     try:
         refuse_other_fit(model, data)
@@ -184,16 +184,15 @@ def _checked_odds(prior_odds: Any, named: Mapping[str, Any]) -> dict[str, float]
     if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(named):
         raise ArgumentError(
             Argument("prior_odds"),
-            f" must be a mapping from the name of every model to a number above 0, such as "
-            f"{dict.fromkeys(named, 1)}; got {prior_odds!r}.",
+            f" must map every model to a positive number, such as {dict.fromkeys(named, 1)}; got {prior_odds!r}.",
         )
-    return {name: positive("prior_odds", prior_odds[name], f"that of {name!r}") for name in named}
+    return {name: positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}") for name in named}
 
 
 def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
     parts: list[object] = []
     for name in names:
-        parts += [f"{name}: ", found[name].verdict.message, " "]
+        parts += [f"{name}: ", found[name].convergence.message, " "]
     return tuple(parts[:-1])
 
 
@@ -322,33 +321,34 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
-    beside = f", though it cannot be distinguished from that of {', '.join(near)}" if near else ""
+    beside = f", but cannot be distinguished from {', '.join(near)}" if near else ""
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
-        what = "do not decide between {} and {}" if second in near else "support {} over {}"
+        what = "do not separate {} and {}" if second in near else "support {} over {}"
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [
-        f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
-        f" and, by {equal}, the posterior probability {_probability(row['probability'])}{beside}."
+        f"{best} has the highest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
+        f" and, with {equal}, posterior probability {_probability(row['probability'])}{beside}."
     ]
     for name in (name for name in found if name != best):
         other, (factor, error) = table.loc[name], factors[name]
         unsure = ", not distinguishable from 0" if name in near else ""
         sentences.append(
-            f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by "
-            f"Kass & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
+            f"The log Bayes factor of {best} over {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by Kass"
+            f" & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
         sentences.append(
-            f"No model has greater evidence than {BASE}, which guesses (log {table.loc[BASE, 'log_evidence']:.2f})."
+            f"No model has higher evidence than {BASE}, random guessing (log {table.loc[BASE, 'log_evidence']:.2f})."
         )
     if len(missing := table.attrs["missing"]):
         sentences.append(
-            f"Not found yet is that of {', '.join(missing['model'])}; the probabilities are among the others."
+            f"The evidence of {', '.join(missing['model'])} is not available yet; the probabilities cover only the"
+            " other models."
         )
-    sentences += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
+    sentences += [f"{name}: {each.convergence}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
         sentences.append(_how_sensitive(table, best))
     return sentences
@@ -359,10 +359,10 @@ def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
     other = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"].idxmax()
     changed = {change: at[1] for change, at in other.items() if at[1] != best}
     if not changed:
-        return f"{best} has the greatest evidence under each of the {len(other)} other priors that were tried, too."
+        return f"{best} has the highest evidence under each of the {len(other)} other priors tried."
     named = "; ".join(f"{model} with {change}" for change, model in changed.items())
-    return f"Under other priors another model has the greatest evidence: {named}."
+    return f"Under other priors another model has the highest evidence: {named}."
 
 
 def _probability(value: float) -> str:
-    return "above .999" if value > 0.999 else f"{value:.3f}".lstrip("0")
+    return "> 0.999" if value > 0.999 else f"{value:.3f}"

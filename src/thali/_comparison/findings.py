@@ -20,23 +20,25 @@ if TYPE_CHECKING:
 
 
 ENGLISH = {
-    "asked": "Models were fitted without a {part}, and scored by how they predict it.",
-    "comparison.title": "What each model predicts for {units} that it has not seen ({count} {units})",
-    "comparison.caption": "Score of each {unit} by one model against another.",
-    "scores.title": "Scores of the {units}",
-    "scores": "The standard error of a difference is over {count}. A difference is called established where"
-    " chance alone would seldom leave one as large (Student's t test over independent units, 5 %, both sides).",
-    "chains": "The chains do not agree on what was left out.",
-    "evidence.asked": "The evidence of a model is the probability of the data that its prior gives, all parameters"
-    " integrated out. It depends on the priors, also on those that hardly change the posterior.",
-    "evidence.prior": "Before the data the models were given the probabilities {prior}.",
-    "evidence.title": "Which model the data support",
+    "asked": "Models were fitted without a {part} and scored on how well they predict it.",
+    "comparison.title": "Scores for predictions of held-out {units} ({count} {units})",
+    "comparison.caption": "Score of each {unit} under one model against another.",
+    "scores.title": "Scores of the held-out {units}",
+    "scores": "Standard errors of differences are based on {count}. A difference is called established if chance alone"
+    " would rarely produce one as large (two-sided Student's t test over independent units, 5 % level).",
+    "chains": "The chains disagree on held-out predictions.",
+    "evidence.asked": "The evidence of a model is the probability of the data under its prior, with all parameters"
+    " integrated out. It depends on the priors, including those that have almost no effect on the posterior.",
+    "evidence.prior": "Prior probabilities of the models: {prior}.",
+    "evidence.title": "Evidence and posterior probability of each model",
     "evidence.legend": "log evidence: natural logarithm of the probability of the data, all parameters integrated out;"
-    " probability: of the model given the data; log BF of best: log Bayes factor of the best model against this one.",
+    " probability: posterior probability of the model; log BF of best: log Bayes factor of the best model against this"
+    " one.",
     "evidence.priors": "Evidence under other priors",
-    "temperatures": "Mean log-likelihood from the prior to the posterior, from which the evidence was found.",
-    "evidence.good": "The evidence was found.",
-    "evidence.bad": "The evidence is not yet sure.",
+    "temperatures": "Mean log-likelihood along the path from the prior to the posterior, from which the evidence was"
+    " computed.",
+    "evidence.good": "The evidence is reliable.",
+    "evidence.bad": "The evidence is not reliable yet.",
 }
 
 
@@ -48,13 +50,13 @@ def findings_of(table: "pandas.DataFrame") -> Findings:
 # by prediction ------------------------------------------------------------------------------------------------
 
 
-@finding("asked", "What was asked?", SHOWN)
+@finding("asked", "Research question", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     """What was left out."""
     return Finding(phrase(ENGLISH, "asked", part=table.attrs["part"]))
 
 
-@finding("comparison", "Which model predicts best what was left out?", ON_SCREEN)
+@finding("comparison", "Predictive accuracy", ON_SCREEN)
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     """The scores, and what they establish."""
     attrs, found = table.attrs, sentences(table)
@@ -81,7 +83,7 @@ def _of_models(table: "pandas.DataFrame", after: Sequence[str]) -> "pandas.DataF
     return table.drop(index=[BASE, *after], errors="ignore").rename_axis("model")
 
 
-@finding("scores", "How was each predicted?", SHOWN, chapter=STATISTICS)
+@finding("scores", "Score of each prediction", SHOWN, chapter=STATISTICS)
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """The score of each unit."""
     scorer = SCORERS[table.attrs["scorer"]]
@@ -93,7 +95,7 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     )
 
 
-@finding("predictions", "What did each model predict?", FILE)
+@finding("predictions", "Predictions of each model", FILE)
 def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
     """What each model predicts for what was left out."""
     attrs = table.attrs
@@ -102,25 +104,25 @@ def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(table=attrs[SCORERS[attrs["scorer"]].units])
 
 
-@finding("chains", "Do the chains agree?", ON_SCREEN, chapter=STATISTICS)
+@finding("chains", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Whose chains do not agree."""
     if not (sentence := unconverged(table)):
         return None
-    return Finding(sentence, verdict=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
+    return Finding(sentence, good=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
 
 
 # by evidence --------------------------------------------------------------------------------------------------
 
 
-@finding("asked", "What was asked?", SHOWN)
+@finding("asked", "Research question", SHOWN)
 def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """What evidence is, and what was known before the data."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),))
 
 
-@finding("comparison", "Which model do the data support?", ON_SCREEN)
+@finding("comparison", "Model evidence", ON_SCREEN)
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """The evidence of each model, and their probabilities."""
     found = evidence_sentences(table)
@@ -135,7 +137,7 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     )
 
 
-@finding("sensitivity", "And under other priors?")
+@finding("sensitivity", "Sensitivity to the priors")
 def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """The evidence under other priors."""
     if "sensitivity" not in table.attrs:
@@ -145,7 +147,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns])
 
 
-@finding("temperatures", "How was the evidence found?", FULL, chapter=STATISTICS)
+@finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)
 def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """The mean log-likelihood along the temperatures of each model."""
     import pandas as pd
@@ -160,17 +162,17 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     )
 
 
-@finding("verdict", "Can the evidence be relied on?", ON_SCREEN, chapter=STATISTICS)
-def verdict(table: "pandas.DataFrame", settings: None) -> Finding:
+@finding("convergence", "Reliability of the evidence", ON_SCREEN, chapter=STATISTICS)
+def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Whether the evidence of every model is usable."""
     found = table.attrs["evidence"]
     usable = all(each.usable for each in found.values())
-    verdicts = tuple(f"{name}: {each.verdict}" for name, each in found.items())
+    checks = tuple(f"{name}: {each.convergence}" for name, each in found.items())
     headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
     return Finding(
-        " ".join(verdicts), verdict=usable, headline=headline, brief=Brief("Evidence", headline if usable else None)
+        " ".join(checks), good=usable, headline=headline, brief=Brief("Evidence", headline if usable else None)
     )
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)
-BY_EVIDENCE = (asked_for_evidence, evidence, sensitivity, temperatures, verdict)
+BY_EVIDENCE = (asked_for_evidence, evidence, sensitivity, temperatures, convergence)

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._classify import scores
 from thali._classify.scores import STOPPED
+from thali._digits import percent
 from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 from .scorer import BASE, Scorer
@@ -44,13 +45,14 @@ class Rows(Splitter):
         self.X: Any = X if self.is_frame else X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
         self.y = np.asarray(y)
         if self.y.ndim != 1 or self.X.shape[:1] != self.y.shape:
-            raise DataError(f"X and y must have one row an observation; got shapes {self.X.shape} and {self.y.shape}.")
+            raise DataError(f"X and y must have one row per observation; got shapes {self.X.shape} and {self.y.shape}.")
         super().__init__((self.X, self.y))
 
     def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[np.ndarray]:
         if hold_out is not None:
             raise ArgumentError(
-                Argument("hold_out"), " is not for covariates and classes, whose rows are left out in folds."
+                Argument("hold_out"),
+                " does not apply to covariates and classes, whose rows are held out in folds; remove it.",
             )
         number = FOLDS if folds is None else folds
         fold = fold_of_rows(self.y, number, seed)
@@ -88,7 +90,8 @@ def fold_of_rows(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= max_folds(labels):
         raise ArgumentError(
             Argument("folds"),
-            f" must be 2 to {max_folds(labels):,} (the rows of classes with two members or more); got {folds!r}.",
+            f" must be 2 to {max_folds(labels):,} (the number of rows in classes with at least two members); got"
+            f" {folds!r}.",
         )
     codes, counts = np.unique(labels, return_inverse=True, return_counts=True)[1:]
     shared = counts[codes] > 1
@@ -136,10 +139,9 @@ class ClassScorer(Scorer):
     )
     called: ClassVar[str] = "rows"
     legend: ClassVar[str] = (
-        "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
-        " rows whose most probable class is theirs; Brier: mean squared distance of the probabilities from 0 and 1; to"
-        " best: log loss minus that of the best model. BASE: the proportions of the classes, and the largest class, of"
-        " the other rows."
+        "log loss: mean -ln predicted probability of the class, smaller is better; right: share of rows whose class is"
+        " the most probable one; Brier: mean squared distance of the probabilities from 0 and 1; to best: log loss"
+        " minus that of the best model. BASE: class proportions, and the largest class, of the other rows."
     )
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
@@ -147,11 +149,11 @@ class ClassScorer(Scorer):
         p = np.asarray(model.predict_proba(covariates), dtype=float)
         if p.shape != (len(truth), len(proportions)):
             raise DataError(
-                f"predict_proba must give a row for each of {len(truth):,} rows and a column for each of "
-                f"{len(proportions):,} classes; got shape {p.shape}."
+                f"predict_proba must return one row for each of {len(truth):,} rows and one column for each of"
+                f" {len(proportions):,} classes; got shape {p.shape}."
             )
         if not (p >= 0).all() or np.abs(p.sum(axis=1) - 1.0).max() > _ROUNDING:
-            raise DataError("predict_proba must give probabilities that sum to 1 in every row.")
+            raise DataError("predict_proba must return probabilities that sum to 1 in every row.")
         return scores_of_rows(p, truth)
 
     def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
@@ -171,13 +173,13 @@ class ClassScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
-            f"{best} predicts the rows left out best: log loss {row['log_loss']:.3f} (the class proportions have "
-            f"{base['log_loss']:.3f}), {100 * row['accuracy']:.1f} % right (the largest class is "
-            f"{100 * base['accuracy']:.1f} %)."
+            f"{best} predicts held-out rows best: log loss {row['log_loss']:.3f} (class proportions:"
+            f" {base['log_loss']:.3f}), {percent(row['accuracy'], 1)} correct (largest class:"
+            f" {percent(base['accuracy'], 1)})."
         )
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        return self.impossible(table, ranked, "the class of {count:,} of the {n:,} rows")
+        return self.impossible(table, ranked, "the observed class of {count:,} of the {n:,} rows")
 
 
 def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
@@ -202,7 +204,7 @@ def check_folds(labels: np.ndarray, folds: int) -> None:
     if folds and not 2 <= folds <= most:
         raise ArgumentError(
             Argument("folds"),
-            f" must be 2 to {most:,} (the rows of classes with two members or more), or 0 for no"
+            f" must be 2 to {most:,} (the number of rows in classes with at least two members), or 0 for no"
             f" cross-validation; got {folds}.",
         )
 

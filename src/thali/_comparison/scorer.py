@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BASE = "BASE"  # the reference row that knows nothing of what distinguishes the units
 WORST = 3  # predictions that are named
-DIFFERENCE = "to best: log score minus that of the best model"  # of legends
+DIFFERENCE = "to best: difference from the log score of the best model"  # of legends
 
 
 class Scorer(ABC):
@@ -122,18 +122,18 @@ class Scorer(ABC):
         predictions, best = table.attrs["predictions"], table.attrs["best"]
         of_best = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
         worst = of_best.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
-        return [f"Worst predicted by {best}: {'; '.join(map(self.prediction, worst.itertuples()))}."]
+        return [f"Worst predictions of {best}: {'; '.join(map(self.prediction, worst.itertuples()))}."]
 
     def prediction(self, row: Any) -> str:
         """A row of `attrs["predictions"]` in words."""
         raise NotImplementedError
 
     def impossible(self, table: "pandas.DataFrame", ranked: list[str], event: str) -> list[str]:
-        """A sentence about every model that gave probability 0 to what was observed."""
+        """A sentence about every model that predicted probability 0 for what was observed."""
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [
-            f"{name} gave probability 0 to {event.format(count=count, n=len(scores))}."
+            f"{name} assigned probability 0 to {event.format(count=count, n=len(scores))}."
             for name, count in zeros.items()
             if count
         ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.scores import mean_and_error
 from thali._labels import shorten
-from thali._posterior.verdict import HIGHEST_R_HAT
+from thali._posterior.convergence import HIGHEST_R_HAT
 from thali.errors import Argument, ArgumentError, Message
 
 from .ways import SCORERS
@@ -41,7 +41,7 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     attrs = table.attrs
     scorer, best = SCORERS[attrs["scorer"]], attrs["best"]
     if best is None:
-        return [f"No {attrs['part']} was finished by every model, so nothing can be compared."]
+        return [f"No {attrs['part']} was completed by every model, so nothing can be compared."]
     by_score: Any = table[scorer.main].dropna()
     by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
     references = (*scorer.before, *scorer.after)
@@ -59,7 +59,7 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
     sentences = [scorer.headline(table, best), *scorer.remarks(table, ranked)]
     if without:
-        sentences[0] = f"No fit of {shorten(without)} was finished, so no model is said to predict best."
+        sentences[0] = f"No fit of {shorten(without)} was completed, so no model is named as best."
     elif len(ranked) > 1:
         sentences.insert(0, who_predicts_best(ranked, difference(ranked[0], ranked[1]), n, scorer.called))
     sentences[1:1] = orders(ranked, difference, n, attrs["unit"])
@@ -71,8 +71,8 @@ def who_predicts_best(ranked: list[str], found: tuple[float, float] | None, n: i
     best, second, *_ = ranked
     by = "" if found is None else " (difference {:.3f}, SE {:.3f})".format(*found)
     if is_established(found, n):
-        return f"Held-out {called} are predicted better by {best} than by {second}{by}."
-    return f"Held-out {called} do not establish which predicts better, {best} or {second}{by}."
+        return f"Held-out {called}: {best} predicts better than {second}{by}."
+    return f"Held-out {called}: no established difference between {best} and {second}{by}."
 
 
 def unlike_lapses(found: dict[str, float]) -> list[str]:
@@ -80,7 +80,7 @@ def unlike_lapses(found: dict[str, float]) -> list[str]:
     if len(set(found.values())) < 2:
         return []
     named = ", ".join(f"{name} {lapse:g}" for name, lapse in found.items())
-    return [f"The models have different lapses: {named}; part of a difference may be theirs."]
+    return [f"The models have different lapse rates ({named}), which may explain part of the differences."]
 
 
 def orders(ranked: list[str], difference: Difference, n: int, unit: str) -> list[str]:
@@ -91,12 +91,12 @@ def orders(ranked: list[str], difference: Difference, n: int, unit: str) -> list
     if not couples:
         return []
     if n < 2:
-        return [f"One {unit} establishes no order."]
+        return [f"A single {unit} cannot establish an order."]
     established, open_ = [], []
     for a, b in couples:
         found = difference(a, b)
         if found is None:
-            open_.append(f"{a} and {b} (an infinite score: what was observed had probability 0)")
+            open_.append(f"{a} and {b} (infinite score: an observed outcome had probability 0)")
             continue
         mean, error = found
         digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))  # two of the error
@@ -106,7 +106,7 @@ def orders(ranked: list[str], difference: Difference, n: int, unit: str) -> list
         else:
             open_.append(f"{a} and {b} {by}")
     sentences = [f"Established by {n} {unit}s: {'; '.join(established)}."] if established else []
-    return sentences + ([f"Not established by {n} {unit}s is the order of {'; '.join(open_)}."] if open_ else [])
+    return sentences + ([f"Order not established by {n} {unit}s: {'; '.join(open_)}."] if open_ else [])
 
 
 def is_established(difference: tuple[float, float] | None, n: int) -> bool:
@@ -136,10 +136,10 @@ def unconverged(table: "pandas.DataFrame") -> str | Message:
     if not sentences:
         return ""
     return Message(
-        f"Chains do not agree on pairs left out: {'; '.join(sentences)}; wanted is an R-hat of at most "
-        f"{HIGHEST_R_HAT}. Compare again with more ",
+        f"The chains disagree on held-out pairs: {'; '.join(sentences)} (target: R-hat of at most "
+        f"{HIGHEST_R_HAT}). Repeat the comparison with more ",
         Argument("draws"),
         " and ",
         Argument("tune"),
-        ", or live with that error.",
+        ", or accept this error.",
     )

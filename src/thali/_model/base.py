@@ -1,4 +1,4 @@
-"""What every model is: parameters, one template of a fit, a summary, a verdict, a file."""
+"""What every model is: parameters, one template of a fit, a summary, a convergence check, a file."""
 
 import functools
 import inspect
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._choice.answers.simulator import MarketDraws
-    from thali._posterior.verdict import Advice, Verdict
+    from thali._posterior.convergence import Advice, ConvergenceCheck
 
     from .finding import Findings
     from .settings import Settings
@@ -84,7 +84,9 @@ class Model:
         known = self._signature()
         for name, value in params.items():
             if name not in known:
-                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}.")
+                raise ArgumentError(
+                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {', '.join(known)}."
+                )
             setattr(self, self._stored_as.get(name, name), value)
         return self
 
@@ -111,12 +113,12 @@ class Model:
     def _description(self) -> Description:
         if not self._is_fitted():
             return Description(repr(self), note="Not fitted yet.")
-        verdict = self.verdict()
+        convergence = self.convergence()
         data = ("data", self.fitted_to_)
-        return Description(repr(self), (data, *self._answers()), note=str(verdict), good=verdict.good)
+        return Description(repr(self), (data, *self._answers()), note=str(convergence), good=convergence.good)
 
     def _answers(self) -> Facts:
-        """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
+        """What is shown of a fit besides the data and the convergence check: two or three numbers that matter."""
         return self._engine.facts(self)
 
     @property
@@ -152,12 +154,12 @@ class Model:
         """How `fit` words a warning of `_outcome`."""
         return warning
 
-    def verdict(self) -> "Verdict":
+    def convergence(self) -> "ConvergenceCheck":
         """Whether what was found can be relied on, and what to do if not.
 
         Returns
         -------
-        Verdict
+        ConvergenceCheck
             `.agrees`, `.facts`, `.remedies`; `str` gives a sentence.
 
         Raises
@@ -166,7 +168,7 @@ class Model:
             Before `fit`.
         """
         self._require_fitted()
-        return self._engine.verdict(self)
+        return self._engine.convergence(self)
 
     def _fitted_attributes(self) -> dict[str, Any]:
         """All that a fit has left: as in scikit-learn, names that end in an underscore."""
@@ -370,11 +372,11 @@ def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
     other = cls._signature() if of_fit else inspect.signature(cls.fit).parameters
     if name in other and name not in ("self", "data"):
         place = f"the constructor, {cls.__name__}({name}=...)" if of_fit else f"fit(data, {name}=...)"
-        return UnknownArgumentError(f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; give it to {place}.")
+        return UnknownArgumentError(f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; pass it to {place}.")
     names = [each for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters if each != "self"]
     has = ", ".join(names) if names else "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; it takes {has}.{suggest(name, names)}"
+        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; its parameters are {has}.{suggest(name, names)}"
     )
 
 
@@ -451,7 +453,7 @@ class Sampled(Model):
 
     def _advice(self) -> "Advice":
         """What helps chains that disagree."""
-        from thali._posterior.verdict import Advice
+        from thali._posterior.convergence import Advice
 
         return Advice()
 

@@ -8,7 +8,7 @@ from thali.errors import DataError
 # A class that a file may hold needs a line here; one that moves gets another place, and keeps its name.
 PLACES = {
     "Additive": "thali._aspects.likelihoods.additive:Additive",
-    "Advice": "thali._posterior.verdict:Advice",
+    "Advice": "thali._posterior.convergence:Advice",
     "Answers": "thali._data.answers:Answers",
     "Argument": "thali.errors:Argument",
     "Attribute": "thali._data.experiments.scheme:Attribute",
@@ -71,7 +71,7 @@ PLACES = {
     "TrainingData": "thali._data.rows:TrainingData",
     "Triplets": "thali._data.triplets.triplets:Triplets",
     "Value": "thali.errors:Value",
-    "Verdict": "thali._posterior.verdict:Verdict",
+    "ConvergenceCheck": "thali._posterior.convergence:ConvergenceCheck",
 }
 
 
@@ -84,5 +84,5 @@ def name_in_files(cls: type[Any]) -> str:
 def class_named(name: str) -> Any:
     """Return the class that files know by this name."""
     if name not in PLACES:
-        raise DataError(f"The file names {name!r}, which is not part of thali.")
+        raise DataError(f"The file contains {name!r}, which is not part of thali; it may be from another program.")
     return load(PLACES[name])

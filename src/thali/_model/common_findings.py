@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.design import Design
+from thali._posterior.convergence import r_hat_in_words
 from thali._posterior.interval import INTERVAL, interval_name
-from thali._posterior.verdict import r_hat_in_words
 
 from .data_facts import described, levels_shown
 from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
@@ -23,28 +23,29 @@ if TYPE_CHECKING:
 
 MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
 SENTENCES = {
-    "facts": "The data",
-    "levels": "Levels: how often shown, and which part of that chosen",
+    "facts": "Data summary",
+    "levels": "Levels: how often each was shown, and how often it was chosen when shown",
     "data": "The model was fitted to {data}.",
-    "summary": "Each quantity has its posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
-    " error of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree.",
-    "estimates": "There are no draws; where the fit has errors or intervals, they stand beside the estimates.",
-    "trace": "Draws of each chain, one after the other: chains that agree cover the same band.",
-    "summary.title": "Every quantity, its Monte Carlo error, and how well the chains agree on it",
+    "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
+    " error of the mean, ess the effective sample size, and r_hat is close to 1 if the chains agree.",
+    "estimates": "There are no posterior draws; standard errors and intervals, where available, are listed with the"
+    " estimates.",
+    "trace": "Draws of each chain in order: chains that agree cover the same range.",
+    "summary.title": "Posterior summary and convergence of each quantity",
     "estimates.title": "Estimates",
     "chains agree": "The chains agree.",
     "chains differ": "The chains do not agree yet.",
-    "estimate found": "The estimate was found.",
-    "estimate doubtful": "The estimate needs care.",
-    "chains brief": "They agree (R-hat at most {r_hat}, effective draws at least {ess}).",
-    "check good": "The model describes what was checked.",
-    "check bad": "The model misses what was observed.",
-    "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
-    "computed": "The computations were done with {program}.",
-    "judged": "Convergence was judged by R-hat (the largest: {r_hat}) and the effective sample sizes (the smallest:"
-    " {ess}) of all reported quantities {source}.",
+    "estimate found": "The estimation converged.",
+    "estimate doubtful": "The estimation raised a warning.",
+    "chains brief": "The chains agree (R-hat at most {r_hat}, effective sample size at least {ess}).",
+    "check good": "Model checks passed.",
+    "check bad": "Model checks found misfit.",
+    "kept": "Results are based on {chains} chains of {draws} draws each, computed with {program}.",
+    "computed": "Computations were done with {program}.",
+    "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size (smallest: {ess}) of all"
+    " reported quantities {source}.",
     "intervals": "Intervals are central {interval}s of the posterior{others}.",
-    "other intervals": ", those of levels, money and markets {interval}s",
+    "other intervals": "; for levels, money and markets they are {interval}s",
 }
 _TRACE = "trace"
 
@@ -54,7 +55,7 @@ def has_draws(model: Any) -> bool:
     return model._posterior is not None and model._view.n_draws > 1
 
 
-@finding("data", "What are the data?", READ, chapter=DATA)
+@finding("data", "Data", READ, chapter=DATA)
 def data(model: Any, settings: Settings) -> Finding:
     """What the model was fitted to."""
     import pandas as pd
@@ -65,7 +66,7 @@ def data(model: Any, settings: Settings) -> Finding:
     return Finding(sentence, title=SENTENCES["facts"], table=table)
 
 
-@finding("levels", "Which levels were shown?", SHOWN, chapter=DATA)
+@finding("levels", "Levels shown", SHOWN, chapter=DATA)
 def levels(model: Any, settings: Settings) -> Finding | None:
     """How often each level was shown, and chosen."""
     source = model._data_of_fit()
@@ -74,7 +75,7 @@ def levels(model: Any, settings: Settings) -> Finding | None:
     return Finding(title=SENTENCES["levels"], table=levels_shown(source))
 
 
-@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+@finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def summary(model: Any, settings: Settings) -> Finding:
     """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
     if not has_draws(model):
@@ -89,15 +90,15 @@ def summary(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("verdict", "Can the fit be relied on?", ON_SCREEN, chapter=STATISTICS)
-def verdict(model: Any, settings: Settings) -> Finding:
+@finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
+def convergence(model: Any, settings: Settings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
-    found = model.verdict()
+    found = model.convergence()
     by_chains = "chains" in found.facts
     of_chains, of_estimate = ("chains agree", "chains differ"), ("estimate found", "estimate doubtful")
     headline = SENTENCES[(of_chains if by_chains else of_estimate)[not found.agrees]]
     brief = brief_of_chains(found) if by_chains else Brief("Estimate")
-    return Finding(found.message, verdict=found.agrees, headline=headline, brief=brief)
+    return Finding(found.message, good=found.agrees, headline=headline, brief=brief)
 
 
 def brief_of_chains(found: Any) -> Brief:
@@ -110,7 +111,7 @@ def brief_of_chains(found: Any) -> Brief:
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a model that has none of its own."""
-    return (summary, data, verdict)
+    return (summary, data, convergence)
 
 
 def check_of(
@@ -122,7 +123,7 @@ def check_of(
 ) -> Finding:
     """The finding about a check of what was observed against replicates."""
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
-    answer = {"picture": picture, "verdict": good, "headline": headline, "brief": Brief("Fit")}
+    answer = {"picture": picture, "good": good, "headline": headline, "brief": Brief("Fit")}
     return Finding(sentence, title=title, table=table, is_printed=False, **answer)
 
 
@@ -135,7 +136,7 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     """Sentences about the draws."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=program()),)
-    sizes, facts = model._view.draws.sizes, model.verdict().facts
+    sizes, facts = model._view.draws.sizes, model.convergence().facts
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
     sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
     sentences += judged(facts)
@@ -146,7 +147,7 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
 
 
 def judged(facts: dict[str, Any]) -> tuple[Text, ...]:
-    """How it was judged whether chains agree, by the facts of a verdict; nothing of a single chain."""
+    """How it was judged whether chains agree, by the facts of a convergence check; nothing of a single chain."""
     if "r_hat" not in facts:
         return ()
     shown = {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
@@ -173,9 +174,9 @@ def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
     def paragraph(model: Any, settings: Settings) -> Finding:
         return methods_of(model, make(model), settings)
 
-    return Maker("methods", "How is it said in a paper?", SHOWN, paragraph, METHODS)
+    return Maker("methods", "Methods text", SHOWN, paragraph, METHODS)
 
 
 def asked(question: Callable[[Any], Text]) -> Maker:
     """The maker of what was asked, from a function (model) -> sentence."""
-    return Maker("asked", "What was asked?", SHOWN, lambda model, settings: Finding(question(model)))
+    return Maker("asked", "Research question", SHOWN, lambda model, settings: Finding(question(model)))

@@ -15,9 +15,9 @@ from thali._data.people import differing_columns
 from thali._data.rows import TrainingData
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
-from thali._labels import plural
+from thali._digits import number, percent
 
-from .wording import listed, number
+from .wording import listed
 
 if TYPE_CHECKING:
     import pandas
@@ -57,8 +57,8 @@ def _(data: PairedComparisons) -> Facts:
         ("Options", f"{n:,}: {listed(data.labels, _NAMED)}"),
         ("Compared pairs", f"{data.n_pairs:,} of {possible:,} ({100 * data.n_pairs / possible:.3g} %)"),
         ("Comparisons", f"{data.n_comparisons:,}{_ties(data.n_ties, data.n_comparisons)}"),
-        ("Comparisons of a compared pair", _range(counts)),
-        ("Comparisons of an option", _range(of_option)),
+        ("Comparisons per compared pair", _range(counts)),
+        ("Comparisons per option", _range(of_option)),
         *_parts(data.components()),
         *_people(data.respondents, data.people),
         *(() if data.covariates is None else (("Covariates", listed(data.covariates.names, _NAMED)),)),
@@ -91,12 +91,12 @@ def _(data: Choices) -> Facts:
 def _(data: Similarities) -> Facts:
     n = data.n_options
     possible = n * (n - 1) // 2
-    known = () if data.sigma is None else (("Standard deviation given with the data", number(data.sigma)),)
+    known = () if data.sigma is None else (("Standard deviation supplied with the data", number(data.sigma)),)
     return (
         ("Objects", f"{n:,}: {listed(data.labels, _NAMED)}"),
         ("Measured pairs", f"{data.n_pairs:,} of {possible:,} ({100 * data.n_pairs / possible:.3g} %)"),
         ("Similarities", f"{_range(data.values)}; mean {number(float(data.values.mean()))}"),
-        ("Judgements of a measured pair", _range(data.judgements)),
+        ("Judgements per measured pair", _range(data.judgements)),
         *known,
     )
 
@@ -110,8 +110,8 @@ def _(data: Triplets) -> Facts:
         ("Objects", f"{data.n_options:,}: {listed(data.labels, _NAMED)}"),
         ("Sets", f"{data.n_sets:,}, of {_range(data.sizes)} pairs"),
         ("Answers", f"{data.n_answers:,}"),
-        ("Answers of a set", _range(answers)),
-        ("Pairs in some set", f"{pairs:,} of {possible:,} ({100 * pairs / possible:.3g} %)"),
+        ("Answers per set", _range(answers)),
+        ("Pairs shown in a set", f"{pairs:,} of {possible:,} ({100 * pairs / possible:.3g} %)"),
     )
 
 
@@ -123,11 +123,11 @@ def _(data: Any) -> Facts:
     none: Facts = ()
     if data.scheme.none:
         share = _is_none(data)[chosen].mean()
-        none = (("No-choice option", f"chosen in {100 * share:.1f} % of the tasks"),)
+        none = (("No-choice option", f"chosen in {percent(share, 1)} of the tasks"),)
     return (
         ("Respondents", f"{len(data.respondents):,}"),
-        ("Tasks of a respondent", f"{_range(np.diff(data.first_task))}, {len(data.chosen):,} in all"),
-        ("Alternatives of a task", _range(offered)),
+        ("Tasks per respondent", f"{_range(np.diff(data.first_task))}, {len(data.chosen):,} in total"),
+        ("Alternatives per task", _range(offered)),
         ("Different products", f"{len(data.products) - int(_is_none(data).sum()):,}"),
         *none,
         *data.scheme.described(),
@@ -141,7 +141,7 @@ def _(data: _Labelled) -> Facts:
     return (
         ("Rows", f"{data.rows:,}"),
         ("Covariates", f"{len(data.columns):,}: {listed(data.columns, _NAMED)}"),
-        ("Rows of a class", listed(counts, _NAMED)),
+        ("Rows per class", listed(counts, _NAMED)),
     )
 
 
@@ -152,27 +152,27 @@ def _range(values: np.ndarray) -> str:
 
 
 def _ties(ties: float, comparisons: float) -> str:
-    return f", {ties:,} of them ties ({100 * ties / comparisons:.3g} %)" if ties else ""
+    return f", including {ties:,} ties ({100 * ties / comparisons:.3g} %)" if ties else ""
 
 
 def _parts(components: list[Any]) -> Facts:
     """Groups of options that nothing links."""
     if len(components) == 1:
         return ()
-    return (("Linked groups of options", f"{len(components):,}: no comparison links one with another"),)
+    return (("Connected groups of options", f"{len(components):,}, with no comparison between groups"),)
 
 
 def _people(respondents: Any, people: Any) -> Facts:
     """Who answered, where that is known."""
     differing = differing_columns(people)
-    known = (("Columns of the respondents", listed(differing, _NAMED)),) if differing else ()
-    return (("Who answered", plural(len(respondents), "respondent")), *known) if respondents else ()
+    known = (("Respondent characteristics", listed(differing, _NAMED)),) if differing else ()
+    return (("Respondents", f"{len(respondents):,}"), *known) if respondents else ()
 
 
 def _columns_of_people(data: Any) -> Facts:
     """What is known of the respondents, and differs between them."""
     differing = differing_columns(data.people) if isinstance(data, ChoiceExperiment) else ()
-    return (("Columns of people", listed(differing, _NAMED)),) if differing else ()
+    return (("Respondent characteristics", listed(differing, _NAMED)),) if differing else ()
 
 
 def _is_none(data: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ from thali._labels import plural
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, InterruptedWarning, Message, Setting, ThaliWarning
 
 if TYPE_CHECKING:
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
     from .spec import ModelSpec
 
@@ -65,16 +65,17 @@ class Engine:
         """What the user is to be warned of after a fit."""
         yield from ()
 
-    def verdict(self, model: Any) -> "Verdict":
+    def convergence(self, model: Any) -> "ConvergenceCheck":
         """Whether what was found can be relied on, and what to do if not."""
-        from thali._posterior.verdict import Verdict
+        from thali._posterior.convergence import ConvergenceCheck
 
         warned = list(model._outcome(Job(dict)))
         parts = [part for warning in warned for part in (" ", warning)][1:]
-        return Verdict(not warned, {"warnings": len(warned)}, Message(*(parts or ["The maximum was found."])))
+        message = Message(*(parts or ["Converged: the maximum was found."]))
+        return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
 
     def facts(self, model: Any) -> Facts:
-        """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
+        """What is shown of a fit besides the data and the convergence check: two or three numbers that matter."""
         return ()
 
     def data_of_fit(self, model: Any) -> Any:
@@ -96,19 +97,19 @@ class Draws(Engine):
         if model.interrupted_:
             kept = model._view.shape[1]
             of = "" if job.draws is None else f" of {job.draws}"
-            yield InterruptedWarning(f"Stopped early; {kept}{of} draws a chain were kept.")
-        verdict = model.verdict()
-        if not verdict.agrees:
-            yield ConvergenceWarning(verdict.message)
+            yield InterruptedWarning(f"Stopped early; {kept}{of} draws per chain were kept.")
+        convergence = model.convergence()
+        if not convergence.agrees:
+            yield ConvergenceWarning(convergence.message)
 
-    def verdict(self, model: Any) -> "Verdict":
+    def convergence(self, model: Any) -> "ConvergenceCheck":
         return self.agreement(model)
 
-    def agreement(self, model: Any) -> "Verdict":
+    def agreement(self, model: Any) -> "ConvergenceCheck":
         """Whether the chains agree and are long enough, by which a run of unknown length ends."""
-        from thali._posterior.verdict import verdict_of
+        from thali._posterior.convergence import check_convergence
 
-        return verdict_of(model._judged_rows(), model._advice())
+        return check_convergence(model._judged_rows(), model._advice())
 
     def facts(self, model: Any) -> Facts:
         from thali._posterior.summary import main_rows
@@ -140,7 +141,7 @@ MAXIMUM, DRAWS, CHAINS = Engine(), Draws(), Chains()
 
 def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
     """Refuse an argument that only a method with chains has."""
-    raise ArgumentError(Argument(name), " belongs to ", Setting("method", method), f"; leave it out{because}.")
+    raise ArgumentError(Argument(name), " requires ", Setting("method", method), f"; remove it{because}.")
 
 
 def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
@@ -155,5 +156,5 @@ def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any
     for option in spec.options:
         name = option.name
         if name in given and name not in has and repr(given[name]) != repr(usual[name]):
-            one = Setting("method", option.methods[0]), "; leave it out with ", Setting("method", method)
-            raise ArgumentError(Argument(name), " belongs to ", *one, ".")
+            needed, got = Setting("method", option.methods[0]), Setting("method", method)
+            raise ArgumentError(Argument(name), " requires ", needed, "; got ", got, ". Remove it.")

@@ -84,10 +84,10 @@ class Finding(Described):
     picture : Picture or None
     notes : tuple of str or Message
         What a reader should know besides.
-    verdict : bool or None
+    good : bool or None
         Whether it is good news about the model; None: it is neither good nor bad.
     headline : str
-        What the verdict is about, in short.
+        What `good` is about, in short.
     """
 
     sentence: Text = ""
@@ -98,7 +98,7 @@ class Finding(Described):
     brief: Brief | None = None  # what one screen shows
     picture: Picture | None = None
     notes: tuple[Text, ...] = ()
-    verdict: bool | None = None
+    good: bool | None = None
     headline: str = ""
     widget: Any = None  # what a page lets its reader change, such as a market
     leads: bool | None = None  # whether it answers what was asked, more than the others or less
@@ -130,7 +130,7 @@ class Finding(Described):
         -------
         dict
             key, question, sentence, title, table (columns, index, index_names, data, attrs), picture (name, caption),
-            notes, verdict.
+            notes, good.
         """
         return {
             "key": self.key,
@@ -140,12 +140,12 @@ class Finding(Described):
             "table": None if self.table is None else _as_json(self.table),
             "picture": None if self.picture is None else {"name": self.picture.name, "caption": self.picture.caption},
             "notes": [str(note) for note in self.notes],
-            "verdict": self.verdict,
+            "good": self.good,
         }
 
     def _description(self) -> Description:
         note = "\n".join(self.sentences())
-        return Description(self.question, table=self.to_read, note=note, good=self.verdict)
+        return Description(self.question, table=self.to_read, note=note, good=self.good)
 
     def __str__(self) -> str:
         from thali._described import as_text
@@ -274,11 +274,11 @@ class Findings(Sequence[Finding], Described):
         try:
             return maker(self._source, self._settings)
         except ThaliError as error:  # it does not apply to this source
-            return maker.named(Finding(Message(error), verdict=False, headline="This could not be computed."))
+            return maker.named(Finding(Message(error), good=False, headline="This could not be computed."))
         except Exception as error:  # whatever it is: the others are worth more
-            warn_of_loss(f"the answer '{maker.key}' could not be computed", error)
+            warn_of_loss(f"'{maker.key}' could not be computed", error)
             fault = f"This could not be computed: {type(error).__name__}: {error}."
-            return maker.named(Finding(fault, verdict=False, headline="An error of thali."))
+            return maker.named(Finding(fault, good=False, headline="This is a bug in thali."))
 
     def __iter__(self) -> Iterator[Finding]:
         return (found for key in self._makers if (found := self.find(key)) is not None)
@@ -294,7 +294,7 @@ class Findings(Sequence[Finding], Described):
         if not isinstance(which, str):
             return list(self)[which]
         if (found := self.find(which)) is None:
-            raise ArgumentError(f"There is nothing to say about {which!r} here; there is {', '.join(self.keys())}.")
+            raise ArgumentError(f"There is no finding {which!r} here; the keys are {', '.join(self.keys())}.")
         return found
 
     def __contains__(self, key: object) -> bool:

@@ -32,7 +32,7 @@ from .saved import describe, digest_of
 if TYPE_CHECKING:
     import xarray
 
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
     from .base import Model
     from .engine import Forecast
@@ -74,8 +74,8 @@ class Sampling(Generic[AnyChain]):
     forecast: "Forecast | None" = None  # how long it takes; None: not known before
     # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns have been counted.
     shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
-    # The draws of each chain at the next look, after so many and their verdict.
-    next_look: "Callable[[int, Verdict], int]" = lambda draws, verdict: 2 * draws
+    # The draws of each chain at the next look, after so many and their convergence check.
+    next_look: "Callable[[int, ConvergenceCheck], int]" = lambda draws, convergence: 2 * draws
 
     @property
     def longest(self) -> int:
@@ -155,13 +155,17 @@ def refuse_changed(model: "RunByChains") -> None:
     """Refuse to go on with a fit whose data or parameters are not those of the model any more."""
     was = model._state_
     if was.source is None:
-        raise DataError("The file of this model could not hold your own data and functions; fit the model again.")
+        raise DataError(
+            "This model was loaded from a file, which cannot contain your own data and functions; fit it again."
+        )
     now = parameters_of(model)
     for name, value in was.parameters.items():
         if now[name] != value:
-            raise ArgumentError(Argument(name), " was changed after the fit, which cannot go on with it; fit again.")
+            raise ArgumentError(
+                Argument(name), " was changed after the fit, so the fit cannot be continued; fit again."
+            )
     if digest_of(was.source) != was.digest:
-        raise DataError("The data were changed after the fit, which cannot go on with others; fit again.")
+        raise DataError("The data were changed after the fit, so the fit cannot be continued; fit again.")
 
 
 def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
@@ -236,22 +240,22 @@ class _Work:
                     "interrupted_": interrupted,
                     **self.sampling.found(tree, chains, self.run.random_seed),
                 }
-                verdict = None if interrupted or self.run.draws is not None else self._verdict(attributes)
+                convergence = None if interrupted or self.run.draws is not None else self._convergence(attributes)
                 swept = sum(chain.sweeps for chain in chains)
-                tempered = self.sampling.tempered(swept) if verdict and _is_stuck(verdict) else None
-                ends = verdict is None or self._is_settled(verdict)
+                tempered = self.sampling.tempered(swept) if convergence is not None and _is_stuck(convergence) else None
+                ends = convergence is None or self._is_settled(convergence)
                 ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
                     watch.finish(ends and not interrupted)
-                if ends or verdict is None:
+                if ends or convergence is None:
                     tree = self.sampling.completed(tree)
                     return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
-                    progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
-                    target = min(self.sampling.next_look(target, verdict), self.sampling.allowed(chains))
+                    progress.note(f"after {target:,} {self.sampling.unit} per chain the chains do not agree yet")
+                    target = min(self.sampling.next_look(target, convergence), self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
-                    progress.note("the chains stay in different places: they start anew, with tempering")
+                    progress.note("the chains are in different modes: restarting with tempering")
                     self.sampling, self.tempered, self.spent = tempered, True, swept
                     target = self.sampling.least_draws
                     if self.folder is not None:
@@ -277,11 +281,11 @@ class _Work:
         warn(
             EstimateWarning(
                 Setting("max_time", self.run.max_time),
-                f" is half over while the chains still tune: they start anew with {tune:,} tuning states, in place of"
-                f" {self.run.tune:,}. More seconds would be better.",
+                f" is half over while the chains still warm up: they restart with {tune:,} warm-up states instead of"
+                f" {self.run.tune:,}. Allow more time for better results.",
             )
         )
-        progress.note("tuning takes too long: the chains start anew, with less of it")
+        progress.note("warm-up takes too long: restarting with less of it")
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
         sampling = self.model._sampling(self.sampling.source, self.run)
@@ -298,12 +302,12 @@ class _Work:
         if run.draws is None:
             draws, least = sampling.allowed(self.chains), sampling.least_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
-            until = f", and up to {about(most)} if its chains agree late" if about(most) != about(seconds) else ""
+            until = f", and up to {about(most)} if the chains agree late" if about(most) != about(seconds) else ""
             fewer: Any = Setting(sampling.unit, max(1, least // 4))
         else:
             until, fewer = "", f"fewer {sampling.unit}"
         quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
-        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Quicker: ", *quicker, "."))
+        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Faster: ", *quicker, "."))
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place: dict[str, int] = {"draws": target, "tempered": self.tempered}
@@ -323,10 +327,10 @@ class _Work:
         except TimeIsUp:
             watch.finish(False)
             quicker = self.sampling.quicker
-            ways: Any = (", or a quicker way: ", quicker) if quicker else ()
+            ways: Any = (", or choose a faster method: ", quicker) if quicker else ()
             raise ArgumentError(
                 Setting("max_time", self.run.max_time),
-                " was over before the first draw; allow more seconds",
+                " was reached before the first draw; allow more time",
                 *ways,
                 ".",
             ) from None
@@ -365,24 +369,24 @@ class _Work:
                     raise ValueError("a state after other draws than those of the job")
         return chains
 
-    def _verdict(self, attributes: dict[str, Any]) -> "Verdict":
-        """The verdict on a fit that ends here."""
+    def _convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
+        """The convergence check of a fit that ends here."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
         return model._engine.agreement(model)
 
-    def _is_settled(self, verdict: "Verdict") -> bool:
+    def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
         """Whether every row of the summary says that the chains agree and are long enough."""
-        return (verdict.agrees or self.run.chains == 1) and verdict.facts.get("ess", math.inf) >= SUFFICIENT_ESS
+        return (convergence.agrees or self.run.chains == 1) and convergence.facts.get("ess", math.inf) >= SUFFICIENT_ESS
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
         return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
 
 
-def _is_stuck(verdict: "Verdict") -> bool:
+def _is_stuck(convergence: "ConvergenceCheck") -> bool:
     """Whether the chains disagree so much that no run within the bounds should do."""
-    facts = verdict.facts
+    facts = convergence.facts
     disagree = facts.get("disagree", False)
     return disagree and (facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS)
 

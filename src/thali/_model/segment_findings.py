@@ -4,29 +4,31 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from thali._digits import number, percent
 from thali._labels import plural
 from thali._people.segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
 from .references import Cite
 from .settings import Settings
-from .wording import listed, number, phrase
+from .wording import listed, phrase
 
 _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments
 SENTENCES = {
-    "sizes": "Grouped by what they prefer, the respondents make {number} (stability {stability}): {shares}. {how}",
-    "sizes.low": "No clear segments can be told (stability {stability}): the respondents differ by degrees, or their"
-    " answers are too few. {instead}Grouped all the same, they would make {number}: {shares}. {how}",
-    "sizes.how": "Stability is the adjusted Rand index of the segments of a draw with the assignment (1: all draws"
-    " agree, 0: as chance does).",
-    "sizes.title": "Segments of the respondents, and what each prefers more than everybody",
-    "numbers": "Numbers of segments that were tried",
-    "profiles.level": "How often a level is preferred to another one, all else being equal (.5: indifferent)",
-    "profiles.option": "How often an option is preferred to another one (.5: indifferent)",
-    "assignment": "The segment of each respondent",
-    "methods": "Segments were made by k-means of the log odds of {what}; in every draw each person belongs to the"
-    " nearest centre; their number is the most stable from 2 to 6 by the adjusted Rand index {source}.",
+    "sizes": "Grouped by preference, the respondents form {number} (stability {stability}): {shares}. {how}",
+    "sizes.low": "No clear segments (stability {stability}): differences between respondents are gradual, or there are"
+    " too few answers. {instead}The most stable grouping would have {number}: {shares}. {how}",
+    "sizes.how": "Stability is the adjusted Rand index between the segments of a draw and the final assignment (1: all"
+    " draws agree; 0: chance).",
+    "sizes.title": "Respondent segments, and what each prefers more than average",
+    "numbers": "Stability by number of segments",
+    "profiles.level": "Probability that a level is preferred to another, all else being equal (0.5: indifferent)",
+    "profiles.option": "Probability that an option is preferred to another (0.5: indifferent)",
+    "assignment": "Segment of each respondent",
+    "methods": "Segments were formed by k-means clustering of the log odds of {what}; in every draw, each respondent"
+    " belongs to the nearest centre. The number of segments is the most stable one from 2 to 6 by the adjusted Rand"
+    " index {source}.",
 }
 
 
@@ -61,10 +63,10 @@ def segment_makers(
     asked = settings.segments is not None
     place, first = (BRIEF, ON_SCREEN) if asked else (SHOWN, SHOWN)
     makers = (
-        ("segment_sizes", "Which segments do the respondents make?", first, partial(_sizes, asked, instead)),
-        ("segment_profiles", "What does each segment prefer?", place, _profiles),
-        ("segment_numbers", "How many segments are there?", place, _numbers),
-        ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
+        ("segment_sizes", "Respondent segments", first, partial(_sizes, asked, instead)),
+        ("segment_profiles", "Segment profiles", place, _profiles),
+        ("segment_numbers", "Number of segments", place, _numbers),
+        ("segments", "Segment membership", FULL if asked else SHOWN, _assignment),
     )
     more = ((key, question, place, make) for key, question, make in besides)
     return tuple(
@@ -88,14 +90,14 @@ def _about(
 def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
     """The segments and how stable they are; those that are not clear have a picture if they were asked for."""
     is_clear = found.stability >= _CLEAR
-    shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
+    shares = listed([f"{percent(row['share'])} ({row['name']})" for row in found.sizes.to_dict("records")])
     facts: dict[str, Any] = {"number": plural(len(found), "segment"), "shares": shares, "how": SENTENCES["sizes.how"]}
     facts |= {"stability": number(found.stability)} | ({} if is_clear else {"instead": instead})
     return Finding(
         phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
         title=SENTENCES["sizes.title"],
         table=found.sizes,
-        shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
+        shown=found.sizes[["share", "share_low", "share_high", "respondents", "name"]],
         picture=Picture("segments", SENTENCES["sizes.title"], (found,)) if is_clear or asked else None,
         brief=Brief("Segments"),
     )

@@ -24,4 +24,4 @@ def program() -> str:
 
 def made_by(date: str = "") -> str:
     """The last line of a report; the date is that of the draws."""
-    return f"Made by thali {version('thali')}{f'; the draws are of {date}' if date else ''}."
+    return f"Made with thali {version('thali')}{f'; posterior draws from {date}' if date else ''}."

@@ -55,5 +55,7 @@ def pair_design(options: Any) -> PairDesign:
     table = pd.DataFrame(
         [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)], columns=["round", "first", "second"]
     )
-    note = f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b has every pair the other way round."
+    note = (
+        f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b contains every pair in reverse order."
+    )
     return PairDesign("Balanced paired-comparison design", table, note, pairs, [(b, a) for a, b in pairs])

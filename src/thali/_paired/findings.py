@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._labels import plural, short_number, shorten
+from thali._digits import percent, probability
+from thali._labels import plural, short_number
 from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
-from thali._model.wording import probability
+from thali._model.wording import listed as in_words
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -22,7 +23,7 @@ MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the 
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
-_READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
+_READ = ("rank", "rank_low", "rank_high", "tier", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
 
@@ -38,7 +39,7 @@ def findings_of(board: Leaderboard) -> Findings:
         board,
         (
             *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
-            *(made.data, made.methods, made.verdict, made.independence),
+            *(made.data, made.methods, made.convergence, made.independence),
         ),
     )
 
@@ -48,11 +49,11 @@ def _left_out(names: list[str], most: int) -> str:
     if len(names) <= most:
         return ""
     if len(names) == most + 1:
-        return f" Left out is rank {len(names):,}: {names[-1]!r}."
-    return f" Left out are the ranks {most + 1:,} to {len(names):,}: {shorten(names[most:], 8)}."
+        return f" Omitted: rank {len(names):,} ({names[-1]})."
+    return f" Omitted: ranks {most + 1:,} to {len(names):,} ({in_words(names[most:], 8)})."
 
 
-@finding("leaderboard", "Which options are best?", ON_SCREEN)
+@finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Ranks and ratings with their intervals."""
     besides = () if board.effects is None else _BESIDES
@@ -64,7 +65,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         shown=board.table[[*_READ, *besides]],
         picture=Picture(
             "leaderboard",
-            "Ratings and ranks with their intervals, and groups that cannot be told apart."
+            "Ratings and ranks with their intervals, and tiers of options that cannot be distinguished."
             + _left_out(board.table.index.tolist(), MAX_OPTIONS),
             (board,),
         ),
@@ -78,24 +79,25 @@ def _first(board: Leaderboard) -> str:
     first, *others = board.table.index
     alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
     p_1 = float(board.table["p_1"].loc[first])
-    sentence = f"{first!r} is first, with probability {probability(p_1)}; "
+    sentence = f"{first} ranks first (probability {probability(p_1)}); "
     if not alike:
-        return f"{sentence}all others can be told apart from it."
-    return f"{sentence}{plural(len(alike), 'option')} cannot be told apart from it: {shorten(alike)}."
+        return f"{sentence}all other options are separated from it."
+    return f"{sentence}{in_words(alike, 8)} cannot be distinguished from it."
 
 
-@finding("groups", "Which options cannot be told apart?")
+@finding("groups", "Tiers")
 def groups(board: Leaderboard, settings: None) -> Finding | None:
     """The groups of several options."""
     several = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
     if not several:
         return None
     return Finding(
-        "Groups that cannot be told apart:", notes=tuple(f"{k}: {shorten(members, 8)}." for k, members in several)
+        "Tiers of several options (options within a tier cannot be distinguished):",
+        notes=tuple(f"{k}: {in_words(members, 8)}." for k, members in several),
     )
 
 
-@finding("votes", "Are there enough votes?", ON_SCREEN)
+@finding("votes", "Votes needed to separate the leaders", ON_SCREEN)
 def votes(board: Leaderboard, settings: None) -> Finding | None:
     """How many more votes tell the first three apart."""
     if board.of_more_votes is None:
@@ -104,20 +106,17 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     first = board.table.index[:FIRST].tolist()
     these = {2: "two", 3: "three"}[len(first)]
     if table.loc[0].min() == 1.0:
-        headline = f"The first {these} are told apart."
-        told = f"Yes: the first {these} ({shorten(first)}) are told apart."
-        return Finding(told, verdict=True, headline=headline, brief=Brief("Votes", order=2))
-    sure = [
-        f"{above!r} is above {below!r} with probability {board.order.loc[above, below]:.3f}"
-        for above, below in itertools.pairwise(first)
-    ]
-    sentence = f"No: the order of the first {these} is not certain; {' and '.join(sure)}."
+        headline = f"The top {these} are separated."
+        told = f"The top {these} ({in_words(first)}) are separated."
+        return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
+    sure = [f"P({above} > {below}) = {board.order.loc[above, below]:.3f}" for above, below in itertools.pairwise(first)]
+    sentence = f"The top {these} are not separated yet: {', '.join(sure)}."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     brief, ways = (
         sentence,
         {
-            "as_so_far": f"{asked} in the proportions that they have so far",
-            "among_these": f"votes on pairs of these {these} alone",
+            "as_so_far": f"{asked} in the current mix",
+            "among_these": f"votes on pairs of these {these} only",
         },
     )
     shown = {0, table.index[-1]}
@@ -128,33 +127,32 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             sentence += f" With {meant}, {_more(even, sure_of_it, table.index[-1])}."
             brief = sentence if way == "as_so_far" else brief
     note = (
-        "Told apart: of each two one is above the other with probability .95 or more. Simulated: truths drawn from the "
-        "posterior, and what further votes say of them, as normal distributions. Some truths are so near to each other "
-        "that hardly any number of votes tells them apart."
+        "Separated: for each pair, one option ranks higher with probability ≥ 0.95. Based on posterior simulation with "
+        "a normal approximation; options of nearly equal strength may never separate."
     )
     return Finding(
         sentence,
-        title="Are the first told apart after more votes?",
+        title=f"Probability that the top {these} are separated after more votes",
         table=table,
         shown=table.loc[sorted(shown)],
         notes=(note,),
-        verdict=False,
-        headline=f"The order of the first {these} is not certain yet.",
+        good=False,
+        headline=f"The top {these} are not separated yet.",
         brief=Brief("Votes", brief, order=2),
     )
 
 
 def _more(even: int | None, sure: int | None, most: int) -> str:
     """How many more votes, in words."""
-    low, high = (f"{chance:.0%}" for chance in CHANCES)
+    low, high = (f"{chance:.2f}" for chance in CHANCES)
     if even is None:
-        return f"even {most:,} more tell them apart with a probability below {low}"
+        return f"even {most:,} more would separate them with probability < {low}"
     if sure is None:
-        return f"{even:,} more tell them apart with a probability of {low}, and {most:,} with one below {high}"
-    return f"{even:,} more tell them apart with a probability of {low}, {sure:,} with {high}"
+        return f"{even:,} more would separate them with probability {low}, {most:,} with probability < {high}"
+    return f"{even:,} more would separate them with probability {low}, {sure:,} with probability {high}"
 
 
-@finding("judges", "Who judges well?", ON_SCREEN)
+@finding("judges", "Judge discrimination", ON_SCREEN)
 def judges(board: Leaderboard, settings: None) -> Finding | None:
     """The discrimination of judges, the sharpest and the least sharp first."""
     if board.of_judges is None:
@@ -163,16 +161,16 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     sharp, dull = (table.index[each].tolist() for each in surely(table["p_sharper"]))
     is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
-    sentence = f"Surely sharper than the typical judge: {shorten_words(sharp) or 'nobody'}"
-    sentence += f"; surely less sharp: {shorten_words(dull[::-1]) or 'nobody'}."
+    sentence = f"More discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
+    sentence += f"; less discriminating: {shorten_words(dull[::-1]) or 'none'}."
     sentence += _all_right(len(sharp) + len(dull), plural(len(table), "judge"))
     if against:
-        sentence += f" Predicted by the others no better than by chance: {shorten_words(against)}."
+        sentence += f" Not predicted better than chance by the other judges: {shorten_words(against)}."
     return Finding(
         sentence,
         title="Judges",
         table=table,
-        picture=Picture("judges", "Discrimination of each judge with its interval; 1: the typical judge.", (board,)),
+        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", (board,)),
         brief=Brief("Judges"),
     )
 
@@ -180,9 +178,9 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
 def _all_right(named: int, asked: str) -> str:
     """A sentence about how sure it is that some of many are named rightly."""
     if named == 0:
-        return f" Of {asked} nobody is named unless it is so with a probability of {CERTAIN:g} or more."
-    who = "That this is so" if named == 1 else f"That all {named:,} named are so"
-    return f" {who}, of {asked} asked about, has a probability of {CERTAIN:g} or more."
+        return f" No difference is certain (probability ≥ {CERTAIN:g}; {asked} compared)."
+    statements = "This statement is" if named == 1 else f"These {named:,} statements are jointly"
+    return f" {statements} correct with probability ≥ {CERTAIN:g} ({asked} compared)."
 
 
 def _last(board: Leaderboard) -> Any:
@@ -198,30 +196,30 @@ def changed(board: Leaderboard) -> tuple[list[str], list[str]]:
     return better, worse
 
 
-@finding("worths_in_time", "Has it become better?", ON_SCREEN)
+@finding("worths_in_time", "Ratings over time", ON_SCREEN)
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     """The ratings in each period, and who rose or fell surely since its first."""
     if board.in_time is None:
         return None
     table = board.worths_in_time()
     rose, fell = changed(board)
-    sentence = f"Surely better than when it entered: {shorten_words(rose) or 'none'}"
-    sentence += f"; surely worse: {shorten_words(fell) or 'none'}."
+    sentence = f"Better than when first compared: {shorten_words(rose) or 'none'}"
+    sentence += f"; worse: {shorten_words(fell) or 'none'}."
     sentence += _all_right(len(rose) + len(fell), plural(int(_last(board)["p_better"].count()), "option"))
     caption = (
-        "Ratings in each period with their intervals; coloured: options that have surely become better or worse, and "
+        "Ratings in each period with their intervals; coloured: options that have clearly become better or worse, and "
     )
-    caption += "the best."
+    caption += "the best option."
     return Finding(
         sentence,
-        title="Worths in time",
+        title="Ratings over time",
         table=table.set_index(["option", "period"]),
         picture=Picture("worths_in_time", caption, (board,)),
         brief=Brief("Changes"),
     )
 
 
-@finding("covariates", "What else decides a choice?", ON_SCREEN)
+@finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(board: Leaderboard, settings: None) -> Finding | None:
     """The effects of covariates, and whose rank changes most by the control for them."""
     described = board.data.covariates
@@ -232,40 +230,40 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     for of, odds in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds] = np.exp(table[of] * table["more"])
     factors = [
-        f"{row['more']:,.0f} more of {name} by {row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g})"
+        f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases by {row['more']:,.0f}"
         for name, row in table.iterrows()
     ]
-    sentence = f"The odds of the first option are multiplied: with {shorten_words(factors)}."
+    sentence = f"Odds ratio of the first option: {shorten_words(factors)}."
     moved: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
         sentence += (
-            f" Without control for {'it' if len(names) == 1 else 'them'} {option!r} would be on rank "
+            f" Without controlling for {'it' if len(names) == 1 else 'them'}, {option} would rank "
             f"{row['rank_without']:.0f}, not {row['rank']:.0f}."
         )
-    return Finding(sentence, title="Effects of covariates", table=table, brief=Brief("Covariates"))
+    return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 
 
-@finding("boards", "Is it the same everywhere?", ON_SCREEN)
+@finding("boards", "Leaderboards of the parts", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
     """The board of each part of the comparisons: who is first, and whose place differs surely."""
     if not board.boards:
         return None
     table = board.by_part()
-    first = [f"{name} {part.table.index[0]!r}" for name, part in board.boards.items()]
-    sentence = f"First: {shorten_words(first)}."
+    first = [f"{part.table.index[0]} in {name}" for name, part in board.boards.items()]
+    sentence = f"Ranked first: {shorten_words(first)}."
     ends: list[Any] = [table[f"rating_{end}"].groupby(level="option") for end in ("low", "high")]
     differ = ends[0].max() > ends[1].min()
     options = [option for option in board.table.index if differ.get(option, False)]
     sentence += (
-        f" Ratings whose intervals do not overlap between parts: {shorten(options, 8)}."
+        f" Ratings that differ between parts (intervals do not overlap): {in_words(options, 8)}."
         if options
-        else " No option has ratings whose intervals do not overlap between parts."
+        else " No rating clearly differs between parts (all intervals overlap)."
     )
     notes = (*_in_no_part(board), *_of_few(board))
     return Finding(
         sentence,
-        title="Parts of the comparisons",
+        title="Ranks and ratings in each part",
         table=table,
         shown=table[list(_READ)],
         notes=notes,
@@ -284,8 +282,8 @@ def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
         left[max(own, key=len)] -= part.data.n_answers
     words = board.data.word_for_answers
     return tuple(
-        f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they are in no part, and "
-        "count for all together."
+        f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they belong to no "
+        "part and count towards the overall leaderboard only."
         for column, number in left.items()
         if number > 0
     )
@@ -297,10 +295,10 @@ def _of_few(board: Leaderboard) -> tuple[Message, ...]:
     few = [f"{name} ({part.data.n_answers:,})" for name, part in parts if part.data.n_answers < _few_for(part)]
     if not few:
         return ()
-    said = f"What the boards of few votes say is mostly that of their prior: {shorten_words(few)}"
+    said = f"Leaderboards with few votes mostly reflect the prior: {shorten_words(few)}"
     if board.made is not None and board.made.settings["pool"]:
-        return (Message(f"{said}, which is what the parts have in common."),)
-    return (Message(said, "; ", Setting("pool", True), " lets parts borrow strength from each other."),)
+        return (Message(f"{said}. The prior is centred on the ratings that the parts share."),)
+    return (Message(said, "; ", Setting("pool", True), " shares information between parts."),)
 
 
 def _few_for(board: Leaderboard) -> int:
@@ -308,7 +306,7 @@ def _few_for(board: Leaderboard) -> int:
     return max(_FEW_VOTES, board.data.n_options)
 
 
-@finding("order", "How sure is each order?", FULL)
+@finding("order", "Pairwise order probabilities", FULL)
 def order(board: Leaderboard, settings: None) -> Finding:
     """The probability that the row is above the column, of the first options."""
     first = board.table.index[:_MAX_ORDERS]
@@ -316,12 +314,12 @@ def order(board: Leaderboard, settings: None) -> Finding:
     more = len(board.order) - len(first)
     besides = f", of the first {len(first)} of {len(board.order):,}" if more else ""
     return Finding(
-        title=f"The probability that the option of the row is better than that of the column{besides}",
+        title=f"Probability that the row option is better than the column option{besides}",
         table=table.where(~np.eye(len(first), dtype=bool)),
     )
 
 
-@finding("votes_by_pair", "Which pairs were compared?", FULL)
+@finding("votes_by_pair", "Comparisons per pair", FULL)
 def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     """How many comparisons each pair has."""
     labels, table = board.data.labels, board.votes_by_pair()
@@ -330,11 +328,11 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     compared, most = total[total > 0], int(total.argmax())
     how = "in one set" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{len(compared) / len(total):.0%} of {plural(len(total), 'pair')} were {how}, half of these at most "
-        f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]!r} and {labels[second[most]]!r} "
+        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how}, with a median of "
+        f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]} and {labels[second[most]]} "
         f"most often ({short_number(float(total[most])):,} times)."
     )
-    counted = "Sets that hold" if isinstance(board.data, Choices) else "Comparisons of"
+    counted = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
     first = table.iloc[:_MAX_OF_PAIRS, :_MAX_OF_PAIRS]
     besides = f", of the first {len(first)} of {len(table):,}" if len(table) > len(first) else ""
     return Finding(sentence, title=f"{counted} each pair{besides}", table=first)

@@ -11,6 +11,7 @@ from thali._aspects.maximum_likelihood.fit import estimate, vanishing
 from thali._aspects.maximum_likelihood.goodness import FitTest, equal_means_test, fit_test, samples_for
 from thali._aspects.maximum_likelihood.maximum import highest
 from thali._data.pairs import PairedComparisons
+from thali._digits import p_in_words
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
 from thali._labels import plural
@@ -179,7 +180,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
     return GroupTest(
         title=f"Tests of group effects ({plural(len(each), 'group')})",
         table=table,
-        note=" ".join(filter(None, (_verdict(table, names), caveats))),
+        note=" ".join(filter(None, (_group_sentence(table, names), caveats))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
@@ -187,12 +188,13 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
     )
 
 
-def _verdict(table: "pandas.DataFrame", names: list[str]) -> str:
+def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     """Whether the groups differ, in a sentence; nothing of a single group."""
     row = table.loc["group"]
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""
-    shown = "below .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-    numbers = f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, p {shown}"
-    found = "differ in their weights" if p < _LEVEL else "are not shown to differ in their weights"
+    numbers = (
+        f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
+    )
+    found = "differ significantly in their weights" if p < _LEVEL else "do not differ significantly in their weights"
     return f"The groups {listed(names)} {found} ({numbers})."

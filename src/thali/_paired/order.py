@@ -11,6 +11,7 @@ from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import INFINITE, at_maximum, checked_aspects, estimate, vanishing
 from thali._aspects.maximum_likelihood.goodness import equal_means_test
 from thali._data.pairs.parts import ties_unknown
+from thali._digits import p_in_words
 from thali._inference.warn import warn
 from thali._printed import Printed
 from thali.errors import DataError, InPython, Message
@@ -97,7 +98,7 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     if ties := forward.n_ties + backward.n_ties:
         raise DataError(
             ties_unknown(ties, forward.n_comparisons + backward.n_comparisons),
-            " With ties as a third outcome the advantage of the first is that of ",
+            " To estimate the order effect with ties as a third outcome, use ",
             Message(InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."),
         )
     both = with_order(forward, backward)
@@ -109,8 +110,8 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     for_first = float(wins.sum() + losses.sum()) - for_second
     if min(for_first, for_second) == 0.0:
         raise DataError(
-            f"The option shown {'second' if for_first else 'first'} was never chosen, so that the order effect has no "
-            "finite estimate."
+            f"The {'second' if for_first else 'first'} option was never chosen, so the order effect has no finite"
+            " estimate."
         )
     found = at_maximum(both, known, 0.0)
     for warning in vanishing(found):
@@ -131,15 +132,15 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     test = found.usual_test
     table = tests_table(rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)})
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
-    favoured = f"at the level of {_LEVEL:g} the effect is not told from none"
+    favoured = f"not significant at the {_LEVEL:g} level"
     if p_value < _LEVEL:
-        favoured = f"what is shown {'first' if order < 1 else 'second'} is favoured"
+        favoured = f"the option shown {'first' if order < 1 else 'second'} is favoured"
     return OrderEffect(
-        title="Effect of the order within pairs",
+        title="Order effect within pairs",
         table=table,
-        note=f"Order effect {order:.6g} (standard error {error:.4g}, p = {p_value:.4g}): {favoured}; "
-        f"{null:.6g} if all options are alike. Being first, or at home, multiplies the odds by "
-        f"{advantage:.6g} (standard error {advantage * log_error:.4g}), which adds {log_advantage:.4g} to log odds "
+        note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}): {favoured}; "
+        f"{null:.6g} if all options are equal. Being first, or at home, multiplies the odds by "
+        f"{advantage:.6g} (standard error {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds "
         f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,
@@ -156,7 +157,7 @@ def checked_advantage(found: Estimates) -> tuple[float, float]:
     value, variance = found.coefficients_of_covariates[0], found.covariance_of_covariates[0, 0]
     if not (np.isfinite(variance) and abs(value) < INFINITE):
         raise DataError(
-            "The advantage of the first of two has no finite estimate: it was always, or never, chosen, or nothing was "
-            "both first and second."
+            "The order effect has no finite estimate: the first option was always or never chosen, or no option was"
+            " shown both first and second."
         )
     return float(value), float(np.sqrt(variance))

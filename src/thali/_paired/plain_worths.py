@@ -10,9 +10,9 @@ from thali._data.connectivity import check_finite
 from thali._inference.progress import Progress
 from thali._inference.seeds import streams
 from thali._labels import shorten
+from thali._posterior.convergence import ConvergenceCheck, check_convergence
 from thali._posterior.dependence import Dependence
 from thali._posterior.surely import CERTAIN
-from thali._posterior.verdict import Verdict, verdict_of
 from thali.errors import Argument, DataError, Setting
 
 from .counted import Judgements
@@ -35,7 +35,7 @@ class Drawn(NamedTuple):
     estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta; None: means of draws
     people: Dependence | None  # what was made of them
     seen: Seen | None = None  # by judges, or in time
-    of_chains: Verdict | None = None  # whether they agree; None: there are none
+    of_chains: ConvergenceCheck | None = None  # whether they agree; None: there are none
     with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
 
     @property
@@ -111,8 +111,8 @@ def as_likelihood(data: Judgements) -> Judgements:
 
     if isinstance(data, Choices) and data.worst is not None and (size := int(data.sizes.max())) > LARGEST:
         raise DataError(
-            f"The best and the worst of {size} options were chosen, and a leaderboard sums over rankings of at most "
-            f"{LARGEST}; leave larger sets out, or fit EliminationByAspects('unique', best_worst='reversed')."
+            f"Best and worst of {size} options were chosen, but a leaderboard sums over rankings of at most {LARGEST};"
+            " remove larger sets, or fit EliminationByAspects('unique', best_worst='reversed')."
         )
     return as_pairs(data, RANKING)
 
@@ -141,10 +141,10 @@ def _check_identified(density: "AnyDensity", names: tuple[str, ...]) -> None:
     directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
     if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
         raise DataError(
-            f"The effects of {shorten(names)} cannot be told from the worths of options, because they do not differ "
-            "between comparisons of the same two, or are sums of one another; set ",
+            f"The effects of {shorten(names)} are not identified separately from the worths, because they do not vary"
+            " between comparisons of the same pair or are collinear; set ",
             Setting("method", "laplace"),
-            ", whose prior decides, or name fewer by ",
+            ", which has a prior, or name fewer with ",
             Argument("covariates"),
             ".",
         )
@@ -160,6 +160,6 @@ def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool
     worths = posterior.unique if posterior.common_worth is None else posterior.common_worth
     log_worths = np.log(worths.reshape(-1, data.n_options))
     nu = np.zeros(0) if posterior.tie is None else posterior.tie.reshape(len(log_worths), -1).mean(axis=1)
-    verdict = verdict_of(model.summary(), BY_CHAINS)
+    convergence = check_convergence(model.summary(), BY_CHAINS)
     log_worths -= log_worths.mean(axis=1, keepdims=True)
-    return Drawn(log_worths, nu, posterior.coefficients, None, posterior.dependence, of_chains=verdict)
+    return Drawn(log_worths, nu, posterior.coefficients, None, posterior.dependence, of_chains=convergence)

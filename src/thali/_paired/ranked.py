@@ -7,8 +7,9 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._inference.numerics.ranks import descending
-from thali._labels import plural, shorten
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._labels import plural
+from thali._model.wording import listed
+from thali._posterior.interval import TAILS, interval_name
 from thali._posterior.surely import CERTAIN
 
 from .board import Leaderboard
@@ -101,7 +102,7 @@ def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: 
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["p_1"] = (rank == 1).mean(axis=0)
-    columns["group"] = numbered(found, n)
+    columns["tier"] = numbered(found, n)
     columns["rating"] = scale.ratings(middle)
     low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
@@ -175,19 +176,21 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
 def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
-        f"Intervals hold {INTERVAL:.0%}. Two options are in one group if neither is above the other with probability "
-        f"{CERTAIN:g} or more. A rating of {SCALE:g} points more means odds of 10 to 1"
+        f"Intervals are central {interval_name()}s. Two options share a tier if neither ranks higher than the other "
+        f"with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating points means odds of 10 to 1"
         + (f"; {scale}." if scale else ".")
     ]
     if not np.isnan(nu):
-        sentences.append(f"Two equal options end in a tie with probability {nu / (2 + nu):.3g}.")
+        sentences.append(f"Two equal options tie with probability {nu / (2 + nu):.3g}.")
     names = np.array(data.labels, dtype=object)
     for never, only in (("beaten", (not_won == 0) & (not_lost > 0)), ("chosen", (not_lost == 0) & (not_won > 0))):
         if only.any():
             were = "was" if only.sum() == 1 else "were"
-            sentences.append(f"{shorten(names[only].tolist())} {were} never {never}: how far off, the prior tells.")
+            sentences.append(
+                f"{listed(names[only].tolist())} {were} never {never}, so the size of the gap depends on the prior."
+            )
     if len(data.components()) > 1:
         sentences.append(
-            f"The options fall into {plural(len(data.components()), 'group')} never compared with each other."
+            f"The options form {plural(len(data.components()), 'group')} that were never compared with each other."
         )
     return " ".join(sentences)

@@ -10,7 +10,16 @@ from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail,
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = ["parameters", "of", "log_likelihood", "larger_log_likelihood", "deviance", "df", "p_value", "test"]
+COLUMNS = [
+    "parameters",
+    "larger_parameters",
+    "log_likelihood",
+    "larger_log_likelihood",
+    "deviance",
+    "df",
+    "p_value",
+    "test",
+]
 Row = tuple[int, int, float, float]  # parameters of a smaller and a larger model, and their log-likelihoods
 
 
@@ -30,7 +39,7 @@ def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> s
     """The caveats of a test of a model against the saturated one, and of tests of nested models."""
     sentences = []
     if model.kind == "none":
-        sentences.append(f"The test of the model says nothing here: {model.why}.")
+        sentences.append(f"The test of the model is not available: {model.why}.")
     sentences += rough(f"The tests of {nested} are", comparisons, parameters)
     return " ".join(sentences)
 

@@ -11,6 +11,7 @@ from thali._aspects.maximum_likelihood.fit import at_maximum
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
+from thali._digits import p_in_words
 from thali._labels import plural
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError, InPython
@@ -121,7 +122,7 @@ def davidson(
 
     if order:
         if ties is not None:
-            raise ArgumentError("With order=True ties stand in the data; leave `ties` out.")
+            raise ArgumentError("With order=True the ties must be in the data; remove `ties`.")
         data = with_order(*by_order(data, ties=True))
     else:
         data = _with_ties(data, ties)
@@ -132,12 +133,12 @@ def davidson(
             if order
             else InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
         )
-        raise DataError("There is no tie; ", instead, " instead.")
+        raise DataError("There are no ties; ", instead, " instead.")
     labels = data.labels
     winner, loser = np.r_[first[wins > 0], second[losses > 0]], np.r_[second[wins > 0], first[losses > 0]]
     check_finite(labels, np.r_[winner, first[drawn], second[drawn]], np.r_[loser, second[drawn], first[drawn]])
     if not (wins.any() or losses.any()):
-        raise DataError("There is no finite estimate: all comparisons are ties.")
+        raise DataError("No finite estimate exists: all comparisons are ties.")
     found = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)
     test = found.fit_test(samples, random_seed)
     weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
@@ -145,8 +146,9 @@ def davidson(
     advantage = _advantage(found) if order else {}
     if order:
         note += (
-            f" Advantage of the first {advantage['order']:.6g} (standard error {advantage['order_std_error']:.4g}, "
-            f"p = {advantage['order_p_value']:.4g})."
+            f" Advantage of the first option {advantage['order']:.6g} (standard error "
+            f"{advantage['order_std_error']:.4g}, "
+            f"{p_in_words(advantage['order_p_value'])})."
         )
     assert found.tie is not None and found.tie_std_error is not None
     return Davidson(
@@ -182,5 +184,5 @@ def _with_ties(data: Any, ties: Any) -> PairedComparisons:
     if ties is None:
         return data
     if data.n_ties:
-        raise DataError(f"The data hold {plural(data.n_ties, 'tie')} already; leave `ties` out.")
+        raise DataError(f"The data already contain {plural(data.n_ties, 'tie')}; remove `ties`.")
     return PairedComparisons(data.counts, data.labels, ties, weights=True)

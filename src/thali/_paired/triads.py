@@ -12,6 +12,7 @@ import numpy as np
 from thali._arguments import one_of
 from thali._data.pairs import PairedComparisons
 from thali._described import Description
+from thali._digits import percent
 from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError
@@ -37,7 +38,7 @@ class CircularTriads(Printed):
         """The table of a few judges; of many what it says as a whole."""
         if len(self.table) <= _MAX_JUDGES:
             return super()._description()
-        note = f"{self.note} `.table`, which `thali test circular --out DIR` writes, has a row for each judge."
+        note = f"{self.note} `.table`, which `thali test circular --out DIR` writes, has one row per judge."
         return Description(self.title, text=_in_words(self.table), note=note)
 
     def _column(self, name: str) -> "float | pandas.Series":
@@ -108,21 +109,21 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     judges = as_groups([np.asarray(data)] if single else data, "judges")
     n = judges[0].n_options
     if n < 3:
-        raise DataError(f"Circular triads need three options or more; there are {n}.")
+        raise DataError(f"Circular triads require at least three options; got {n}.")
     exact = test == "exact" or (test is None and n <= _EXACT)
     if exact and n > _MAX_EXACT:
-        raise ArgumentError(f"The exact test goes up to {_MAX_EXACT} options; these are {n}; use test='asymptotic'.")
+        raise ArgumentError(f"The exact test is limited to {_MAX_EXACT} options; got {n}. Use test='asymptotic'.")
     if not exact and n < 5:
-        raise ArgumentError(f"The asymptotic test needs 5 options or more; these are {n}; use test='exact'.")
+        raise ArgumentError(f"The asymptotic test requires at least 5 options; got {n}. Use test='exact'.")
     rows = [_row(judge, exact) for judge in judges]
     majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
     columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
     names = ["majority" if majority else "judge"] if len(judges) == 1 else names_of(data, len(judges), "judge")
     table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
-    note = f"{plural(comb(n, 3), 'triad')}; p_value is that of so few circular ones by chance"
+    note = f"{plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by chance"
     note += " (exact)." if exact else " (chi-square)."
     if majority:
-        note += " Pairs were judged more than once: the choice of the majority stands for each."
+        note += " Pairs judged more than once count once, by majority choice."
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
 
 
@@ -133,16 +134,16 @@ def _in_words(table: "pandas.DataFrame") -> str:
     certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
     least = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
-        f"{len(table):,} judges have {circular.mean():.3g} circular triads on average ({circular.min():g} to "
-        f"{circular.max():g} of at most {most:g}); {flawless:,} have none.",
-        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {np.median(consistency):.3f}); "
-        f"it is smallest, {consistency.min():.3f}, for {shorten(least)}.",
-        f"{certain:,} ({certain / len(table):.0%}) are more consistent than chance (p < {_LEVEL:g}).",
+        f"{len(table):,} judges have {circular.mean():.3g} circular triads on average (range {circular.min():g} to "
+        f"{circular.max():g}, maximum possible {most:g}); {flawless:,} have none.",
+        f"Mean coefficient of consistency: {consistency.mean():.3f} (median {np.median(consistency):.3f}, lowest "
+        f"{consistency.min():.3f} for {shorten(least)}).",
+        f"{certain:,} judges ({percent(certain / len(table))}) are more consistent than chance (p < {_LEVEL:g}).",
     ]
     if not certain:
-        whose = ", that of a judge without circular triads" if flawless else ""
+        whose = ", for a judge without circular triads" if flawless else ""
         sentences[-1] = (
-            f"Nobody is more consistent than chance (p < {_LEVEL:g}): the smallest p is {p_value.min():.3g}{whose}."
+            f"No judge is more consistent than chance (p < {_LEVEL:g}): the smallest p is {p_value.min():.3g}{whose}."
         )
     return "\n".join(sentences)
 

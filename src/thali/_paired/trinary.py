@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.maximum_likelihood.aspects import known_aspects
+from thali._digits import percent
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -77,8 +78,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
     if not rows:
         raise DataError(
-            "No option that was chosen over another in more than half of their comparisons shares with it an aspect "
-            "that a third option lacks; there is nothing to test."
+            "There is nothing to test: the inequality requires an option preferred in more than half of the"
+            " comparisons that shares with the other an aspect that a third option lacks."
         )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])
@@ -87,5 +88,5 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     table = pd.DataFrame(
         [quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"]
     )
-    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {confirmed:.1%} of them."
+    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)} of them."
     return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)

@@ -11,9 +11,9 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
 from thali._inference.seeds import streams
 from thali._labels import plural, shorten
+from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import TAILS
 from thali._posterior.summary import summary_table
-from thali._posterior.verdict import Advice, Verdict, verdict_of
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
 from .counted import Judgements
@@ -59,22 +59,20 @@ class Asked(NamedTuple):
             if value is None:
                 continue
             if not there:
-                raise ArgumentError(Argument(name), " says nothing without ", Argument(needs), "; give both.")
+                raise ArgumentError(Argument(name), " has no effect without ", Argument(needs), "; give both.")
             positive(name, value, "a standard deviation")
         if self.judge_bias and not self.judges:
-            raise ArgumentError(Argument("judge_bias"), " says nothing without ", Argument("judges"), "; give both.")
+            raise ArgumentError(Argument("judge_bias"), " has no effect without ", Argument("judges"), "; give both.")
         what = "judges" if self.judges else "period"
         if not self.is_plain and people not in (None, "independent"):
             raise ArgumentError(
                 Setting("people", people),
                 " and ",
                 Argument(what),
-                " are two models of the same answers; leave one of them out.",
+                " cannot be combined; remove one.",
             )
         if not self.is_plain and method == "maximum-likelihood":
-            raise ArgumentError(
-                Argument(what), " needs a prior of what differs; set ", Setting("method", "laplace"), ", or mcmc."
-            )
+            raise ArgumentError(Argument(what), " requires a prior; set ", Setting("method", "laplace"), ", or mcmc.")
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """The columns that are named of a table, with those that this means."""
@@ -83,9 +81,9 @@ class Asked(NamedTuple):
         if columns.get("date", self.period) != self.period:
             raise ArgumentError(
                 Setting("period", self.period),
-                " names a column of whole numbers, each of which is a period, and ",
+                " is a column of integer periods, but ",
                 Setting("date", str(columns["date"])),
-                " another column; name one of them, or set a period of dates: ",
+                " is another column; give one of them, or set a period of dates: ",
                 Setting("period", "week"),
                 ".",
             )
@@ -96,7 +94,7 @@ class Asked(NamedTuple):
         if self.judge_bias and data.covariates is None:
             raise DataError(
                 Argument("judge_bias"),
-                " is about covariates of comparisons, and these have none; name columns by ",
+                " requires covariates of comparisons, which these data lack; name columns with ",
                 Argument("covariates"),
                 ".",
             )
@@ -105,16 +103,16 @@ class Asked(NamedTuple):
                 if getattr(self, name) is not None:
                     raise DataError(
                         Argument(name),
-                        " is about comparisons with dates, and these have none; name the column of dates by ",
+                        " requires comparisons with dates, which these data lack; name the column of dates with ",
                         Argument("date"),
-                        InPython(", where they are read: from_trials(frame, date=...).", "."),
+                        InPython(" when reading them: from_trials(frame, date=...).", "."),
                     )
             return data
         if self.period is None and self.since is None and self.until is None:
             raise DataError(
-                f"These comparisons have dates ({data.dates.name!r}), which would not be used; set ",
+                f"These comparisons have dates ({data.dates.name!r}), which would be ignored; set ",
                 Setting("period", "week"),
-                InPython(", or leave the dates out: data.without_dates().", ", or leave the dates out."),
+                InPython(", or drop the dates with data.without_dates().", ", or exclude that column."),
             )
         assert isinstance(data, PairedComparisons)
         if self.since is not None or self.until is not None:
@@ -126,13 +124,13 @@ class Asked(NamedTuple):
         assert self.period is not None
         if dates.unit == DAY and self.period not in PERIODS:
             raise DataError(
-                f"{dates.name!r} holds dates, and a period of them is a day, week, month or year; got ",
+                f"{dates.name!r} contains dates, so the period must be a day, week, month or year; got ",
                 Setting("period", self.period),
                 ".",
             )
         if dates.unit != DAY and self.period != dates.name:
             raise DataError(
-                f"{dates.name!r} holds whole numbers and no dates, each of which is a period; set ",
+                f"{dates.name!r} contains integer periods, not dates; set ",
                 Setting("period", dates.name),
                 ".",
             )
@@ -151,12 +149,12 @@ class Posed(NamedTuple):
 
 
 def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
-    """The density that comparisons, or choices out of sets, leave."""
+    """The density that comparisons, or choices from sets, leave."""
     from thali._aspects.worths.density import Density, Rows
 
     if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
         raise DataError(
-            f"These {data.word_for_answers} do not say who judged; name the column of judges by ",
+            f"These {data.word_for_answers} do not identify judges; name the column of judges with ",
             InPython("`respondent`", Argument("respondent")),
             ".",
         )
@@ -181,7 +179,7 @@ def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
 
 
 def _posed_by_sets(data: Choices, asked: Asked, lapse: float) -> Posed:
-    """The density that choices out of sets leave."""
+    """The density that choices from sets leave."""
     from thali._aspects.worths.sets import Sets, answers_of
 
     judges = data.respondents if asked.judges else ()
@@ -225,7 +223,7 @@ class Seen(NamedTuple):
     judges: "pandas.DataFrame | None"
     in_time: "pandas.DataFrame | None"
     note: str
-    of_chains: Verdict | None
+    of_chains: ConvergenceCheck | None
 
 
 def seen_by(
@@ -261,7 +259,7 @@ def seen_by(
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
     if judges is None and data.respondents:
-        note += " The answers of a person count as independent ones."
+        note += " Answers of the same respondent are treated as independent."
     return Seen(worths[-1].T, nu, beta, judges, in_time, note, chains)
 
 
@@ -274,7 +272,7 @@ def agreement_of(
     covariates: Sequence[str],
     others: Sequence[str] = (),
     spreads: Sequence[str] = SPREADS,
-) -> Verdict:
+) -> ConvergenceCheck:
     """Whether the chains agree about all that is reported; `others` are the names of what a point holds at its end."""
     density = marginal.density
     at = [f", {period}" if len(periods) > 1 else "" for period in periods]
@@ -284,7 +282,7 @@ def agreement_of(
     names += [f"discrimination[{judge}]" for judge in judges]
     names += [f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias]
     names += [*others, *(spreads[k] for k in marginal.learned)]
-    return verdict_of(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
+    return check_convergence(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
 
 
 def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str]) -> "pandas.DataFrame":
@@ -325,8 +323,8 @@ def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
     if place is not None and pose.density.entry[place] > 0:
         raise DataError(
             Argument("anchor_model"),
-            f" is {scale.anchor!r}, which enters in {pose.periods[pose.density.entry[place]]}, and the anchor must be "
-            f"there from the first period ({pose.periods[0]}) on; name another, or begin later by ",
+            f" is {scale.anchor!r}, which first appears in {pose.periods[pose.density.entry[place]]}, but the anchor"
+            f" must be present from the first period ({pose.periods[0]}); choose another, or start later with ",
             Argument("since"),
             ".",
         )
@@ -374,12 +372,12 @@ def _note(
     if judges is not None:
         tau = _known(asked.judge_sd, np.asarray(spreads.judges))
         sentences.append(
-            "Worths and ratings are those that a judge of discrimination 1 sees; the standard deviation of the log of "
-            f"discriminations is {tau}."
+            "Worths and ratings apply to a judge of discrimination 1; the standard deviation of log discriminations is "
+            f"{tau}."
         )
         if pose.density.n_bias:
             sentences.append(
-                "The effects of covariates are those on a typical judge; those on judges vary about them by a standard "
+                "Covariate effects apply to a typical judge; they vary between judges by a standard "
                 f"deviation of {_known(None, np.asarray(spreads.bias))}."
             )
         few = [
@@ -389,12 +387,12 @@ def _note(
             has = "have" if len(few) > 1 else "has"
             sentences.append(
                 f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
-                f"than {FEW} {answers}; the method mcmc does not approximate."
+                f"than {FEW} {answers}; the method mcmc avoids this approximation."
             )
         if asked.period is not None and method == "laplace":
             sentences.append(
-                "The level that all discriminations have in common is approximate, their differences less so; the "
-                "method mcmc does not approximate."
+                "The common level of all discriminations is approximate, their differences less so; the "
+                "method mcmc avoids this approximation."
             )
     if asked.period is not None:
         drift = _known(asked.drift, np.asarray(spreads.drift))
@@ -402,12 +400,12 @@ def _note(
         stands = scale.sentence
         if scale.anchor is None:
             there = density.throughout
-            among = "all options" if there.all() else f"{plural(int(there.sum()), 'option')} there"
-            stands = f"the mean of {among} throughout is {scale.rating:.0f}"
+            among = "all options" if there.all() else f"the {plural(int(there.sum()), 'option')} present throughout"
+            stands = f"the mean rating of {among} is {scale.rating:.0f}"
         sentences.append(
-            f"Ratings and ranks are those of the last of {plural(len(pose.periods), 'period')} with comparisons "
-            f"({pose.periods[-1]}); in each {stands}. A log worth changes by "
-            f"a standard deviation of {drift} a period."
+            f"Ratings and ranks are for the last of {plural(len(pose.periods), 'period')} with comparisons "
+            f"({pose.periods[-1]}); in each period, {stands}. Log worths change by "
+            f"a standard deviation of {drift} per period."
         )
     return " ".join(sentences)
 

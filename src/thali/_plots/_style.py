@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._labels import display_width, one_line
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import INTERVAL, level_name
 
 if TYPE_CHECKING:
     import pandas
@@ -50,7 +50,7 @@ def interval_of(table: "pandas.DataFrame") -> float:
 
 def level_of(table: "pandas.DataFrame") -> str:
     """The same in words."""
-    return f"{100 * interval_of(table):.6g}%"
+    return level_name(interval_of(table))
 
 
 def short(labels: list[str]) -> list[str]:

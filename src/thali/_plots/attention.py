@@ -42,12 +42,12 @@ def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
     counts = np.stack([np.histogram(found.people[name], edges)[0] for name in shares.index])
     heights = _HIGH * 2 * counts / max(1, counts.max())
     for place, own in zip(at.tolist(), heights, strict=True):
-        label = "respondents by their probability" if place == 0 else None
+        label = "respondents, by individual probability" if place == 0 else None
         ax.bar(edges[:-1], -own, np.diff(edges), place - 0.08, align="edge", color="0.78", zorder=1, label=label)
-    label = f"part of the people, {level_of(shares)} interval"
+    label = f"population share, {level_of(shares)} interval"
     ax.hlines(at, shares["low"], shares["high"], color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
     ax.plot(shares["attends"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="attends")
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="probability of attending")
     ax.set_yticks(at, names, parse_math=False)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     ax.set_axisbelow(True)

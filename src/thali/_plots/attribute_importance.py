@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import percent
+
 from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
@@ -39,11 +41,11 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.barh(at, np.nan_to_num(values), height=0.6, color=COLOURS[0], zorder=2)
     ax.hlines(at, low, high, color="0.1", linewidth=1.5, zorder=3, label=f"{level_of(table)} interval")
     ax.set_yticks(at, names, parse_math=False)
-    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="part of the ranges of utility")
+    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="share of the utility range")
     ax.set_xlim(left=0)
     ax.text(1.02, 1.0, "of choices", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, part in zip(at.tolist(), table["importance"], strict=True):
-        ax.text(1.02, place, f"{100 * part:.0f} %", transform=ax.get_yaxis_transform(), fontsize=9, va="center")
+        ax.text(1.02, place, percent(part), transform=ax.get_yaxis_transform(), fontsize=9, va="center")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SIDE = 2.25  # inches of the axes of a class
 _MAX_IN_ROW = 4  # axes in a row
-_TICKS = ([0.0, 0.5, 1.0], ["0", ".5", "1"])
+_TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 
 
 @picture
@@ -73,7 +73,7 @@ def calibration(
     ['yes']
     """
     if max_classes < 1:
-        raise ArgumentError(f"`max_classes` must be 1 or more; got {max_classes}.")
+        raise ArgumentError(f"`max_classes` must be >= 1; got {max_classes}.")
     table = model.calibration(X, y, bins)
     expected = (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
     classes = expected.sort_values(ascending=False, kind="stable").index[:max_classes]
@@ -88,13 +88,13 @@ def calibration(
             ax.set_visible(False)
         axes = axes[: len(shown)]
     elif len(axes) != len(shown):
-        raise ArgumentError(f"`axes` must be {len(shown)}, one for each class that is shown; got {len(axes)}.")
+        raise ArgumentError(f"`axes` must have one axis per class shown ({len(shown)}); got {len(axes)}.")
     most = float(np.sqrt(table["rows"].max()))
     for number, (ax, label, name) in enumerate(zip(axes, shown, names, strict=True)):
         _draw(ax, table[table["class"] == label], most)
         ax.set_title(name, fontsize=9, parse_math=False)
         if number % columns == 0:
-            ax.set_ylabel("frequency of the class", fontsize=9)
+            ax.set_ylabel("observed frequency", fontsize=9)
         if number + columns >= len(shown):
             ax.set_xlabel("predicted probability", fontsize=9)
     handles = [handle for ax in axes for handle in ax.get_legend_handles_labels()[0]]
@@ -111,7 +111,7 @@ def calibration(
 def _draw(ax: "Axes", table: "pandas.DataFrame", most: float) -> None:
     """The bins of one class; `most` is the square root of the rows of the largest one."""
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
-    bar = {"color": "0.82", "linewidth": 4.0, "label": f"{level_of(table)} of replicates", "zorder": 1}
+    bar = {"color": "0.82", "linewidth": 4.0, "label": f"{level_of(table)} predictive interval", "zorder": 1}
     ax.vlines(table["predicted"], table["low"], table["high"], **bar)
     size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / most
     missed = table["missed"].to_numpy()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._aspects.answers.check import MEMBER, ROWS, SIMILARITY, checked_in, options_in
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.answers.kind import of_known_data
+from thali._posterior.interval import level_name
 from thali.errors import ArgumentError
 
 from ._draws import is_table, posterior_of
@@ -59,7 +60,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     'JU over CY'
     """
     if max_pairs < 1:
-        raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
+        raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     everything = model
     if not is_table(model):
         posterior = posterior_of(model)
@@ -78,7 +79,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))
 
-    interval = f"{everything.attrs['interval']:.0%} of replicates"
+    interval = f"{level_name(everything.attrs['interval'])} predictive interval"
     bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
     # If all replicates are equal, only the edge of the bar is visible.
     handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]
@@ -93,9 +94,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_yticks(rows, names, parse_math=False, fontsize=9)
     ax.tick_params(axis="y", length=0)
-    of_all = (
-        "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, the worst first"
-    )
+    of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, worst first"
     ax.set_xlabel(f"{of.quantity}{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -44,14 +45,14 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     found = list(getattr(table, "columns", ()))
     several = found[:1] == ["product"] and len(found) > 1
     if not {"share", "share_low", "share_high"} <= set(found) or found[several] == "share":
-        raise ArgumentError("`table` has no demand; give the table that `demand` of a fitted model returned.")
+        raise ArgumentError("`table` contains no demand; pass the table returned by `demand` of a fitted model.")
     product = table.attrs.get("product")
     if several:
         curves = {str(label): rows.iloc[:, 1:] for label, rows in table.groupby("product", sort=False)}
     else:
         curves = {str(product): table}
     attribute, label = str(found[several]), f"{level_of(table)} interval"
-    of = "share of choices" if product is None else f"share of {short([product])[0]}"
+    of = "predicted share" if product is None else f"predicted share of {short([product])[0]}"
     if not several and table.iloc[:, 0].dtype.kind not in "iuf":
         return _in_words(table, ax, attribute, of, label)
     ax = new_axes(5.6, 3.6)[0] if ax is None else ax
@@ -106,4 +107,4 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
 
 
 def _percent(value: float, _: float) -> str:
-    return f"{100 * value:.0f} %"
+    return percent(value)

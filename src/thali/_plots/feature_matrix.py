@@ -115,5 +115,5 @@ def _table_of(posterior: Posterior) -> "pandas.DataFrame":
 
 def _heading(number: int, any_not_converged: bool, unique: bool, word: str) -> str:
     if not number:
-        return f"no {'other ' if unique else ''}{word} is probable"
-    return f"probability of the {word}" + "\n(* the chains do not agree on it)" * any_not_converged
+        return f"no {'other ' if unique else ''}probable {word}"
+    return f"probability of the {word}" + "\n(*: chains disagree)" * any_not_converged

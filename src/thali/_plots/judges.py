@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import interval_name
 
 from ._style import COLOURS, label_width, new_axes, short
 
@@ -67,10 +67,10 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_major_locator(FixedLocator(marks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.set_xlabel(f"discrimination ({INTERVAL:.0%} interval)")
+    ax.set_xlabel(f"discrimination ({interval_name()})")
     ax.set_yticks(rows, labels, parse_math=False)
     ax.tick_params(axis="y", length=0)
-    title = f"{board.data.word_for_answers} beside names"
+    title = f"number of {board.data.word_for_answers} next to each name"
     title += f"; {MAX_JUDGES} of {count:,} judges" if count > MAX_JUDGES else ""
     title += "; grey: no better than chance" if is_guess.any() else ""
     ax.set_title(title, loc="left", fontsize=9)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._paired.findings import MAX_OPTIONS
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import interval_name
 
 from ._style import COLOURS, label_width, new_axes, short
 
@@ -52,7 +52,7 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     for ax, name in ((ratings, "rating"), (ranks, "rank")):
         ax.hlines(rows, table[f"{name}_low"], table[f"{name}_high"], color="0.4", linewidth=1.4)
         ax.scatter(table[name], rows, s=18, color=COLOURS[0], zorder=3)
-        ax.set_xlabel(f"{name} ({INTERVAL:.0%} interval)")
+        ax.set_xlabel(f"{name} ({interval_name()})")
         ax.locator_params(axis="x", nbins=4, integer=True)
         ax.grid(axis="x", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
@@ -63,8 +63,8 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
         right.vlines(lane, members[0], members[-1], color=colour, linewidth=1.6)
         right.scatter([lane] * len(members), members, s=14, color=colour, zorder=3)
     if len(board.table) > n:
-        ratings.set_title(f"the first {n} of {len(board.table):,} options", loc="left", fontsize=10)
-    right.set(xlabel="groups", xticks=[])
+        ratings.set_title(f"top {n} of {len(board.table):,} options", loc="left", fontsize=10)
+    right.set(xlabel="tiers", xticks=[])
     right.margins(x=0.2)
     right.set_xlim(left=-0.8, right=max(right.get_xlim()[1], 0.8))
     for ax in axes:

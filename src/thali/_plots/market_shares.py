@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -43,7 +44,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ['A', 'B']
     """
     if not {"share", "share_low", "share_high"} <= set(getattr(table, "columns", ())):
-        raise ArgumentError("`table` has no shares; give the table that `market_shares` of a fitted model returned.")
+        raise ArgumentError("`table` contains no shares; pass the table returned by `market_shares` of a fitted model.")
     changed = "after" in table
     names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
     height = 0.36 if changed else 0.62
@@ -60,9 +61,9 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
         ax.hlines(at + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
     ends = table.filter(regex="^(share|after)_high$").to_numpy(float)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
-    ax.set_xlabel(f"share of choices (line: {level_of(table)} interval)")
+    ax.set_xlabel(f"predicted share (line: {level_of(table)} interval)")
     ax.set_yticks(at, names, parse_math=False)
-    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -75,7 +76,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 def _write_changes(ax: "Axes", at: np.ndarray, table: "pandas.DataFrame") -> None:
     """The difference of every share in percentage points, with its interval, to the right of the bars."""
     across = ax.get_yaxis_transform()
-    ax.text(1.03, 1.02, "change, points", transform=ax.transAxes, fontsize=8, va="bottom")
+    ax.text(1.03, 1.02, "change (points)", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, row in zip(at, table.to_dict("records"), strict=True):
         middle, low, high = (_points(row[name]) for name in ("change", "change_low", "change_high"))
         ax.text(1.03, place, f"{middle} ({low} to {high})", transform=across, va="center", fontsize=8.5)

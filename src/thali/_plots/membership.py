@@ -82,10 +82,8 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     mark = np.where(features["converged"].astype(bool), "", "*")
     names = [f"{probability[column]:.2f}{mark[column]}" + f"\n{weight[column]:.2g}" * has_weights for column in columns]
     ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
-    heading = (
-        f"probability of the {word}" + ", mean weight" * has_weights + "\n(* the chains do not agree on it)" * any(mark)
-    )
-    ax.set_xlabel(heading if k else f"no {word} is probable")
+    heading = f"probability of the {word}" + ", mean weight" * has_weights + "\n(*: chains disagree)" * any(mark)
+    ax.set_xlabel(heading if k else f"no probable {word}")
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)

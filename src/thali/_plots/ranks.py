@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._aspects.answers.kind import of_choices
 from thali._aspects.answers.options import ranks_table
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import interval_name
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
@@ -75,7 +75,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
         text.set_parse_math(False)
     ax.set_xticks(whole_ticks(n))
     ax.tick_params(axis="x", labelsize=size)
-    ax.set_xlabel(f"rank (mean and {INTERVAL:.0%} interval)")
+    ax.set_xlabel(f"rank (mean and {interval_name()})")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.figure.colorbar(image, ax=ax, label="probability", shrink=min(1.0, 0.5 + 2.0 / n), pad=0.02)

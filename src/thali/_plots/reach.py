@@ -43,5 +43,5 @@ def reach(model: Any, size: int = 3, ax: "Axes | None" = None) -> "Axes":
         (ax,) = new_axes(3.6 + label_width(labels), 0.9 + height_of(len(labels), 1))
     draw_groups(ax, labels, {"": 100.0 * np.asarray(table[["reach", "low", "high"]], float).T})
     ax.set_xlim(right=100.5)
-    ax.set_xlabel(f"% of people reached ({level_of(table)} interval)")
+    ax.set_xlabel(f"% of respondents reached ({level_of(table)} interval)")
     return ax

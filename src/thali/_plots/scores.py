@@ -54,7 +54,7 @@ def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
     table = model if is_table(model) else model.scores(by)
     groups = [""] if table.index.nlevels == 1 else list(dict.fromkeys(table.index.get_level_values(0)))
     if len(groups) > MAX_GROUPS:
-        raise ArgumentError(f"plots.scores draws up to {MAX_GROUPS} groups; these are {len(groups)}.")
+        raise ArgumentError(f"plots.scores draws at most {MAX_GROUPS} groups; got {len(groups)}. Select fewer.")
     options = (
         table.groupby(level="option", sort=False)["score"].mean().sort_values(ascending=False, kind="stable").index
     )
@@ -68,6 +68,6 @@ def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
     none = table.attrs.get("none")
     ax.axvline(100.0 / len(options) if none is None else 100.0, color="0.7", linewidth=0.8, zorder=0)
     ax.set_xlim(left=0.0)
-    scale = "100 in all" if none is None else f"{short([none])[0]} has 100"
-    ax.set_xlabel(f"score, {scale} (mean and {level_of(table)} interval)")
+    scale = "sum 100" if none is None else f"{short([none])[0]} = 100"
+    ax.set_xlabel(f"preference score, {scale} (mean and {level_of(table)} interval)")
     return ax

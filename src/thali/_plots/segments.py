@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import percent
 from thali._people.segments import HasSegments
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import interval_name
 
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
@@ -57,9 +58,9 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         own = profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[wanted]
         colour = COLOURS[number % len(COLOURS)]
         ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-        ax.hlines(places, own["everybody"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1)
+        ax.hlines(places, own["all_respondents"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1)
         at = np.asarray(places)
-        ax.vlines(own["everybody"], at - 0.08, at + 0.08, color="0.35", linewidth=1.6, zorder=2)
+        ax.vlines(own["all_respondents"], at - 0.08, at + 0.08, color="0.35", linewidth=1.6, zorder=2)
         ax.hlines(places, own["preferred_low"], own["preferred_high"], color=colour, linewidth=1.4, zorder=3)
         ax.plot(
             own["preferred"],
@@ -73,12 +74,12 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         )
         for head in heads[1:]:
             ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
-        interval = f"{100 * row['share_low']:.0f} to {100 * row['share_high']:.0f} %"
-        title = f"{segment}: {100 * row['share']:.0f} % of people\n({interval})"
+        interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
+        title = f"{segment}: {percent(row['share'])} of respondents\n({interval})"
         ax.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
         ax.text(0.0, 1.0, wrapped[number], transform=ax.transAxes, fontsize=8, va="bottom", parse_math=False)
         ax.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
-        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+        ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.set_yticks([*places, *heads], [""] * (len(places) + len(heads)))
@@ -89,7 +90,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     figure = first.figure
     what = "option" if is_of_options else "level"
     figure.supxlabel(
-        f"how often the {what} is preferred to another one\n(grey: everybody; line: {INTERVAL:.0%} interval)",
+        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval_name()})",
         fontsize=9,
     )
     return drawn
@@ -97,7 +98,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
 
 def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
     """The levels that are drawn: all, or those of the attributes, or the options, in which segments differ most."""
-    far = (profiles["preferred"] - profiles["everybody"]).abs()
+    far = (profiles["preferred"] - profiles["all_respondents"]).abs()
     if not profiles["attribute"].iloc[0]:
         differences: Any = far.groupby(profiles["level"], sort=False).max()
         most = differences.nlargest(_MAX_LEVELS).index

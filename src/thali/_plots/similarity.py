@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.findings.additive import fitted_similarities
+from thali._digits import percent
 
 from ._draws import is_table
 from ._fonts import picture
@@ -87,7 +88,7 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
 
 
 def _title(share: float) -> str:
-    return "all similarities are equal" if np.isnan(share) else f"variance accounted for: {100 * share:.1f} %"
+    return "all similarities are equal" if np.isnan(share) else f"variance accounted for: {percent(share, 1)}"
 
 
 def _name(a: str, b: str, observed: float, fitted: float) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMES = {
-    "log_likelihood": "log-likelihood\nof the whole data",
+    "log_likelihood": "log-likelihood\nof the full data",
     "n_features": "number of\nfeatures",
     "n_shared_features": "number of\nshared features",
     "alpha": "concentration\nα",

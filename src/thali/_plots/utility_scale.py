@@ -67,7 +67,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     n = len(labels)
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
-    whose = " of quasi-variances" if table.attrs.get("errors") == "quasi-variances" else ""
+    whose = " from quasi-variances" if table.attrs.get("errors") == "quasi-variances" else ""
     rows = np.arange(n)
     some = utility > 0.0
     low, high = lows[some], highs[some]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._paired.findings import changed
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import interval_name
 
 from ._style import COLOURS, label_width, new_axes, short
 
@@ -90,7 +90,7 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
         for tick in ax.get_xticklabels():
             tick.set(ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.02 * len(periods), len(periods) - 1 + 0.01 * len(periods))
-    ax.set_ylabel(f"rating ({INTERVAL:.0%} interval)")
+    ax.set_ylabel(f"rating ({interval_name()})")
     if others:
         ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
     ax.grid(axis="y", color="0.9", linewidth=0.8)

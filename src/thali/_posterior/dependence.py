@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from thali._digits import percent
 from thali._labels import plural, short_number
 from thali._late import carried_out_by
 from thali.errors import Clause, DataError, Message, Remedy, Setting
@@ -51,7 +52,8 @@ class Dependence:
     @property
     def size(self) -> str:
         """How many answers of how many people, and the design effect."""
-        return f"{plural(short_number(self.answers), 'answer')} of {self.number:,} people{effect_in_words(self.effect)}"
+        answers = plural(short_number(self.answers), "answer")
+        return f"{answers} from {self.number:,} respondents{effect_in_words(self.effect)}"
 
     @property
     def warning(self) -> Message | None:
@@ -60,9 +62,9 @@ class Dependence:
             return None
         individuals = Remedy("people", carried_out_by("Individuals")())
         return Message(
-            f"Intervals are about {self.narrow:.2g} times too narrow for statements about people, because {self.size},"
-            " count as independent",
-            *(() if self.grouped else (Clause("; set ", Remedy("people", ADJUSTED), ", or ", individuals),)),
+            f"Intervals are about {self.narrow:.2g} times too narrow to generalise to new respondents, because"
+            f" {self.size} are treated as independent",
+            *(() if self.grouped else (Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals),)),
             ".",
         )
 
@@ -77,25 +79,30 @@ class Dependence:
     def sentence(self) -> Message | None:
         """What was made of people; None where that is not worth a word."""
         if self.model == INDIVIDUALS:
-            once = "" if self.most > 1.0 else " Answers of people who answered once hardly tell how alike people are."
-            return Message(f"Every person has weights of their own about common ones: {self.size}.{once}")
+            once = "" if self.most > 1.0 else " One answer per respondent contains little information on heterogeneity."
+            return Message(f"Individual weights vary around population weights: {self.size}.{once}")
         if self.by == SCORES:
             return Message(
-                f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
-                f" covariance of the draws ({format_degrees(self.df)}).{format_dominance(self.share)}"
+                f"Intervals allow for repeated answers: {self.size}; the covariance of the draws is cluster-robust"
+                f" ({format_degrees(self.df)}).{format_dominance(self.share)}"
             )
         if self.by == POWER and self.effect < NEGLIGIBLE:
-            return Message(f"Intervals are for statements about people: {self.size}, as of independent answers.")
+            return Message(
+                f"Intervals allow for repeated answers: {self.size}, which are as informative as independent answers."
+            )
         if self.by == POWER:
             return Message(
-                f"Intervals are for statements about people: {self.size}, so that the likelihood is raised to the power"
-                f" {self.power:.2g}. That is right on average and not in every direction: of the one thing"
-                " about which people differ, while they agree on all others, the interval is too narrow."
+                f"Intervals allow for repeated answers: {self.size}, so the likelihood is raised to the power"
+                f" {self.power:.2g}. This is correct on average only: where respondents differ far more on one"
+                " quantity than on all others, its interval is too narrow."
             )
         if self.number == 1:
-            return Message(f"All {self.answers:,.15g} answers are of one person, of whom alone the intervals speak.")
+            return Message(
+                f"All {self.answers:,.15g} answers come from one respondent, so intervals apply to this respondent "
+                "only."
+            )
         if self.most <= 1.0:
-            return Message(f"Each of {self.number:,} people answered once: there is nothing to adjust.")
+            return Message(f"Each of {self.number:,} respondents answered once, so no adjustment is needed.")
         return self.warning
 
     @property
@@ -122,16 +129,16 @@ def format_dominance(share: float) -> str:
     """Return a sentence where one respondent determines the result, from the largest share of the information."""
     if share < DOMINANT:
         return ""
-    return f" One respondent contributes {100 * share:.0f} % of the information and largely determines the result."
+    return f" One respondent contributes {percent(share)} of the information and largely determines the result."
 
 
 def effect_in_words(effect: float) -> str:
-    """The design effect after a comma; "" where it is not known."""
-    return "" if math.isnan(effect) else f", design effect {effect:.2g}"
+    """The design effect in parentheses; "" where it is not known."""
+    return "" if math.isnan(effect) else f" (design effect {effect:.2g})"
 
 
 def of_one_person(people: Any) -> DataError:
     """The error for answers of one respondent, where several are needed."""
     return DataError(
-        "All answers are of one person, and ", Setting("people", people), " is for several people; leave it out."
+        "All answers are from one respondent, but ", Setting("people", people), " requires several; remove it."
     )

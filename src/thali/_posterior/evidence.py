@@ -8,11 +8,12 @@ import numpy as np
 
 from thali._arguments import between
 from thali._described import Described, Description, as_text
+from thali._digits import percent
 from thali._inference.mbar import combined
 from thali.errors import Argument, Message, Remedy
 
-from .interval import INTERVAL
-from .verdict import Verdict
+from .convergence import ConvergenceCheck
+from .interval import INTERVAL, interval_name
 
 if TYPE_CHECKING:
     import pandas
@@ -70,13 +71,13 @@ class Thermodynamic:
     def __str__(self) -> str:
         return (
             f"{self.value:.2f} (standard error {self.standard_error:.3f}, bias up to {self.bias:.3f}), "
-            f"{'which agrees' if self.agrees else 'which does not agree'}"
+            f"{'in agreement' if self.agrees else 'not in agreement'}"
         )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LogEvidence(Described):
-    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it with its verdict.
+    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it with its check.
 
     .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid \theta)\, p(\theta)\, d\theta
 
@@ -88,8 +89,8 @@ class LogEvidence(Described):
     df : float
         Degrees of freedom of the standard error; infinite where it is exact.
     usable : bool
-        Whether the verdict allows to use the value.
-    verdict : Verdict
+        Whether the convergence check allows to use the value.
+    convergence : ConvergenceCheck
         Facts, and a sentence that says what to do otherwise.
     estimates : ndarray (chains,)
         The estimate of each independent chain.
@@ -119,7 +120,7 @@ class LogEvidence(Described):
     value: float
     standard_error: float
     df: float
-    verdict: Verdict
+    convergence: ConvergenceCheck
     estimates: np.ndarray
     path: "pandas.DataFrame"
     sensitivity: "pandas.DataFrame | None" = None
@@ -127,8 +128,8 @@ class LogEvidence(Described):
 
     @property
     def usable(self) -> bool:
-        """Whether the verdict allows to use the value."""
-        return self.verdict.agrees
+        """Whether the convergence check allows to use the value."""
+        return self.convergence.agrees
 
     def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
         """The interval that holds the log evidence with this probability, by Student's t.
@@ -155,14 +156,14 @@ class LogEvidence(Described):
     def _description(self) -> Description:
         low, high = self.interval()
         facts = [("standard error", f"{self.standard_error:.3f} ({self.df:g} degrees of freedom)")]
-        facts += [(f"{INTERVAL:.0%} interval", f"{low:.2f} to {high:.2f}")]
+        facts += [(f"{interval_name()}", f"{low:.2f} to {high:.2f}")]
         if self.thermodynamic is not None:
             facts += [("thermodynamic", str(self.thermodynamic))]
         return Description(
             f"Log evidence {self.value:.2f}",
             tuple(facts),
             table=self.sensitivity,
-            note=str(self.verdict),
+            note=str(self.convergence),
             good=self.usable,
         )
 
@@ -244,42 +245,42 @@ def _drift(influence: np.ndarray) -> float:
         return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
 
 
-def _judged(facts: dict[str, Any]) -> Verdict:
+def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
     """Whether the chains agree, within their own errors, do not drift, and swap between temperatures."""
     of_chains = f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']} temperatures"
     more = Remedy("draws", 4 * facts["draws"])
     if not facts["swap_rate"] >= MIN_SWAPS:
         sentence = (
-            f"The log evidence is not usable: neighbouring temperatures of {of_chains} swap in {facts['swap_rate']:.0%}"
-            f" of cases (wanted: at least {MIN_SWAPS:.0%}); repeat it with ",
+            f"The log evidence is not usable: adjacent temperatures of {of_chains} swap in"
+            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)}); repeat with ",
             more,
-            ", which also place the temperatures better.",
+            ", which also improves the choice of temperatures.",
         )
     elif not facts["apart"] <= MAX_DEVIATION:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} of their own errors"
-            f" (wanted: at most {MAX_DEVIATION:g}), so some stay among other features than the rest; repeat it with ",
+            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} standard errors"
+            f" (target: at most {MAX_DEVIATION:g}), so some explore other features than the rest; repeat with ",
             more,
             ".",
         )
     elif not facts["drift"] <= DRIFT:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} have not forgotten where they began, as the first fifth "
-            f"of their draws differs from the second half by {facts['drift']:.1f} errors (wanted: at most {DRIFT:g}); "
-            "repeat it with ",
+            f"The log evidence is not usable: the {of_chains} still depend on their starting points: the first fifth "
+            f"of the draws differs from the second half by {facts['drift']:.1f} standard errors (target: at most "
+            f"{DRIFT:g}); repeat with ",
             more,
-            ", and raise ",
+            " and increase ",
             Argument("tune"),
             " likewise.",
         )
     else:
         sentence = (
-            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
-            f"{MAX_DEVIATION:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of "
-            f"cases or more (wanted: at least {MIN_SWAPS:.0%}).",
+            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} standard errors (target: at most "
+            f"{MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap in at least"
+            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)}).",
         )
-        return Verdict(True, facts, Message(*sentence))
-    return Verdict(False, facts, Message(*sentence))
+        return ConvergenceCheck(True, facts, Message(*sentence))
+    return ConvergenceCheck(False, facts, Message(*sentence))
 
 
 # Thermodynamic integration along temperatures: a check of the log evidence by other means -----------------------------

@@ -9,6 +9,11 @@ def tails_of(ci: float) -> tuple[float, float]:
     return (1 - ci) / 2, (1 + ci) / 2
 
 
+def level_name(ci: float = INTERVAL) -> str:
+    """Write a probability of intervals as per cent, such as "89 %"."""
+    return f"{100 * ci:.6g} %"
+
+
 def interval_name(ci: float = INTERVAL) -> str:
     """What an interval of that probability is called.
 
@@ -17,7 +22,7 @@ def interval_name(ci: float = INTERVAL) -> str:
     >>> interval_name(0.95)
     '95 % interval'
     """
-    return f"{100 * ci:.6g} % interval"
+    return f"{level_name(ci)} interval"
 
 
 TAILS = tails_of(INTERVAL)

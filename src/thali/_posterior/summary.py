@@ -1,7 +1,7 @@
 """Means, intervals and diagnostics of quantities that were drawn.
 
 The diagnostics are those of arviz-stats, to twelve digits, for all quantities at once. They stand here because every
-fit needs them for its verdict, and loading arviz-stats took a third of a short fit.
+fit needs them for its convergence check, and loading arviz-stats took a third of a short fit.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._inference.numerics.ranks import twice_ranks
 
-from .interval import INTERVAL, INTERVAL_COLUMNS
+from .interval import INTERVAL, INTERVAL_COLUMNS, interval_name
 
 if TYPE_CHECKING:
     import pandas
@@ -236,7 +236,7 @@ def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     """
     rows = summary.head(2).query("sd != 0")
     ends = zip(rows["mean"], *(rows[name] for name in INTERVAL_COLUMNS), strict=True)
-    texts = [f"{mean:.4g} ({100 * INTERVAL:.0f} % interval {low:.4g} to {high:.4g})" for mean, low, high in ends]
+    texts = [f"{mean:.4g} ({interval_name()} {low:.4g} to {high:.4g})" for mean, low, high in ends]
     return tuple(zip(map(str, rows.index), texts, strict=True))
 
 

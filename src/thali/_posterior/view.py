@@ -87,7 +87,7 @@ class DataFacts(NamedTuple):
     of_several: bool = False  # whether only features of several objects touch the data
     says_silent: bool = True  # whether features that the data say nothing of are listed, last
     # the features that the data depend on, and the others, as a picture of their number calls them
-    counts: tuple[str, str] = ("with two owners or more", "all, those of one object too")
+    counts: tuple[str, str] = ("shared by two or more objects", "all, including those of one object")
 
 
 _CHOSEN = DataFacts("aspect", of_choices=True)
@@ -96,7 +96,7 @@ FACTS = {
     CHOICES: _CHOSEN,
     BEST_WORST: _CHOSEN,
     SIMILARITIES: DataFacts(of_several=True),
-    TRIPLETS: DataFacts(of_several=True, says_silent=False, counts=("that answers depend on", "all")),
+    TRIPLETS: DataFacts(of_several=True, says_silent=False, counts=("that affect the answers", "all")),
     OWN: DataFacts(),
 }
 KNOWN = frozenset({*FACTS, *OF_GROUPS, *OF_KINDS})  # kinds of data that a posterior may be of

@@ -5,16 +5,13 @@ import contextlib
 import html
 import io
 import itertools
-import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import numpy as np
-
-from thali._digits import by_itself, decimals_of_cells, written
+from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
 from thali._labels import printable
 from thali._model.common_findings import has_draws
@@ -98,11 +95,11 @@ class Document(NamedTuple):
 
 
 _TITLES = {
-    ANSWERS: "Answers",
-    MISSES: "What the model misses",
-    DATA: "The data",
+    ANSWERS: "Results",
+    MISSES: "Model checks",
+    DATA: "Data",
     METHODS: "Methods",
-    STATISTICS: "For the statistician",
+    STATISTICS: "Statistical details",
 }
 _ORDER = {True: 0, None: 1, False: 2}  # of findings that lead, may lead, leave that to others
 SETTINGS, REFERENCES = "Settings and versions", "References"
@@ -132,7 +129,7 @@ def _document(
     run = run._replace(title="", facts=(*run.facts, *[("Question", asked)] * is_title))
     shown = [found for found in shown if found.key != "asked"]
     lead = _lead(shown)
-    lights = tuple(Light(found.verdict, found.headline, found.question) for found in shown if found.verdict is not None)
+    lights = tuple(Light(found.good, found.headline, found.question) for found in shown if found.good is not None)
     cited = cited_in(text for found in shown for text in (found.sentence, *found.notes))
     chapters = [
         Chapter(_TITLES[name], sections)
@@ -154,7 +151,7 @@ def _document(
 
 def _lead(shown: list[Finding]) -> Finding:
     """The finding that answers what was asked: one that says so, else the first with a sentence and a picture."""
-    answers = [found for found in shown if found.chapter == ANSWERS and found.verdict is None] or shown
+    answers = [found for found in shown if found.chapter == ANSWERS and found.good is None] or shown
     return min(answers, key=lambda found: (_ORDER[found.leads], not (found.sentence and found.picture)))
 
 
@@ -213,31 +210,6 @@ def _date(model: Any) -> str:
 
 
 # A report as one HTML file that needs nothing from anywhere -----------------------------------------------------------
-
-
-# Numbers in a table that people read ----------------------------------------------------------------------------------
-
-
-def cells(column: str, values: list[Any], least: Sequence[int] = ()) -> list[str]:
-    """The cells of the column of that name, with so many decimals at least where three would say too little."""
-    decimals = decimals_of_cells(column, values, least)
-    return [cell(column, value, each) for value, each in zip(values, decimals, strict=True)]
-
-
-def cell(column: str, value: Any, decimals: int | None = None) -> str:
-    """A cell of the column of that name; `decimals`: None: as many as usual."""
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    if not isinstance(value, float | np.floating):
-        return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-    value = float(value)
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return by_itself(column, value) if decimals is None else written(value, decimals)
 
 
 # Pictures as part of a page: SVG of the same bytes for the same answer, or PNG where that is smaller ------------------
@@ -401,9 +373,9 @@ def _with_markup(picture: Drawn) -> Drawn:
 def _rows(table: Table) -> _Rows:
     """The cells of a table as text."""
     frame = table.frame
-    shown = readable(frame, cells, MAX_ROWS)
+    shown = readable(frame, PAGE_MARKS, MAX_ROWS)
     kinds = ["text" if is_text else "" for is_text in shown.is_text]
-    size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"the first {MAX_ROWS:,} of {len(frame):,} rows"
+    size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"first {MAX_ROWS:,} of {len(frame):,} rows"
     head = list(zip(shown.head, kinds, strict=True))
     rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
     return _Rows(table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG)

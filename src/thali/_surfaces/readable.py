@@ -6,29 +6,22 @@ Its columns as plain text are `align`.
 import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import is_numbered
-from thali._digits import DECIMALS, decimals_of_figure, with_two_digits
+from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of, with_two_digits
 from thali._labels import display_width
 from thali._model.columns import COLUMNS, MONTE_CARLO, heading
-from thali._posterior.interval import INTERVAL, interval_name
+from thali._posterior.interval import INTERVAL, interval_name, level_name
 
 if TYPE_CHECKING:
     import pandas
 
 
+_SMALL = 0.05  # numbers below which three decimals say too little
+_SMALL_FIGURE = 0.1  # below which a number and its interval are written with two digits of how sure it is
 _WIDTH = 3.2  # of an 89 % interval, in standard errors
-_NONE = ("-", "–")  # cells of what is missing
 _ERRORS = ("sd", "se", "std_error", "mcse", "mcse_mean")  # columns that say how sure the one before them is
-
-
-class Cells(Protocol):
-    """The texts of the values of the column of that name, with so many decimals at least of each."""
-
-    def __call__(self, column: str, values: list[Any], least: Sequence[int] = (), /) -> list[str]:
-        """The texts."""
-        ...
 
 
 class Readable(NamedTuple):
@@ -40,7 +33,7 @@ class Readable(NamedTuple):
     sides: int  # columns that are those of the index
 
 
-def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -> Readable:
+def readable(table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, most: int | None = None) -> Readable:
     """The first rows of a table as text."""
     level = table.attrs.get("interval", INTERVAL)
     sides = 0 if is_numbered(table) else table.index.nlevels
@@ -51,7 +44,7 @@ def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -
         index = frame.index.to_frame(index=False)
         for place in range(sides):
             head.append(names[place].replace("_", " "))
-            columns.append(_labels(cells, names[place], index.iloc[:, place].tolist()))
+            columns.append(_labels(marks, names[place], index.iloc[:, place].tolist()))
             is_text.append(True)
     columns_of = [str(name) for name in frame.columns]
     whole = [_whole(frame.iloc[:, place].tolist()) for place in range(len(columns_of))]
@@ -65,15 +58,24 @@ def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -
             around = columns_of[place - 1] if name == "low" and place else name  # such as a rating without decimals
             known = COLUMNS.get(around)
             alike = known is not None and known.decimals is not None
-            ends = zip(*(cells(around if alike else end, *those) for end, *those in both), strict=True)
+            ends = zip(*(cells(around if alike else end, *those, marks) for end, *those in both), strict=True)
             head.append(_interval_heading(name, columns_of, place, level))
-            columns.append([low if low in _NONE and low == high else f"{low} to {high}" for low, high in ends])
+            columns.append([low if low == high == marks.missing else f"{low} to {high}" for low, high in ends])
             is_text.append(False)
         elif not (name != _low_of(name) and _low_of(name) in columns_of):
             head.append(heading(name, table.attrs.get(MONTE_CARLO, False)))
-            columns.append(cells(name, values, least[place]))
+            columns.append(cells(name, values, least[place], marks))
             is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
     return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)
+
+
+def cells(column: str, values: list[Any], least: Sequence[int] = (), marks: Marks = TERMINAL_MARKS) -> list[str]:
+    """Write the cells of a column: three decimals, more where all numbers or those of a row are small."""
+    known = COLUMNS.get(column)
+    if known is not None and known.decimals is not None:
+        return [cell(column, value, known.decimals, marks) for value in values]
+    decimals = _decimals_of_cells(column, values, least)
+    return [cell(column, value, each, marks) for value, each in zip(values, decimals, strict=True)]
 
 
 def _whole(values: list[Any]) -> list[Any]:
@@ -102,7 +104,7 @@ def _least_decimals(names: list[str], columns: list[list[Any]], monte_carlo: boo
         for row in range(len(columns[0])) if figure.ends or of_data else ():
             numbers, ends, errors = ([_number(columns[place][row]) for place in places] for places in figure)
             width = ends[1] - ends[0] if ends else _WIDTH * _number(columns[of_data[0]][row])
-            decimals = decimals_of_figure([*numbers, *ends], width)
+            decimals = _decimals_of_figure([*numbers, *ends], width)
             for place in (*figure.numbers, *figure.ends):
                 least[place][row] = decimals
             for place, error in zip(figure.errors, errors, strict=True):
@@ -134,11 +136,12 @@ def _figures(names: list[str]) -> list[_Figure]:
     return list(found.values())
 
 
-def _labels(cells: Cells, name: str, values: list[Any]) -> list[str]:
+def _labels(marks: Marks, name: str, values: list[Any]) -> list[str]:
     """Names of rows, which are text whatever they are, but for numbers of which it is known how they are written."""
     if name in COLUMNS:
-        return cells(name, values)
-    return list(map(str, values)) if all(isinstance(value, str | int) for value in values) else cells(name, values)
+        return cells(name, values, marks=marks)
+    is_plain = all(isinstance(value, str | int) for value in values)
+    return list(map(str, values)) if is_plain else cells(name, values, marks=marks)
 
 
 def _high_of(name: str) -> str:
@@ -160,13 +163,59 @@ def _low_of(name: str) -> str:
 def _interval_heading(name: str, columns: list[str], place: int, level: float) -> str:
     """The interval of the column before it, or that of another one by name."""
     own = name.replace("_low", "", 1) if name != "low" else columns[place - 1] if place else ""
-    if own == "people":
-        return f"{100 * level:.6g} % of people"
+    if own == "respondents":
+        return f"{level_name(level)} of respondents"
     return (
         interval_name(level)
         if place and columns[place - 1] in (own, "sd")
         else f"{heading(own)}, {interval_name(level)}"
     )
+
+
+# How many decimals a number deserves ---------------------------------------------------------------------------------
+
+
+def _decimals_of_small(column: str, values: Sequence[object]) -> int | None:
+    """How many decimals the numbers of a column deserve of which three decimals would say too little; None otherwise.
+
+    Examples
+    --------
+    >>> _decimals_of_small("log_odds", [0.00087]), _decimals_of_small("log_odds", [0.00087, 0.5])
+    (5, None)
+    """
+    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
+        return decimals_of(column, numbers)
+    return None
+
+
+def _decimals_of_cells(column: str, values: Sequence[object], least: Sequence[int]) -> list[int | None]:
+    """How many decimals each number of a column has; None: as usual. `least`: those that its figure deserves, or none.
+
+    Examples
+    --------
+    >>> _decimals_of_cells("coef", [-0.0107, 0.5], [4, 3]), _decimals_of_cells("coef", [-0.0107, 0.5], [])
+    ([4, None], [None, None])
+    """
+    more = _decimals_of_small(column, values)
+    own = least or [DECIMALS] * len(values)
+    return [max(more or 0, each) if each > DECIMALS else more for each in own]
+
+
+def _decimals_of_figure(numbers: Sequence[float], width: float) -> int:
+    """How many decimals a figure deserves, that is a number and the ends of its interval, in a table with larger ones.
+
+    Two digits of the width of the interval where all of its numbers are small; three decimals otherwise.
+
+    Examples
+    --------
+    >>> _decimals_of_figure([-0.0107, -0.0115, -0.0099], 0.0016), _decimals_of_figure([0.37, 0.369, 0.371], 0.002)
+    (4, 3)
+    """
+    known = [abs(value) for value in numbers if math.isfinite(value)]
+    if not known or not max(known) < _SMALL_FIGURE or not 0.0 < width < math.inf:
+        return DECIMALS
+    return with_two_digits(width)
 
 
 # Tables as plain text -------------------------------------------------------------------------------------------------

@@ -4,15 +4,13 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._digits import is_p_value
+from thali._digits import is_p_value, probability
 from thali._labels import display_width, printable
 from thali._model.columns import COLUMNS, PROBABILITY
 from thali._model.finding import CHAPTERS, MISSES, SCREEN, STATISTICS, Brief, Finding, Findings, rendered
-from thali._model.wording import probability
 from thali.errors import Words
 
 from .readable import align, readable
-from .text import cells
 
 if TYPE_CHECKING:
     import pandas
@@ -97,7 +95,7 @@ def _in_order(findings: Findings) -> list[tuple[Finding, Brief]]:
 
 def _is_warning(found: Finding) -> bool:
     """Whether a finding is bad news about the fit, or failed."""
-    return found.verdict is False and (found.brief is None or found.chapter in (MISSES, STATISTICS))
+    return found.good is False and (found.brief is None or found.chapter in (MISSES, STATISTICS))
 
 
 def _text(found: Finding, brief: Brief, words: Words) -> str:
@@ -116,7 +114,7 @@ def _block(label: str, sentence: str, brief: Brief, width: int, place: int) -> _
 
 def _table(table: "pandas.DataFrame", width: int) -> list[str]:
     """The heading and the first rows of a table: texts are cut if need be, then columns are left out."""
-    shown = readable(_in_short(table.head(_MAX_ROWS)), cells)
+    shown = readable(_in_short(table.head(_MAX_ROWS)))
     rows = [[cut(" ".join(cell.split()), width // 2) for cell in row] for row in (shown.head, *shown.rows)]
     columns, is_text = list(zip(*rows, strict=True)), list(shown.is_text)
     if is_text[-1]:

@@ -16,12 +16,14 @@ def maximised(data, **settings):
     return th.EliminationByAspects("unique", method="maximum-likelihood", **settings).fit(data)
 
 
+@pytest.mark.fit
 def test_best_and_worst_of_three_have_the_estimates_of_rankings():
     data = random_answers(5, (2, 3), 20, 3, most=5)
     found, expected = maximised(data, lapse=0.03), maximised(data.as_rankings(), lapse=0.03)
     assert found.weights_.equals(expected.weights_) and found.log_likelihood_ == expected.log_likelihood_
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("rule", RULES)
 def test_an_option_that_is_always_the_worst_has_no_weight(rule):
     rows = [("abcd", "a", "d"), ("abcd", "b", "d"), ("abcd", "c", "d"), ("abc", "a", "b"), ("abc", "b", "c")]
@@ -36,6 +38,7 @@ def test_an_option_that_is_always_the_worst_has_no_weight(rule):
         maximised(data, best_worst=rule)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.usefixtures("pictures", "few_replicates")
 @pytest.mark.parametrize("rule", RULES)
@@ -57,7 +60,7 @@ def test_predictions_tables_and_files(rule, tmp_path):
     assert len(th.plots.choice_probabilities(model).collections[-1].get_offsets()) == 10
     if rule == "reversed":
         model.report(tmp_path / "report.html")
-        assert "predicts worst" in (tmp_path / "report.html").read_text()
+        assert "predicted worst" in (tmp_path / "report.html").read_text()
     with refused(DataError, "leave_one_out"):
         model.leave_one_out()
 

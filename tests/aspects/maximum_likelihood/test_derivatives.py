@@ -100,6 +100,7 @@ SEARCHED = {"sets": (random_choices(4, (2, 3, 4), 5, most=9), {})}
 SEARCHED |= {rule: (random_answers(4, (2, 3, 4), 8, 5, most=9), {"best_worst": rule}) for rule in RULES}
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("lapse", [0.0, 0.05])
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_maximum_is_that_of_a_search(name, lapse):

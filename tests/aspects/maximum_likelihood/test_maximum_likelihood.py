@@ -63,6 +63,7 @@ def test_the_figures_of_the_specification(btl, tree):
     assert tree.weights_.sum() == pytest.approx(1.0, abs=1e-14)
 
 
+@pytest.mark.fit
 def test_the_figures_with_lapses():
     assert maximised(lapse=0.01).log_likelihood_ == pytest.approx(-142.86096, abs=5e-6)
     assert maximised(TREE, lapse=0.01).log_likelihood_ == pytest.approx(-118.98963, abs=5e-6)
@@ -86,12 +87,14 @@ def test_the_lapse_is_that_of_the_method(btl):
     assert drawn.lapse is None and drawn.lapse_ == 0.01
 
 
+@pytest.mark.fit
 def test_pairs_are_left_out_of_a_saved_fit(tmp_path):
     small = maximised("unique", th.datasets.paris_rome(expected=True))
     small.save(tmp_path / "small.nc")
     assert th.load(tmp_path / "small.nc").leave_one_out().equals(small.leave_one_out())
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_leaving_pairs_out(btl, tree):
     assert btl.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
@@ -136,6 +139,7 @@ def test_no_other_optimiser_finds_more(name, aspects):
     assert -found.fun == pytest.approx(model.log_likelihood_, abs=1e-4)
 
 
+@pytest.mark.fit
 def test_a_weight_on_the_boundary_is_zero():
     # Members of the group {a, b} split each other's votes less, not more, than without a shared aspect.
     utilities = {"a": 1.0, "b": 2.0, "c": 1.5, "d": 3.0}
@@ -191,6 +195,7 @@ def test_weights_that_shrink_for_ever_are_told():
     assert model.log_likelihood_ == pytest.approx(np.log(10 * 0.6**3 * 0.4**2), abs=1e-8)
 
 
+@pytest.mark.fit
 def test_several_maxima_are_told_apart():
     """From where it starts, a climb may end in a lower maximum; the best of several is kept."""
     data = shared("drugrisk_male31")
@@ -272,6 +277,7 @@ def test_bad_data():
         maximised({"a": ["x"], "b": ["x", "y"], "c": []}, th.PairedComparisons(counts, list("abc")), unique=False)
 
 
+@pytest.mark.fit
 def test_likelihood_ratio(btl, tree):
     test = th.likelihood_ratio(btl, tree)
     assert test.statistic == pytest.approx(48.051, abs=5e-4)
@@ -291,6 +297,7 @@ def test_likelihood_ratio(btl, tree):
         th.likelihood_ratio(btl, th.EliminationByAspects(aspects="btl", method="maximum-likelihood"))
 
 
+@pytest.mark.fit
 def test_answers_by_matrix_frame_and_mapping_agree(tree):
     data = th.datasets.celebrities()
     matrix = np.array([[group in TREE[who] for group in ("politician", "athlete", "star")] for who in data.labels])
@@ -313,13 +320,13 @@ def test_labels_in_another_order(tree):
 
 def test_summary_and_residuals(tree):
     table = tree.summary()
-    assert list(table.columns) == ["weight", "std_error", "z", "p_value", "lower", "upper"]
+    assert list(table.columns) == ["weight", "std_error", "z", "p_value", "low", "high"]
     for ci, reach in ((None, 1.598193), (0.95, 1.959964)):
         wide = table if ci is None else tree.summary(ci=ci)
         shared = wide[wide["z"].notna()]
         half = reach * shared["std_error"]
-        np.testing.assert_allclose(shared["lower"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6)
-        np.testing.assert_allclose(shared["upper"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6)
+        np.testing.assert_allclose(shared["low"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6)
+        np.testing.assert_allclose(shared["high"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6)
         assert wide.attrs["interval"] == (ci or 0.89)
     with refused(ArgumentError, "ci", "between 0 and 1"):
         tree.summary(ci=95)
@@ -338,13 +345,14 @@ def test_summary_and_residuals(tree):
         tree.residuals("raw")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odds():
     counts = [[0, 20, 20, 19], [1, 0, 10, 12], [0, 8, 0, 9], [1, 6, 10, 0]]  # the first has nearly all of the weight
     table = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.PairedComparisons(counts)).summary()
     weight, error = table["weight"], table["std_error"]
     assert (weight + 1.598193 * error).max() > 1.0  # which symmetric ends of the weight are not
-    ends = table[["lower", "upper"]].to_numpy()
+    ends = table[["low", "high"]].to_numpy()
     assert ((ends > 0.0) & (ends < 1.0)).all()
     half = 1.598193 * error / (weight * (1.0 - weight))
     log_odds = np.log(ends / (1.0 - ends)) - np.log(weight / (1.0 - weight)).to_numpy()[:, None]
@@ -381,7 +389,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
         th.EliminationByAspects(method="maximum-likelihood").summary()
     changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
     assert changed.fit(th.datasets.celebrities()).df_ > 0
-    assert tree.verdict().agrees and str(tree.verdict()) == "The maximum was found."
+    assert tree.convergence().agrees and str(tree.convergence()) == "The maximum was found."
 
 
 @pytest.mark.parametrize(

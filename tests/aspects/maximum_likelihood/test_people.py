@@ -111,8 +111,8 @@ def test_the_covariance_is_the_sandwich():
         model.standard_errors_**2, np.diag(jacobian @ covariance @ jacobian.T), rtol=2e-5
     )  # a series
     table = model.summary(ci=0.95)
-    log_odds = np.log(table[["weight", "upper"]] / (1.0 - table[["weight", "upper"]]))
-    reach = (log_odds["upper"] - log_odds["weight"]) / (table["std_error"] / (w * (1.0 - w)))
+    log_odds = np.log(table[["weight", "high"]] / (1.0 - table[["weight", "high"]]))
+    reach = (log_odds["high"] - log_odds["weight"]) / (table["std_error"] / (w * (1.0 - w)))
     np.testing.assert_allclose(reach, 2.0226909, rtol=1e-6)  # Student's t with 39 degrees of freedom
     independent = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         th.PairedComparisons(data.counts, data.labels)
@@ -140,6 +140,7 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     np.testing.assert_allclose(root @ scores.variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.fit
 def test_standard_errors_and_tests_of_unequal_respondents():
     """The Bradley-Terry model by hand: covariance, degrees of freedom of each weight, and of two contrasts together."""
     frame = pd.concat([answers(people=12), *[answers(people=3, seed=5)] * 6])
@@ -209,12 +210,13 @@ def test_the_test_of_fit_holds_its_size_though_answers_depend():
     assert np.mean(design) < 0.8  # the tests of independent answers would say nothing
 
 
+@pytest.mark.fit
 def test_nested_models_differ_by_a_sum_of_chi_squares():
     data = comparisons(people=60)
     small = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     large = th.EliminationByAspects(ASPECTS, method="maximum-likelihood").fit(data)
     found = th.likelihood_ratio(small, large)
-    assert f"p = {found.p_value:.4g} over 60 people" in found.note
+    assert f"p = {found.p_value:.3f}, clustered by respondent (60)" in found.note
     effect = small.estimates_.design_effect(large.estimates_)
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
     # every person answering the same twice doubles the statistic and the effect, and changes no decision
@@ -237,9 +239,9 @@ def test_a_hypothesis_about_several_options_over_people():
 @pytest.mark.usefixtures("few_replicates")
 def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=8))
-    said(model.estimates_.error_source, "8 respondents", "9 of them", "5 more")
+    said(model.estimates_.error_source, "8 respondents", "9 respondents", "5 more")
     assert model.fit_test().people == 0 and "std_error_independent" in model.summary()
-    assert "over 8 respondents" in str(model)
+    assert "clustered by respondent (8)" in str(model)
     enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=9))
     assert enough.fit_test(samples=19).people == 9
     said(enough.estimates_.error_source, "9 respondents", "8 degrees of freedom")

@@ -1,4 +1,4 @@
-"""Maximum likelihood of choices out of sets, such as rankings, with unique aspects alone."""
+"""Maximum likelihood of choices from sets, such as rankings, with unique aspects alone."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_rankings_have_the_estimates_of_choix():
     model = maximised(ranked())
     np.testing.assert_allclose(model.weights_.loc[list("0123")], CHOIX, atol=1e-8)
     assert model.lapse_ == 0.0 and model.df_ == len(model.estimates_.data.members) - model.estimates_.data.n_sets - 3
-    assert "with multinomial coefficients" in str(model)
+    assert "including multinomial coefficients" in str(model)
 
 
 def test_choices_out_of_pairs_are_pairs():
@@ -52,6 +52,7 @@ def test_options_never_or_always_chosen_are_answered_as_for_pairs():
     np.testing.assert_allclose(p, maximised(others).predict_proba([["1", "2", "3"]])[0], atol=1e-4)
 
 
+@pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
 def test_tables_and_files(tmp_path):
     data = random_choices(4, (3, 4), 5, most=9)

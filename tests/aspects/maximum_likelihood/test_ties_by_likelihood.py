@@ -62,6 +62,7 @@ def test_given_aspects_against_a_search(lapse):
     assert model.log_likelihood_ == pytest.approx(exact, abs=1e-8)
 
 
+@pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
 def test_answers_know_ties(tmp_path):
     model = maximised(GIVEN, MANY)

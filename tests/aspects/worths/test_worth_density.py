@@ -80,6 +80,7 @@ def integrated(density, tau, s):
     return points, density.values(points, Spreads.of(tau, s)) + common + cell
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     ("name", "lapse", "spread", "exact"),

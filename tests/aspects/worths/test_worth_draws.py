@@ -26,6 +26,7 @@ def reported(density, lapse, points, spreads):
 LAPSING = [pytest.param(*case, marks=() if case[1] and case[2] is None else pytest.mark.long) for case in EXACT]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("name", "lapse", "spread", "exact"), LAPSING)
 def test_chains_draw_from_the_posterior(name, lapse, spread, exact):
     _, probabilities, log_d, sd = exact
@@ -50,6 +51,7 @@ def test_laplace_is_near(name, lapse, spread, exact):
         assert found[-1] == pytest.approx(sd, abs=0.02)
 
 
+@pytest.mark.long
 def test_laplace_knows_that_sharp_judges_mean_near_worths():
     """The common factor of log d and log worths is left to the priors: of 12 options its density is skew."""
     rng = np.random.default_rng(3)
@@ -110,6 +112,7 @@ def test_the_mode_is_near_from_equal_worths():
     assert 0 < density.looks < 12
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in (3, 4, 5))])
 @pytest.mark.parametrize("sizes", [{"n_judges": 3, "n_periods": 1, "bias": True}, {"n_judges": 0, "n_periods": 4}])
 def test_modes_do_not_depend_on_where_climbs_begin(sizes, seed):
@@ -159,6 +162,7 @@ def test_laplace_of_many_answers_a_judge():
     assert apart.mean() == pytest.approx(0.904, abs=0.02)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("sizes", [(3, 1), (0, 4), (3, 4)])
 def test_the_mode_is_that_of_a_naive_optimiser(sizes):
     density = random_density(8, 0.01, True, *sizes)
@@ -223,6 +227,7 @@ def simulated(density, rng, points):
     return density.with_counts(wins.astype(float), (total - tied - wins).astype(float), tied.astype(float))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("tau", "s", "bias"),
     [(None, None, False), pytest.param(0.5, 0.4, False, marks=pytest.mark.long), (None, 0.4, True)],

@@ -1,4 +1,4 @@
-"""Worths that judges see in choices out of sets: by definition, their slopes, exact values, the mode, and chains."""
+"""Worths that judges see in choices from sets: by definition, their slopes, exact values, the mode, and chains."""
 
 import numpy as np
 import pytest
@@ -110,6 +110,7 @@ def integrated(density, tau, widest, lapse):
     return logsumexp(log_p), reported(lapse, points) @ np.exp(log_p - logsumexp(log_p))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lapse", [pytest.param(0.0, marks=pytest.mark.long), 0.05])
 def test_exact_values_by_quadrature_and_by_chains(lapse):
     density, tau, expected = three(lapse), 0.5, EXACT[lapse]
@@ -169,6 +170,7 @@ def prior_draws(density, rng, count, tau=None):
     return points, spreads
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rule", [CHOICE, RANKING])
 def test_joint_distribution(rule):
     """Chains that begin with the prior and get new answers before every sweep stay at the prior."""

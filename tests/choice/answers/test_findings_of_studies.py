@@ -15,7 +15,6 @@ from helpers.sentences import refused, said
 import thali as th
 from thali._choice.answers.findings import winner
 from thali._surfaces.readable import readable
-from thali._surfaces.text import cells
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 
 pytestmark = pytest.mark.fit
@@ -90,7 +89,7 @@ def test_a_market_without_the_option_of_none_says_so():
 def test_keys_are_in_the_order_of_questions(logit, classes):
     study = ["attribute_importance", "level_effects", "utilities", "willingness_to_pay", "market"]
     close = ["check", "summary", "data", "levels"]
-    assert logit.findings().keys() == ["asked", *study, *close, "methods", "verdict"]
+    assert logit.findings().keys() == ["asked", *study, *close, "methods", "convergence"]
     segments = ["segment_sizes", "segment_profiles", "segments"]
     people = ["individual_level_effects", "individual_importance", "individual_willingness_to_pay"]
     people += ["individual_utilities", "individual_zero_centred"]
@@ -101,7 +100,7 @@ def test_keys_are_in_the_order_of_questions(logit, classes):
         "numbers_of_classes",
         *middle,
         "methods",
-        "verdict",
+        "convergence",
     ]
 
 
@@ -166,15 +165,15 @@ def test_columns_have_their_errors(logit):
 
     assert errors("market_shares") == {"share": "share_se"}
     assert errors("level_effects") == {"effect": "se"}
-    assert errors("attribute_importance") == {"range_share": "range_se", "importance": "se"}
+    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "se"}
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 
 def test_the_importance_of_a_class_is_no_part_of_choices(logit):
     """What an attribute decides and what a class weighs are different numbers."""
-    head = readable(made_up(seed=2).findings()["classes"].to_read, cells).head
+    head = readable(made_up(seed=2).findings()["classes"].to_read).head
     assert head[0] == "importance" and "part of choices" not in head
-    assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read, cells).head
+    assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read).head
 
 
 def test_slides_of_something_else_are_refused(tmp_path):

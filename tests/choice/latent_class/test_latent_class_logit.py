@@ -107,6 +107,7 @@ def test_one_class_is_the_multinomial_logit():
     assert np.isnan(one.entropy_r2_)
 
 
+@pytest.mark.fit
 def test_three_segments_are_found_again():
     model, (_, truth) = fitted(), segments()
     assert adjusted_rand(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
@@ -185,6 +186,7 @@ def _matrix(model, tasks):
     return coding_of(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
 
 
+@pytest.mark.fit
 def test_the_same_seed_gives_the_same_model():
     data = segments()[0]
     first, second = (th.LatentClassLogit(2, starts=4).fit(data, random_seed=5, progressbar=False) for _ in range(2))
@@ -216,7 +218,7 @@ def test_choices_of_a_class_without_bound_are_said():
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     assert model.unbounded_ == ("class 2: price[2]",)
     assert (
-        not model.verdict().agrees
+        not model.convergence().agrees
         and np.isfinite(model.market_shares(pd.DataFrame({"price": [1, 2]}))["share_high"]).all()
     )
 

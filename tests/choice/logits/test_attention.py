@@ -27,8 +27,8 @@ from thali._data.experiments.scheme import with_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import streams
 from thali._people.columns import Covariates
-from thali._testing.exact import transition_matrix
 from thali.errors import ArgumentError, DataError
+from thali.testing import exact
 
 # Three attributes: one of two coefficients, one of one with a sign, one of one; the fifth is an interaction.
 OWNED = np.array([[1, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 1]], float)
@@ -76,7 +76,7 @@ def test_all_patterns_of_a_person_by_enumeration(one):
         decide(rng, problem, state, space, 1)
         attends[:] = state.attends[1]
 
-    states, matrix = transition_matrix(step, PATTERNS[0].copy(), lambda attends: tuple(attends))
+    states, matrix = exact.transition_matrix(step, PATTERNS[0].copy(), lambda attends: tuple(attends))
     at = [PATTERNS.tolist().index(each.tolist()) for each in states]
     assert len(states) == 8 and matrix.sum(axis=1) == pytest.approx(1.0)
     assert wanted[at] @ matrix == pytest.approx(wanted[at], abs=1e-12)
@@ -308,6 +308,7 @@ def study():
     return model, data, ignores
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_who_ignores_the_price_is_found(study):
     model, data, ignores = study
@@ -431,6 +432,7 @@ def test_demand_and_the_best_products_are_sums_over_draws(study):
     assert table["profit"].to_numpy() == pytest.approx([worth[line] for line in lines], rel=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_who_attends_at_another_prior_size_is_the_fit_with_that_size(study):
     model, data, _ = study

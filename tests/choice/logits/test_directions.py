@@ -51,6 +51,7 @@ def test_sentence(data):
     assert contradicted_sentence(data, {"price": "decreasing", "zoom": "decreasing"}).count("z = ") == 1
 
 
+@pytest.mark.long
 def test_false_alarms_are_rare():
     """Choices at random: of 200 scores none is beyond 4, and about one in 740 beyond 3 on one side."""
     z = []

@@ -1,4 +1,4 @@
-"""The hierarchical logit: quadrature, predictions, signs, covariates, verdicts, mistakes."""
+"""The hierarchical logit: quadrature, predictions, signs, covariates, convergence checks, mistakes."""
 
 import time
 from types import SimpleNamespace
@@ -34,7 +34,6 @@ from thali._inference.chains import checked_run, run_chains
 from thali._inference.seeds import streams
 from thali._people.columns import Covariates, covariates_of
 from thali._surfaces.readable import readable
-from thali._surfaces.text import cells
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
@@ -85,6 +84,7 @@ def fitted():
     return model, train, test
 
 
+@pytest.mark.long
 def test_people_are_predicted_better_by_their_own_tastes(fitted):
     model, train, test = fitted
     chosen = test.first_row[:-1] + test.chosen
@@ -157,7 +157,7 @@ def test_units_of_a_number_do_not_matter(fitted):
     assert one.predict_proba(data) == pytest.approx(two.predict_proba(cents), rel=1e-6)
 
 
-def test_summary_and_its_verdict(fitted):
+def test_summary_and_its_convergence(fitted):
     model, train, _ = fitted
     rows = list(model.summary().index)
     assert rows[:2] == ["share[price=15]", "share[price=25]"] and rows[5] == "effect[price: 15 over 5]"
@@ -203,7 +203,7 @@ def test_errors_of_draws_are_headed_as_such(fitted):
     ):
         found = each.findings(market=market)
         for key in keys:
-            head = readable(found[key].to_read, cells).head
+            head = readable(found[key].to_read).head
             assert sentence in head and other not in head, (key, head)
 
 

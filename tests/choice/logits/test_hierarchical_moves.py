@@ -274,6 +274,7 @@ def with_columns(looking):
     return [(density * value).sum() for value in values]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("sign", "covariates", "owned", "price", "looking"),
     [

@@ -98,7 +98,7 @@ def test_a_bounded_fit_says_what_does_not_agree_and_goes_on(monkeypatch, tmp_pat
     limits.lower_in(bound, monkeypatch, BUDGET=1e-9)
     with pytest.warns(thali.errors.ConvergenceWarning, match="do not agree"):
         short = thali.ProductClasses(MONOTONE).fit(data, job=tmp_path / "job", **usual)
-    assert short.posterior_.attrs["draws"] == 100 and "R-hat of" in str(short.verdict())
+    assert short.posterior_.attrs["draws"] == 100 and "R-hat of" in str(short.convergence())
     again = thali.ProductClasses(MONOTONE).fit(data, job=tmp_path / "job", **usual)
     one, other = (fit.posterior_["posterior"]["log_likelihood"] for fit in (again, short))
     np.testing.assert_array_equal(one, other)

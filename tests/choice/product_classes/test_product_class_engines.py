@@ -56,6 +56,7 @@ def test_from_data_to_predictions(data, method, tmp_path):
     assert len(model.classes()) and len(model.summary()) == 10
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_lapse_zero_satisfies_every_choice(data):
     """Without lapse every draw gives all choices some probability."""
@@ -65,6 +66,7 @@ def test_lapse_zero_satisfies_every_choice(data):
         assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("method", "watch"), [("mcmc", Watch), ("smc", smc._Watch)])
 def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path):
     """A warning says so, predictions can be made, and the run goes on from its job."""

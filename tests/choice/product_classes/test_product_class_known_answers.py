@@ -36,12 +36,13 @@ def compare(name, plan, seed=3):
     return fit
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_evidence_and_means_of_tiny_problems(name):
     compare(name, Plan())
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "method, name",
     [
@@ -88,6 +89,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("method", "case", "worse"), CLOSED)
 def test_closed_forms(method, case, worse):
     """One attribute of two levels, any number of people: the evidence is a sum."""

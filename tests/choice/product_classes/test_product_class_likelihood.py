@@ -71,6 +71,7 @@ def make_tiny(state):
     features.value[:top] = features.theta[:top, None] + np.exp(features.log_eps[:top])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("tiny", [False, True])
 def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
     """Against the naive likelihood at equally likely ε: each of two bounds may then be half a point off."""

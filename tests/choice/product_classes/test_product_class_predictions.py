@@ -241,6 +241,7 @@ def copies(draws, count):
     return joined([draws] * count)
 
 
+@pytest.mark.long
 def test_the_population_is_uncertain_after_a_sample():
     """One class, that m of N = 3 respondents own: its share in the population is Beta(m, N + 1 - m), and of its owners
     Beta(1 + liking, 1 + disliking) like it; who does not own it is indifferent. Nobody has a class of their own."""
@@ -273,6 +274,7 @@ def test_the_population_is_uncertain_after_a_sample():
     assert 0.7 * beta < wide < 1.6 * beta
 
 
+@pytest.mark.long
 def test_newcomers_bring_classes_of_their_own():
     """Nobody owns anything yet, beta = 2: of M newcomers the i-th brings Poisson(alpha beta / (beta + N + i)) classes,
     and two of them own one class in common as the buffet says: by the prior simulated person by person."""

@@ -184,19 +184,20 @@ def test_the_summary_has_what_is_reported():
     assert len(summary) == 2 * sum(len(levels) - 1 for levels in design.scheme.levels.values())
 
 
-def test_the_verdict_names_arguments_that_there_are():
-    verdict = fitted(draws=50).verdict()
-    sentence = str(verdict)
-    assert not verdict.agrees and "draws=" in sentence and "tune" not in sentence
+def test_the_convergence_check_names_arguments_that_there_are():
+    convergence = fitted(draws=50).convergence()
+    sentence = str(convergence)
+    assert not convergence.agrees and "draws=" in sentence and "tune" not in sentence
     data = experiment()
     model = hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=200), data)
     model.posterior_["posterior"]["share"].values[0] += 0.5
-    verdict = model.verdict()
-    sentence = str(verdict)
+    convergence = model.convergence()
+    sentence = str(convergence)
     assert "averages over them" in sentence and "chains=16" in sentence and "plots.trace" not in sentence
-    assert not verdict.agrees
+    assert not convergence.agrees
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("none", [False, True])
 def test_saved_and_loaded_it_is_the_same(tmp_path, none):
     data = experiment(none=none)
@@ -218,7 +219,7 @@ def test_binned_attributes_survive(tmp_path):
     levels = {name: labels for name, labels in ATTRIBUTES.items() if name != "price"}
     data = thali.ChoiceExperiment.from_frame(frame, levels=levels, bins={"price": [120, 220]})
     model = fitted(data, draws=20, alpha=4.0)
-    names = " ".join(model.classes(cover=1.0)["class"])
+    names = " ".join(model.classes(cover=1.0)["product_class"])
     assert "price <= 120" in names and "price > 120" in names and "price > 220" in names and "<= <=" not in names
     model.save(tmp_path / "model.nc")
     np.testing.assert_array_equal(thali.load(tmp_path / "model.nc").predict_proba(frame), model.predict_proba(frame))
@@ -306,35 +307,37 @@ def test_chains_that_climb_are_told_from_chains_that_differ():
     """By the rise of the log-likelihood from the third to the last quarter, which longer annealing helps."""
     apart = np.array([0.0, 0.1, 0.2, 0.3])[:, None, None]
     rise = np.linspace(0.0, 80.0, 400) + np.array([0.0, 1.0, 2.0, 3.0])[:, None]
-    climbing, differing = with_chains(rise, share=apart).verdict(), with_chains(share=apart).verdict()
+    climbing, differing = with_chains(rise, share=apart).convergence(), with_chains(share=apart).convergence()
     assert not climbing.agrees and climbing.facts["climb"] == pytest.approx(20.0, abs=1.0)
     assert "are still climbing" in str(climbing)
     assert [str(each) for each in climbing.remedies] == ["tune=400"]
     assert "climb" not in differing.facts
     assert "do not agree yet" in str(differing)
     noise = with_chains(np.linspace(0.0, 80.0, 400) * np.array([1.0, -1.0, 2.0, -1.0])[:, None], share=apart)
-    assert "climb" not in noise.verdict().facts  # some chains rise, others fall
-    assert with_chains(rise).verdict().agrees
+    assert "climb" not in noise.convergence().facts  # some chains rise, others fall
+    assert with_chains(rise).convergence().agrees
 
 
+@pytest.mark.long
 def test_the_check_wants_400_effective_draws_of_all_chains_together():
-    assert with_chains().verdict().facts["wanted_ess"] == 400
+    assert with_chains().convergence().facts["wanted_ess"] == 400
     data = experiment()
     assert (
-        hold(thali.ProductClasses(), engine_result(data, draws=50, groups=16), data).verdict().facts["wanted_ess"]
+        hold(thali.ProductClasses(), engine_result(data, draws=50, groups=16), data).convergence().facts["wanted_ess"]
         == 400
     )
 
 
 def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains_differ():
     good, bad = with_chains(), with_chains(a=np.arange(4.0)[:, None])
-    assert good.verdict().agrees and "a and sigma" not in str(good.verdict())
+    assert good.convergence().agrees and "a and sigma" not in str(good.convergence())
     assert re.search(r"a, sigma +\d\.\d\d, \d\.\d\d \(R-hat 1\.0\d, 1\.0\d\)", str(good))
-    assert bad.verdict().agrees  # they are not judged
-    assert re.search(r"a and sigma: chains differ \(R-hat [12]\.\d\d\)", str(bad.verdict()))
+    assert bad.convergence().agrees  # they are not judged
+    assert re.search(r"a and sigma: chains differ \(R-hat [12]\.\d\d\)", str(bad.convergence()))
     assert re.search(r"a, sigma +not interpretable \(R-hat [12]\.", str(bad))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_the_check_says_how_much_predictions_of_another_run_differ():
     """To within a half of what they differ by."""
@@ -348,4 +351,5 @@ def test_the_check_says_how_much_predictions_of_another_run_differ():
     noise = 2.0 * (p * (1.0 - p)).mean() / 5_000  # of the simulation of each, about
     differ = np.sqrt(2.0 * p.var(axis=0, ddof=1).mean() - noise)
     assert 0.67 < np.sqrt(np.mean(np.square(sentence))) / differ < 1.5
-    assert "Predictions of another" in str(fits[0].verdict()) and str(f"{sentence[0]:.3f}") in str(fits[0].verdict())
+    text = str(fits[0].convergence())
+    assert "Predictions of another" in text and f"{sentence[0]:.3f}" in text

@@ -39,6 +39,7 @@ FEW = [("map", 1.0), ("map", 1.1), ("variational", None)]
 LONG = [pytest.param("variational", a, marks=pytest.mark.long) for a in (0.05, 1.0)]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("method", "a"), [*FEW, *LONG])
 def test_dask_arrays_give_the_fit_in_memory(method, a):
     X, y = dask_problem()

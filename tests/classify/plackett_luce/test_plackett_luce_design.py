@@ -227,5 +227,5 @@ def test_weights_that_have_not_settled_warn(monkeypatch):
     monkeypatch.setattr(pl_map.maximise, "__kwdefaults__", {"start": None, "max_passes": 3})
     with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
         fitted = model().fit(X, Y)
-    assert "settled after 3" in str(fitted.verdict()) and "3 sweeps" in str(fitted.verdict())
+    assert "settled after 3" in str(fitted.convergence()) and "3 sweeps" in str(fitted.convergence())
     assert messages[0].filename == __file__

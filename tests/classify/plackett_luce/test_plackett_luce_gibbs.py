@@ -85,7 +85,7 @@ A6 = {  # E log a, E log-likelihood, mean ln of averaged P(y_i), training error,
 }
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a6_learned_shape(name, seed):
@@ -100,7 +100,7 @@ def test_a6_learned_shape(name, seed):
     assert wrong == pytest.approx(error, abs=1.5 / len(codes))  # a row or two lie on the boundary
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name, a, expected",
     [

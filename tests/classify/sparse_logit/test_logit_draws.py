@@ -137,6 +137,7 @@ def test_both_factorisations_draw_the_same_normal_vector(wide):
     assert np.allclose(state.linear[1], full @ state.coef[1], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wide", WIDE)
 def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
     rng, rounds = np.random.default_rng(6), 4_000

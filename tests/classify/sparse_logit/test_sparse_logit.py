@@ -59,6 +59,7 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
     assert model.summary().index[0] == "log_likelihood"
 
 
+@pytest.mark.long
 def test_the_horseshoe_has_scales_of_its_own(tmp_path):
     model = fitted(prior="horseshoe")
     assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
@@ -176,7 +177,7 @@ def test_convergence_is_judged_by_the_largest_of_many_coefficients():
         drawn = noise.copy()
         drawn[1, :, apart] += 0.1
         posterior["coef"].values[...] = drawn.reshape(posterior["coef"].shape)
-        assert (model.verdict().facts["r_hat"] > 1.5) == worst
+        assert (model.convergence().facts["r_hat"] > 1.5) == worst
 
 
 @pytest.mark.parametrize("standardize", [True, False])
@@ -264,6 +265,7 @@ def check_error_rate(name, published, splits, **lengths):
     assert abs(np.mean(errors) - published) <= 3 * error, (np.mean(errors), error)
 
 
+@pytest.mark.long
 def test_a8_error_rate_of_table_2():
     check_error_rate("iris", 0.040, 20, draws=500, tune=200)
 

@@ -91,8 +91,8 @@ def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
     assert np.abs(white.T @ white / len(white) - np.eye(6)).max() < 4.5 * np.sqrt(2 / len(white))
     exact = np.array([naive_of(each, z) for each in whole[:40]])
     assert np.abs(draws["log_likelihood"].values.ravel()[:40] - exact).mean() < 0.2
-    assert model.converged_ and model.verdict().agrees
-    assert "normal approximation" in str(model.verdict())
+    assert model.converged_ and model.convergence().agrees
+    assert "normal approximation" in str(model.convergence())
 
 
 def naive_of(coef, z):

@@ -129,7 +129,7 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
     model = by_map().fit(X, Y)
     rows = model.summary()
     assert rows.columns.tolist() == ["mean"] and len(rows) == np.count_nonzero(model.coef_)
-    assert "of 12 are not 0" in str(model) and model.verdict().agrees
+    assert "of 12 are not 0" in str(model) and model.convergence().agrees
     model.save(tmp_path / "map.nc")
     again = th.load(tmp_path / "map.nc")
     assert (again.predict_proba(X) == model.predict_proba(X)).all() and again.summary().equals(rows)
@@ -143,7 +143,7 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
     limits.lower_in(maximum, monkeypatch, MAX_STEPS=1)
     with warned(ConvergenceWarning, "has not converged"):
         model.fit(X, Y)
-    assert "settled after 1" in str(model.verdict()) and "1 steps" in str(model.verdict())
+    assert "settled after 1" in str(model.convergence()) and "1 steps" in str(model.convergence())
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def test_a9_eta_learned(trajectories):
     assert far((log_eta + 0.320814) ** 2, 1.067672**2) < FOUR
 
 
+@pytest.mark.long
 def test_a9_the_samplers_agree_on_three_classes():
     found = []
     for trajectories in TRAJECTORIES:
@@ -150,6 +151,7 @@ def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
     assert far(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("wide, trajectories", [(True, 0), (False, 0), (False, 2)])
 def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
@@ -191,7 +193,7 @@ def test_the_usual_draws_of_the_horseshoe():
 
 
 @pytest.mark.long
-def test_the_usual_draws_of_the_horseshoe_pass_their_verdict():
+def test_the_usual_draws_of_the_horseshoe_pass_their_convergence():
     """Correlated covariates, of which tau once had 244 effective draws; and more covariates than rows (26)."""
     rng = np.random.default_rng(3)
     X = np.sqrt(0.1) * rng.normal(size=(200, 20)) + np.sqrt(0.9) * rng.normal(size=(200, 1))
@@ -200,7 +202,7 @@ def test_the_usual_draws_of_the_horseshoe_pass_their_verdict():
     studies = (X, (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)), (wide, wide[:, :5].sum(axis=1) > 0)
     for covariates, labels in studies:
         model = th.SparseMultinomialLogit(prior="horseshoe", random_seed=1, progressbar=False).fit(covariates, labels)
-        assert model.verdict().agrees, str(model.verdict())
+        assert model.convergence().agrees, str(model.convergence())
 
 
 def test_a9_more_covariates_than_rows_cost_no_more_than_rows():

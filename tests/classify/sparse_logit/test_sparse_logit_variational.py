@@ -17,6 +17,7 @@ from thali.errors import ArgumentError
 QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     """By 100,000 draws; the rule is exact to third degree, and these variances are small."""
@@ -111,7 +112,7 @@ def test_a_fit_says_its_bound_and_what_it_is():
     X, y = three_classes(400)
     model = th.SparseMultinomialLogit(method="variational", **QUICK).fit(X, y)
     assert model.converged_ and model.lower_bound_ < model.log_likelihood_ and model.method_ == "variational"
-    assert "normal approximation" in str(model.verdict())
+    assert "normal approximation" in str(model.convergence())
     assert model.posterior_.attrs["method"] == "variational"
     with refused(ArgumentError, "Laplace prior"):
         th.SparseMultinomialLogit(method="variational", prior="horseshoe").fit(X, y)
@@ -135,6 +136,7 @@ def test_what_auto_chooses(prior, size, method):
     assert method_for("map", prior, *size) == "map"
 
 
+@pytest.mark.long
 def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
     X, y = three_classes(200)
     for seconds, method in ((60.0, "polya-gamma"), (0.01, "variational")):
@@ -146,4 +148,4 @@ def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
         assert f"({method}, chosen by" in str(auto)
         auto.save(tmp_path / "auto.nc")
         again = th.load(tmp_path / "auto.nc")
-        assert again.method_ == method and str(again.verdict()) == str(auto.verdict())
+        assert again.method_ == method and str(again.convergence()) == str(auto.convergence())

@@ -1,18 +1,18 @@
 """The shape of one column a pair: how its columns are known, what their cells mean, and what it refuses."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said, warned
 from helpers.typed_tables import made, table
 
 import thali as th
-from thali._data.pairs.wide import number_of_options, prefmod_pairs
 from thali._reading.recognise import recognise
 from thali._reading.shapes import SHAPES
 from thali.errors import DataWarning
 
 SHAPE = {shape.name: shape for shape in SHAPES}
-WIDE = SHAPE["table with a column a pair"]
+WIDE = SHAPE["table with one column per pair"]
 
 PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]
 FIRST, SECOND, TIE = range(3)
@@ -49,8 +49,10 @@ def test_columns_with_the_numbers_of_their_options():
 
 
 def test_columns_that_are_only_numbered_are_in_the_order_of_prefmod():
-    assert ["".join(pair) for pair in prefmod_pairs("abcd")] == ["ab", "ac", "bc", "ad", "bd", "cd"]
-    assert [number_of_options(pairs) for pairs in (1, 2, 3, 6, 10, 11)] == [None, None, 3, 4, 5, None]
+    for k, pair in enumerate(["12", "13", "23", "14", "24", "34"]):
+        one, other = (int(number) - 1 for number in pair)
+        data = th.PairedComparisons.from_wide(numbered(6, answered=k), coding={1: "first"})
+        assert np.argwhere(data.counts).tolist() == [[one, other]] and data.labels == ("1", "2", "3", "4")
     data, sentence = recognise(table(written(["V1", "V2", "V3"], (1, 2, "")))).build()
     assert data.counts.tolist() == COUNTS and data.n_ties == 0  # an empty cell is no answer
     said(sentence, "'V1'", "'V2'")
@@ -58,8 +60,23 @@ def test_columns_that_are_only_numbered_are_in_the_order_of_prefmod():
     assert th.PairedComparisons.from_wide(frame, labels=["tea", "milk", "water"]).labels == ("tea", "milk", "water")
 
 
+def numbered(columns, answered=0):
+    """An answer to one question, of columns V1, V2 and so on."""
+    cells = [1 if k == answered else None for k in range(columns)]
+    return pd.DataFrame([cells], columns=[f"V{k + 1}" for k in range(columns)])
+
+
+@pytest.mark.parametrize(("columns", "options"), [(1, 0), (2, 0), (3, 3), (6, 4), (10, 5), (11, 0)])
+def test_numbered_columns_are_those_of_all_pairs(columns, options):
+    if options:
+        assert len(th.PairedComparisons.from_wide(numbered(columns), coding={1: "first"}).labels) == options
+        return
+    with refused(ValueError, "'V1'", "'tea > milk'"):
+        th.PairedComparisons.from_wide(numbered(columns), coding={1: "first"})
+
+
 def test_what_prefmod_writes_is_read_with_a_warning():
-    with warned(DataWarning, "prefmod writes them"):
+    with warned(DataWarning, "prefmod: 0 first"):
         data, _ = recognise(table(written(["V1", "V2", "V3"], (0, 2, 1)))).build()
     assert data.counts.tolist() == COUNTS and data.n_ties == 2
     data, _ = recognise(
@@ -111,4 +128,4 @@ def test_what_is_no_column_of_pairs():
 
 def test_as_many_people_as_pairs_are_no_square():
     data, how = made("x:y,x:z,y:z\n1,1,2\n1,2,1\n2,2,2\n")
-    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one respondent a row" in how
+    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one respondent per row" in how

@@ -340,7 +340,7 @@ def test_the_whole_path(user, name, content, options):
 @pytest.mark.long
 def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     """Table, picture and other priors, of chains as short as they can be."""
-    watched_runs.shorten_evidence(monkeypatch)
+    watched_runs.shorten_comparisons(monkeypatch)
     user.drop("drinks.csv", PAIRS)
     user.ask()
     user.option("Method").select_option("maximum-likelihood")

@@ -144,9 +144,10 @@ def test_a_fit_says_how_long_it_took(client, children_here):
     assert 0.0 < study.read(TOOK)["seconds"] < 600.0
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
-    app_runs.shorten_comparisons(monkeypatch)
+    watched_runs.shorten_comparisons(monkeypatch)
     app_runs.compare_few_groups(monkeypatch)
     address = client.drop("klasse.csv", trials())
     assert "(group)" not in client.page(f"{address}/tests")

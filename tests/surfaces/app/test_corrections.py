@@ -82,6 +82,7 @@ def test_what_was_said_of_a_table_holds_for_its_tests(client, children_here, not
     assert client.study(address).read("test")["typed"] == {"chosen": "Urteil", "respondent": "VP"}
 
 
+@pytest.mark.fit
 def test_the_no_choice_option_is_no_attribute_of_a_page(client, children_here):
     address = client.drop("phones.csv", PHONES.encode())
     client.go(f"{address}/read", kind="choice experiments", none="none")
@@ -165,6 +166,7 @@ def shown_rows(page: str) -> list[list[str]]:
     return [re.findall("<td[^>]*>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
 
 
+@pytest.mark.fit
 def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, children_here):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(address)
@@ -194,6 +196,7 @@ def test_practice_rows_are_left_out_by_a_button(client, children_here):
     assert client.study(address).read("read")["typed"]["respondent"] == "VP"
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize(
     ("where", "facts"),
     [
@@ -215,6 +218,7 @@ def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, ch
     assert 'class="problem"' not in client.page(address)
 
 
+@pytest.mark.fit
 def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_here):
     phones = PHONES.replace("resp,", "block,resp,").replace("\n", "\nmain,").removesuffix("main,")
     phones = (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n").replace(",1,A,", ",left,A,").replace(",2,B,", ",right,B,")
@@ -226,6 +230,7 @@ def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_he
     assert 'value="block == main"' in form
 
 
+@pytest.mark.fit
 def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, children_here, nothing_begins):
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", where="Block == Haupt")

@@ -6,7 +6,7 @@ import re
 import zipfile
 
 import pytest
-from helpers import app_runs
+from helpers import app_runs, watched_runs
 from helpers.pages import Page
 from helpers.sentences import says
 
@@ -82,9 +82,10 @@ def unpacked(client, address, folder):
     return folder / name
 
 
+@pytest.mark.long
 def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here, run, done, tmp_path, monkeypatch):
     """That of a fit with a job, beside it that of a comparison; neither names a folder of this computer."""
-    app_runs.shorten_comparisons(monkeypatch)
+    watched_runs.shorten_comparisons(monkeypatch)
     address = client.drop("drinks.csv", DRINKS)
     client.go(f"{address}/fit", model=ML["model"], aspects="unique", draws="20", tune="20", chains="2")
     client.go(f"{address}/compare", models="Bradley-Terry-Luce")

@@ -25,7 +25,7 @@ ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 
 PAIRS = "winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
 TABLES = {
     "paired comparisons": PAIRS,
-    "choices out of sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
+    "choices from sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
     "similarities": ",tea,milk,beer\ntea,1,.3,.1\nmilk,.3,1,.2\nbeer,.1,.2,1\n",
     "choice experiments": "respondent,task,alternative,chosen,price,size\n"
     + "".join(
@@ -53,7 +53,7 @@ def test_a_table_is_read_and_said_in_words(client, children_here, kind):
     assert f"These are {kind}: " in page
     assert "tea" in page or kind == "choice experiments"
     assert "--" not in page, "options of the command line have no place here"
-    if kind in ("paired comparisons", "choices out of sets"):
+    if kind in ("paired comparisons", "choices from sets"):
         assert "For example, " in page and "chosen over" in page or "out of" in page
 
 
@@ -99,8 +99,7 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
 
 def test_models_are_compared_by_prediction_and_by_evidence(client, children_here, monkeypatch):
     """In the shortest runs; the report of the evidence has table and other priors."""
-    app_runs.shorten_comparisons(monkeypatch)
-    watched_runs.shorten_evidence(monkeypatch)
+    watched_runs.shorten_comparisons(monkeypatch)
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     says(client.page(f"{address}/evidence"), "Which model is")
@@ -114,9 +113,10 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     assert names == ["comparison.csv", "sensitivity.csv", "temperatures.csv"]
 
 
+@pytest.mark.long
 def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
     """Models that are finished are kept; another question, after one that failed, begins anew."""
-    watched_runs.shorten_evidence(monkeypatch)
+    watched_runs.shorten_comparisons(monkeypatch)
     two = tuple(comparisons.Compared(name, "unique", (EVIDENCE,)) for name in ("first", "second"))
     app_runs.compare_aspects(monkeypatch, *two)
     both = "first\nsecond"

@@ -21,6 +21,7 @@ def test_the_same_fit_again_is_read_and_not_made(done, tmp_path):
     assert anew.out == first.out and "finished" not in anew.err
 
 
+@pytest.mark.fit
 @pytest.mark.skipif(not rights.can_be_given_up, reason="whoever runs this may write everywhere")
 def test_a_report_that_cannot_be_written_is_refused_before_the_fit(tmp_path):
     folder = tmp_path / "read-only"

@@ -57,6 +57,7 @@ def fake(stand_in):
 # what fit prints ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fit
 def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     result = done("fit", "tea.csv", "--print", "all")
     says(result.err, "tea.csv")
@@ -69,6 +70,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     assert "r_hat" in result.out and "ess_tail" in result.out
 
 
+@pytest.mark.fit
 def test_every_row_of_the_summary_is_printed_whole(run, fake, folder):
     long = [f"an option with a rather long name, number {number}" for number in range(12)]
     lines = [",".join(["chosen", "rejected"])]
@@ -80,6 +82,7 @@ def test_every_row_of_the_summary_is_printed_whole(run, fake, folder):
             assert f"choice_probability[{a}, {b}]" in printed or f"choice_probability[{b}, {a}]" in printed
 
 
+@pytest.mark.fit
 def test_chains_that_do_not_agree_are_said_to(run, fake):
     assert "WARNING: " in run("fit", "tea.csv", "--draws", 20, "--print", "all").out
     assert "WARNING: " not in run("fit", "tea.csv", "--draws", 1000, "--print", "all").out
@@ -106,11 +109,13 @@ def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
 # what fit passes on ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.fit
 def test_defaults_are_those_of_the_model(run, fake):
     run("fit", "tea.csv")
     assert fake.asked == thali.EliminationByAspects().get_params() and fake.budget == {"progressbar": True}
 
 
+@pytest.mark.fit
 def test_options_reach_the_model(done, fake):
     words = "--aspects 3 --no-unique --lapse 0.05 --alpha 2 --model EliminationByAspects"
     words += " --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
@@ -134,12 +139,14 @@ def test_aspects_from_a_table_of_zeros_and_ones(run, fake, folder):
     assert fake.asked["aspects"] == {"tea": ["hot", "caffeine"], "coffee": ["hot", "caffeine"], "milk": []}
 
 
+@pytest.mark.fit
 def test_aspects_from_a_list(run, fake, folder):
     (folder / "aspects.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\ncoffee,bitter\n")
     run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
     assert fake.asked["aspects"] == {"tea": ["hot"], "coffee": ["hot", "bitter"], "milk": []}
 
 
+@pytest.mark.fit
 def test_a_bundled_data_set(run, fake):
     result = run("fit", "celebrities", "--draws", 10)
     assert fake.data == thali.datasets.celebrities()
@@ -197,11 +204,12 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run
     says(result.err, "No space left")
     assert "number of latent aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
-    elsewhere = Path(result.err.rpartition("The results are in '")[2].partition("'")[0])
+    elsewhere = Path(result.err.rpartition("The results were written to '")[2].partition("'")[0])
     assert {"posterior.nc", "summary.csv"} <= set(os.listdir(elsewhere))
     shutil.rmtree(elsewhere)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_user_names_another_place_for_the_results(run, fake, folder, monkeypatch, full_disk):
     terminal = SimpleNamespace(isatty=lambda: True, readline=iter(["tea.csv\n", "there\n"]).__next__)
@@ -226,7 +234,7 @@ BAD = {
         ["fit", "tea.csv", "--aspects", "seven.csv"],
         "row 2 below the header (milk)",
     ),
-    "aspects without columns": (["fit", "tea.csv", "--aspects", "one.parquet"], "at least one column"),
+    "aspects without columns": (["fit", "tea.csv", "--aspects", "one.parquet"], "at least one other column"),
     "aspects without a label": (["fit", "tea.csv", "--aspects", "gap.csv"], "row 2 below the header"),
     "an option twice": (["fit", "tea.csv", "--aspects", "twice.csv"], "'tea'"),
     "an option left out": (["fit", "tea.csv", "--aspects", "short.csv"], "no row for the option 'coffee'"),
@@ -263,6 +271,7 @@ def test_an_error_of_the_model_is_one_line(refused, fake):
     said(error.splitlines()[-1], "`draws`", "1", "got 0")
 
 
+@pytest.mark.fit
 def test_warnings_are_one_line_and_the_report_words_its_own(done, fake):
     def warn():
         warnings.warn("two groups of options\nwere never compared", DataWarning, stacklevel=2)
@@ -412,7 +421,7 @@ main()
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor time of a stopped process stands in /proc")
 @pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])

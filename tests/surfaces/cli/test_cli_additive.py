@@ -122,6 +122,7 @@ def test_the_best_answer_alone(run, refused, fake):
     assert "--tune" in refused("fit", "alike.csv", "--method", "map", "--tune", 5)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, folder, monkeypatch):
     result = done("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out", "--print", "all")
@@ -142,6 +143,7 @@ def test_tempering(run, fake, typed, meant):
     assert fake.asked["tempering"] == meant and type(fake.asked["tempering"]) is type(meant)
 
 
+@pytest.mark.fit
 def test_features_from_tables_and_trees(run, fake, folder):
     (folder / "hot.csv").write_text("object,feature\ntea,hot\ncoffee,hot\ncoffee,bitter\n")
     (folder / "groups.csv").write_text("option,group\ntea,hot\ncoffee,hot\nmilk,cold\nwater,cold\n")
@@ -156,6 +158,7 @@ def test_features_from_tables_and_trees(run, fake, folder):
     assert re.search(r"^Of 1\.\d+ features .* some objects share .* 0\.\d+ cut across it\.$", result.out, re.MULTILINE)
 
 
+@pytest.mark.fit
 def test_the_estimate_that_was_asked_for(done, fake):
     printed = {}
     for kind in ("expectation", "map-features", "conditional-map", "joint-map"):
@@ -241,6 +244,7 @@ def reported(model, kind="expectation"):
     return text_of(model.findings(kind=kind), OptionWords(ADDITIVE))
 
 
+@pytest.mark.fit
 def test_the_number_of_features_with_and_without_singles():
     model = made_up(4, draws=50, beside=3.0)
     posterior = model.posterior_["posterior"]
@@ -254,6 +258,7 @@ def test_the_number_of_features_with_and_without_singles():
     assert "additive constant" in same
 
 
+@pytest.mark.fit
 def test_features_of_a_single_object_are_left_out_and_that_is_said():
     model = made_up(4, DRINKS, common=((0, 1), (2,)), beside=0.0)
     text = reported(model)
@@ -263,6 +268,7 @@ def test_features_of_a_single_object_are_left_out_and_that_is_said():
     assert "tell nothing" not in reported(made_up(4, DRINKS, beside=0.0))
 
 
+@pytest.mark.fit
 def test_probabilities_that_are_not_settled_are_said_to_be():
     model = made_up(4, DRINKS, common=((0, 1),), beside=0.0, kept_by={0: (1, 2, 3)})
     text = reported(model)
@@ -308,6 +314,7 @@ def test_every_row_of_the_summary_is_printed():
         assert re.search(rf"^{re.escape(name)}  ", text, re.MULTILINE)
 
 
+@pytest.mark.fit
 def test_trades_between_temperatures():
     good = reported(made_up(4, swap_rates=(0.4, 0.14, 0.3)))
     says(good, "4 temperatures", "1 to", "10", "14 %")
@@ -329,21 +336,23 @@ def apart(swap_rates):
     return made_up(4, draws=1000, beside=0.0, kept_by={0: (0, 3), 1: (0, 3)}, swap_rates=swap_rates)
 
 
+@pytest.mark.fit
 def test_the_advice_for_chains_apart_is_about_tempering():
-    verdict = apart(()).verdict()
-    sentence = str(verdict)
-    assert not verdict.agrees
+    convergence = apart(()).convergence()
+    sentence = str(convergence)
+    assert not convergence.agrees
     said(sentence, "shared_features", "0", "3")
     said(sentence, "tempering=None")
     assert "unique" not in sentence
-    verdict = apart((0.3,) * 9).verdict()
-    sentence = str(verdict)
-    assert not verdict.agrees
+    convergence = apart((0.3,) * 9).convergence()
+    sentence = str(convergence)
+    assert not convergence.agrees
     said(sentence, "tempering=20", "10 temperatures", "draws=10000")
     assert "unique" not in sentence
-    assert "tempering=64 " in str(apart((0.3,) * 49).verdict())
+    assert "tempering=64 " in str(apart((0.3,) * 49).convergence())
 
 
+@pytest.mark.fit
 def test_the_advice_is_told_in_words_to_type():
     untempered, tempered = reported(apart(())), reported(apart((0.3,) * 9))
     says(untempered, "4 chains")
@@ -355,6 +364,7 @@ def test_the_advice_is_told_in_words_to_type():
 # what fit writes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 @pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(done, fake, folder):

@@ -12,7 +12,6 @@ from helpers.short_comparisons import folds_of
 
 import thali
 from thali._data import kinds
-from thali._data.rows import Observations
 from thali._posterior import store
 from thali._reading.recognise import read
 from thali.errors import DataError
@@ -39,7 +38,7 @@ def tables(folder):
 
 def observations(table=None):
     table = plants() if table is None else table
-    return Observations(table.drop(columns="kind"), table["kind"].to_numpy(), "kind")
+    return thali.read(table, target="kind")
 
 
 def row_of(printed, name):
@@ -79,7 +78,7 @@ def test_with_a_above_one_all_weights_are_there(run):
 
 
 @pytest.mark.fit
-def test_draws_are_told_with_intervals_diagnostics_and_a_verdict(done):
+def test_draws_are_told_with_intervals_diagnostics_and_a_convergence(done):
     result = done("fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT, "--print", "all")
     assert re.search(r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE)
     assert re.search(r"^Shape a .*89 % interval.*learned with p\(a\) ∝ 1/a from 0\.001 to 100\.$", result.out, re.M)
@@ -322,6 +321,7 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, sta
 # what is written ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     "data, words, files",

@@ -120,6 +120,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.long
 def test_another_command_is_refused_unless_it_may_overwrite(run, refused, folder):
     run(*COMPARE, "--out", "results")
     written = contents(folder / "results")

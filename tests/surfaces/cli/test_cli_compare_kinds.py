@@ -58,6 +58,7 @@ def test_classifiers_by_name(run):
     assert "predicts the rows left" in result.out
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_what_is_written_of_each_kind(run, in_plain_python):
     in_plain_python("Columns", "Judgements")

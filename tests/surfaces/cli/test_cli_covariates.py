@@ -32,6 +32,7 @@ def test_covariates_are_named_one_by_one(run, trials, tmp_path):
     assert bare.code == 0 and "a unit of each covariate" not in bare.out
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_the_order_is_named_alike_in_a_fit_and_in_its_test(run, refused, tmp_path):
     table = tmp_path / "games.csv"
@@ -49,6 +50,7 @@ def test_the_order_is_named_alike_in_a_fit_and_in_its_test(run, refused, tmp_pat
     )
 
 
+@pytest.mark.fit
 def test_covariates_of_options_stand_in_a_file(run, refused, trials, tmp_path):
     (tmp_path / "prices.csv").write_text("drink;price\ntea;2\nmilk;1\nrum;5\n")
     found = run("fit", trials, "--covariate", "order", "--option-covariates", str(tmp_path / "prices.csv"), *ML)

@@ -8,8 +8,8 @@ import pytest
 from helpers.sentences import said, says
 from helpers.watched_runs import find_evidence_by
 
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
-from thali._posterior.verdict import Verdict
 from thali.errors import Message
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
         path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan])
         frame = pd.DataFrame({"log_evidence": [value + 9], "standard_error": [0.1], "difference": [9.0]}, ["alpha"])
-        sentence = Verdict(True, {}, Message("It agrees."))
+        sentence = ConvergenceCheck(True, {}, Message("It agrees."))
         return LogEvidence(value, 0.1, 11.0, sentence, np.array([value]), path, frame if how.sensitivity else None)
 
     find_evidence_by(monkeypatch, found)

@@ -65,6 +65,7 @@ def test_directions_may_be_typed_in_many_ways(done, fake, words):
     assert fake[0][0].monotone == {"price": "decreasing", "zoom": "increasing"}
 
 
+@pytest.mark.long
 def test_other_words_are_left_alone(done, refused, fake, folder):
     os.rename("camera.csv", "a=b.csv")
     levels = ["--levels", "zoom=no,yes", "--none", "none"]
@@ -138,6 +139,7 @@ def test_columns_of_people_are_no_attributes(run, fake):
     )
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 def test_a_market(done, folder):
     products = {"product": ["A", "B"], "price": [100, 250], "brand": "Bora", "zoom": ["no", "yes"], "battery": "8 h"}

@@ -86,6 +86,7 @@ def test_sets_and_tasks_are_different_designs(refused, folder):
     said(refused("design", "a.csv", "--tasks", 4, "--size", 3), "--size", "--per-person")
 
 
+@pytest.mark.long
 def test_a_pilot_says_how_many_people_options_need(run, refused, folder, monkeypatch):
     """`--pilot` of options: each simulated study has the worths of one draw of that fit."""
     frame = pd.DataFrame({"chosen": ["tea"] * 9 + ["milk"] * 6, "rejected": ["milk"] * 9 + ["rum"] * 6})

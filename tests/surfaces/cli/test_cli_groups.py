@@ -132,6 +132,7 @@ def answers(folder):
     pd.DataFrame(rows, columns=columns).to_csv("answers.csv", index=False)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
@@ -225,6 +226,7 @@ def similar(folder):
     table.assign(lab="Ghent").to_csv("similar.csv", index=False)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_similarities_are_split_by_a_column(done, similar, uncompiled):
     words = ["--features", 2, "--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1]

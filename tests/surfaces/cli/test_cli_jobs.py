@@ -36,6 +36,7 @@ def test_the_same_command_goes_on(run, folder):
     assert once.out == longer.out
 
 
+@pytest.mark.long
 def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
     run("fit", "tea.csv", *QUICK, "--out", "results")
     before = {

@@ -48,6 +48,7 @@ def others(folder):
     pd.DataFrame(sets, columns=["person", "task", "item", "chosen"]).to_csv("sets.csv", index=False)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     ("table", "words", "written", "fact"),

@@ -70,6 +70,7 @@ def test_people_who_judged_more_than_once(done, refused, folder):
     said(refused("leaderboard", *named, "--people", "individuals"), "--people", "--method")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     frame = pd.read_csv(folder / "battles.csv")
@@ -92,7 +93,7 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     said(refused("leaderboard", "all.csv", "--anchor-model", "Z"), "--anchor-model", "'Z'")
     assert "are pooled: " in done("leaderboard", "all.csv", "--by", "language", "--pool", "--print", "all").out
     said(refused("leaderboard", "all.csv", "--pool"), "--pool", "--by")
-    assert "--by is about a file" in refused("leaderboard", "celebrities", "--by", "language")
+    assert "--by applies to files only" in refused("leaderboard", "celebrities", "--by", "language")
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,7 @@ def test_judges_and_periods(done, folder):
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_report_now_and_later(done, refused, folder):
     pytest.importorskip("matplotlib")
@@ -159,7 +161,7 @@ def test_the_report_now_and_later(done, refused, folder):
     ("options", "message"),
     [
         (["--title", "Teas"], ("--title", "--report")),
-        (["--report", "no/x.html"], ("there is no",)),
+        (["--report", "no/x.html"], ("does not exist",)),
         (["--report", "."], ("it is a",)),
     ],
 )

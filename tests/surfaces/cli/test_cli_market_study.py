@@ -22,6 +22,7 @@ def tables(folder):
     pd.DataFrame(MARKET).to_csv("market.csv", index=False)
 
 
+@pytest.mark.long
 def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found", "--print", "all")
@@ -47,6 +48,7 @@ def test_the_study_of_an_estimate(done):
     assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
 
 
+@pytest.mark.long
 def test_amounts_as_coefficients(done, refused):
     """In willingness-to-pay space; a price with a coefficient for each level has no scale."""
     space = ["--space", "willingness-to-pay"]
@@ -70,6 +72,7 @@ def test_a_second_answer(done, refused):
     assert sentence in refused("fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3")
 
 
+@pytest.mark.long
 def test_the_study_of_a_posterior(done):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
     result = done(
@@ -98,6 +101,7 @@ def test_the_study_of_a_posterior(done):
     says(text, "Willingness to pay")
 
 
+@pytest.mark.long
 def test_a_market_that_a_page_saved_is_read_as_it_was_shown(done):
     """With an apostrophe before what a spreadsheet would calculate, and the figures of the page."""
     rows = simulated(people=12).rename(columns={"zoom": "+zoom"})
@@ -143,6 +147,7 @@ def test_a_sign_that_the_choices_contradict(done):
     assert ("At its bound: a direction (increasing price)" in result.out) == ("at bound" in result.out)
 
 
+@pytest.mark.long
 def test_who_ignores_what(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
     words = ["fit", "sim.csv", "--model", "HB", *quick, "--attention", "price,zoom", "--attention-scale", 1]
@@ -200,6 +205,7 @@ def test_attention_needs_two_attributes_that_differ(refused):
     says(sentence, "attention")
 
 
+@pytest.mark.long
 def test_who_looks_at_what_by_what_people_are(done, refused):
     rows = simulated(people=12)
     rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
@@ -234,6 +240,7 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
         assert sentence in refused("fit", *words, *more)
 
 
+@pytest.mark.long
 def test_a_test_of_classes_is_a_job(done):
     words = ["fit", "sim.csv", "--model", "LCL", "--classes", 2, "--linear", "price", "--seed", 1, "--starts", 1]
     result = done(*words, "--bootstrap", 2, "--out", "tested")
@@ -242,6 +249,7 @@ def test_a_test_of_classes_is_a_job(done):
     assert again.out == result.out and "replicates in" not in again.err
 
 
+@pytest.mark.long
 def test_amounts_of_people(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
     result = done(
@@ -314,6 +322,7 @@ def fixed():
     return table
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("words", "bins", "given"),
     [(["--constants"], None, {"constants": True}), (["--bins", "price=2"], {"price": 2}, {})],
@@ -381,6 +390,7 @@ def test_conditions_of_tasks_held_out_that_do_not_fit(refused):
     said(refused(*words, "price == 5"), "--holdouts", "5 must")
 
 
+@pytest.mark.long
 def test_a_report_without_the_table_leaves_out_tasks_held_out(done):
     done(
         "fit",

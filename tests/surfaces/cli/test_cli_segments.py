@@ -87,6 +87,7 @@ def test_a_design_is_printed_and_written(run, folder):
     assert f"D-error {th.designs.check(wanted, prior).d_error:.4g}" in result.out
 
 
+@pytest.mark.long
 def test_what_a_design_is_asked_besides(run, folder):
     """Interactions, directions, prohibitions and tasks held out reach the design; a row a task for survey tools."""
     (folder / "fixed.csv").write_text("task,brand,price\nlast,A,10\nlast,B,12\n")
@@ -102,6 +103,7 @@ def test_what_a_design_is_asked_besides(run, folder):
     assert "brand[B]:price[12]" in out
 
 
+@pytest.mark.long
 def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     """Of a table with utilities and their standard deviations, and of a pilot; simulated studies with the design."""
     rows = "A,0,0\nbrand,B,1,0.5\nprice,9,0,0\nprice,12,-1,0.2\nprice,15,-2,0.4\n"
@@ -165,6 +167,7 @@ def answers(folder):
     pd.DataFrame(rows).to_csv("maxdiff.csv", index=False)
 
 
+@pytest.mark.long
 def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, answers):
     words = ("fit", "maxdiff.csv", "--aspects", "unique", "--best-worst", "reversed")
     run = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1, "--out", "people", "--report", "r.html")

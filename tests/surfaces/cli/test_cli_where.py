@@ -44,6 +44,7 @@ NOTICED = (
 )
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize(
     "words",
     [
@@ -82,6 +83,7 @@ def test_a_job_that_goes_on_leaves_out_the_same_rows(run, refused, folder, comma
     assert "data" in refused(*words, "--out", "results").splitlines()[-1]
 
 
+@pytest.mark.fit
 def test_a_command_is_written_as_it_was_typed(done, folder):
     done("fit", "trials.csv", *ML, "--where", "block == 'main'", "--where", "left != milk", "--report", "page.html")
     page = html.unescape((folder / "page.html").read_text("utf-8"))
@@ -109,6 +111,7 @@ def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(refus
     assert error.startswith("thali: error: ") and error.count("\n") == 1, error
 
 
+@pytest.mark.fit
 def test_all_models_know_it(run, folder, uncompiled):
     plants = "part,len,kind\n" + "".join(
         f"{'ab'[k % 3 == 0]},{k % 4},{'moss' if k % 4 > 1 else 'fern'}\n" for k in range(30)
@@ -141,6 +144,7 @@ def test_all_models_know_it(run, folder, uncompiled):
     assert done.code == 0 and "24 tasks" in done.err and "12 of 60 rows left out" in done.err, done.err
 
 
+@pytest.mark.fit
 def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder):
     pressed = (folder / "trials.csv").read_text().replace("practice,tea,milk,left", "practice,tea,milk,space")
     (folder / "pressed.csv").write_text(pressed)

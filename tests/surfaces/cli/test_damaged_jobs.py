@@ -17,8 +17,8 @@ from helpers.sentences import said, says
 from helpers.watched_runs import find_evidence_by, stop_after
 
 from thali._inference import jobs
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
-from thali._posterior.verdict import Verdict
 from thali.errors import Message
 
 pytestmark = pytest.mark.fit
@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
         value = -20.0 if model.aspects == "unique" else -25.0
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -9.0]})
         path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
-        sentence = Verdict(True, {}, Message("It agrees."))
+        sentence = ConvergenceCheck(True, {}, Message("It agrees."))
         return LogEvidence(value, 0.1, 11.0, sentence, np.array([value]), path, None)
 
     find_evidence_by(monkeypatch, found)
@@ -131,6 +131,7 @@ def broken(run, folder, kind, monkeypatch, damages):
     return counts
 
 
+@pytest.mark.long
 def test_a_job_of_parts_with_a_damaged_file(run, folder, monkeypatch):
     counts = broken(run, folder, "comparison", monkeypatch, ("flip", "lost"))
     assert counts == {"refused": 4, "the same": 4}  # the lock holds nothing, and the source is written again
@@ -162,7 +163,7 @@ def test_jobs_of_parts_have_one_writer(run, refused, folder):
 # dates and places -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["fit", "comparison"])
 def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch):
     """The clock was ahead when the job was written, and its files are of 1970; the folder was moved and renamed."""

@@ -70,6 +70,7 @@ def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, stand
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 def test_pictures_are_written_in_other_formats(run, done, folder):
     assert run(*FIT, "--out", "found", "--pictures", "svg,PDF", "--tables", "xlsx").code == 0

@@ -122,6 +122,7 @@ def test_an_index_names_files_of_its_folder_alone(run, place, name):
     assert (place / "victim").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_job_replaces_no_file_by_its_report(run, place):
     index = index_of(place)
     forge(place, changed(index, ("command", "arguments", "page"), {"path": str(place / "victim")}))

@@ -5,6 +5,7 @@ A row of the table: what is wrong · what is typed after `thali fit` · the same
 
 import inspect
 import re
+from functools import cache
 from io import StringIO
 
 import pandas as pd
@@ -102,37 +103,42 @@ def hb(**run):
 
 MISTAKES = [
     # the run
-    ("no draws", "tea.csv --draws 0", lambda: eba({"draws": 0}), "1 or more; got 0"),
-    ("draws below zero", "tea.csv --draws -5", lambda: eba({"draws": -5}), "1 or more; got -5"),
-    ("tune below zero", "tea.csv --tune -1", lambda: eba({"tune": -1}), "0 or more; got -1"),
-    ("no chains", "tea.csv --chains 0", lambda: eba({"chains": 0}), "1 or more; got 0"),
-    ("no thinning", "tea.csv --thin 0", lambda: eba({"thin": 0}), "1 or more; got 0"),
-    ("no cores", "tea.csv --cores 0", lambda: eba({"cores": 0}), "1 or more; got 0"),
-    ("a seed below zero", "tea.csv --seed -1", lambda: eba({"random_seed": -1}), "0 or more; got -1"),
-    ("countless draws", f"tea.csv --draws {10**12}", lambda: eba({"draws": 10**12}), "1,000,000,000 at most"),
-    ("too many draws", f"tea.csv --draws {10**9}", lambda: eba({"draws": 10**9}), "more than fit into memory"),
-    ("endless thinning", f"tea.csv --thin {10**9}", lambda: eba({"thin": 10**9}), "sweeps a chain; ask for"),
+    ("no draws", "tea.csv --draws 0", lambda: eba({"draws": 0}), ">= 1; got 0"),
+    ("draws below zero", "tea.csv --draws -5", lambda: eba({"draws": -5}), ">= 1; got -5"),
+    ("tune below zero", "tea.csv --tune -1", lambda: eba({"tune": -1}), ">= 0; got -1"),
+    ("no chains", "tea.csv --chains 0", lambda: eba({"chains": 0}), ">= 1; got 0"),
+    ("no thinning", "tea.csv --thin 0", lambda: eba({"thin": 0}), ">= 1; got 0"),
+    ("no cores", "tea.csv --cores 0", lambda: eba({"cores": 0}), ">= 1; got 0"),
+    ("a seed below zero", "tea.csv --seed -1", lambda: eba({"random_seed": -1}), ">= 0; got -1"),
+    ("countless draws", f"tea.csv --draws {10**12}", lambda: eba({"draws": 10**12}), "<= 1,000,000,000"),
+    ("too many draws", f"tea.csv --draws {10**9}", lambda: eba({"draws": 10**9}), "do not fit into memory"),
+    ("endless thinning", f"tea.csv --thin {10**9}", lambda: eba({"thin": 10**9}), "sweeps per chain; the maximum"),
     # elimination by aspects
     ("a lapse above 1", "tea.csv --lapse 2", lambda: eba(lapse=2.0), "in [0, 1); got 2.0"),
     ("a lapse below 0", "tea.csv --lapse -0.1", lambda: eba(lapse=-0.1), "in [0, 1); got -0.1"),
     ("a lapse that is none", "tea.csv --lapse nan", lambda: eba(lapse=float("nan")), "in [0, 1); got nan"),
-    ("alpha 0", "tea.csv --alpha 0", lambda: eba(alpha=0.0), "above 0; got 0.0"),
-    ("alpha below 0", "tea.csv --alpha -1", lambda: eba(alpha=-1.0), "above 0; got -1.0"),
-    ("alpha infinite", "tea.csv --alpha inf", lambda: eba(alpha=float("inf")), "above 0; got inf"),
-    ("alpha huge", "tea.csv --alpha 1e9", lambda: eba(alpha=1e9), "makes the prior expect"),
+    ("alpha 0", "tea.csv --alpha 0", lambda: eba(alpha=0.0), "must be a positive finite number; got 0.0"),
+    ("alpha below 0", "tea.csv --alpha -1", lambda: eba(alpha=-1.0), "must be a positive finite number; got -1.0"),
+    (
+        "alpha infinite",
+        "tea.csv --alpha inf",
+        lambda: eba(alpha=float("inf")),
+        "must be a positive finite number; got inf",
+    ),
+    ("alpha huge", "tea.csv --alpha 1e9", lambda: eba(alpha=1e9), "implies a prior mean of"),
     (
         "alpha of known aspects",
         "tea.csv --alpha 2 --aspects unique",
         lambda: eba(alpha=2.0, aspects="unique"),
-        "has no meaning for given features",
+        "does not apply to given features",
     ),
-    ("no aspects at all", "tea.csv --aspects 0", lambda: eba(aspects=0), "whole number of 1 or more"),
+    ("no aspects at all", "tea.csv --aspects 0", lambda: eba(aspects=0), "integer >= 1"),
     ("aspects by a wrong word", "tea.csv --aspects magic", lambda: eba(aspects="magic"), "'magic'"),
     (
         "learned aspects alone, no lapse",
         "tea.csv --no-unique --lapse 0",
         lambda: eba(unique=False, lapse=0.0),
-        "aspects that are learned can make a choice impossible",
+        "learned aspects can make a choice impossible",
     ),
     (
         "nobody has an aspect",
@@ -160,13 +166,13 @@ MISTAKES = [
     ),
     ("99 temperatures", "tea.csv --tempering 99", lambda: eba(tempering=99), "up to 64"),
     ("no temperatures", "tea.csv --tempering hot", lambda: eba(tempering="hot"), "'hot'"),
-    ("temperatures that fall", "tea.csv --tempering 4,1", lambda: eba(tempering=(4.0, 1.0)), "rising from 1"),
+    ("temperatures that fall", "tea.csv --tempering 4,1", lambda: eba(tempering=(4.0, 1.0)), "increasing from 1"),
     ("no such method", "tea.csv --method guess", lambda: eba(method="guess"), "'guess'"),
     (
         "unknown aspects by likelihood",
         f"tea.csv {LIKELIHOOD} --aspects ibp",
         lambda: by_likelihood(aspects="ibp"),
-        "needs aspects that are known",
+        "requires known aspects",
     ),
     ("alpha by likelihood", f"tea.csv {LIKELIHOOD} --alpha 2", lambda: by_likelihood(alpha=2.0), "mcmc"),
     ("tempering by likelihood", f"tea.csv {LIKELIHOOD} --tempering 4", lambda: by_likelihood(tempering=4), "mcmc"),
@@ -174,19 +180,19 @@ MISTAKES = [
         "shared aspects of sets by likelihood",
         f"sets.csv {LIKELIHOOD} --aspects rum.csv",
         lambda: by_likelihood(sets(), aspects={"tea": ["hot"], "milk": ["hot"], "rum": []}),
-        "out of more than two options is for unique aspects alone",
+        "choices of more than two options requires unique aspects only",
     ),
     (
         "groups by likelihood",
         f"apart.csv {LIKELIHOOD}",
         lambda: by_likelihood(pairs("apart.csv")),
-        "no common scale; fit each by itself",
+        "no common scale; fit each group separately",
     ),
     (
         "weights that cannot be told apart",
         f"tea.csv {LIKELIHOOD} --aspects hot.csv",
         lambda: by_likelihood(aspects={"tea": ["hot"], "coffee": [], "milk": []}),
-        "leave some of them out or set",
+        "remove some of them or set",
     ),
     (
         "an aspect named like an option",
@@ -198,13 +204,13 @@ MISTAKES = [
         "a leaf length of 2",
         "tea.csv --tree groups.csv --leaf-length 2",
         lambda: eba(aspects=groups("groups.csv", 2.0)),
-        "above 0 and at most 1; got 2.0",
+        "in (0, 1]; got 2.0",
     ),
     (
         "a tree of others",
         "tea.csv --tree others.csv",
         lambda: eba(aspects=groups("others.csv")),
-        "The leaves of the tree must be named as the options are",
+        "The leaves of the tree must have the names of the options",
     ),
     ("no such column", "sets.csv --chosen cup", lambda: sets(chosen="cup"), "There is no column 'cup'"),
     (
@@ -214,19 +220,19 @@ MISTAKES = [
         "",
     ),
     # additive clustering
-    ("sigma 0", "numbers --sigma 0", lambda: clusters(sigma=0.0), "above 0"),
-    ("sigma below 0", "numbers --sigma -1", lambda: clusters(sigma=-1.0), "above 0"),
-    ("a prior of one number", "numbers --weight-prior 3", lambda: clusters(weight_prior=3), "the shape and the rate"),
+    ("sigma 0", "numbers --sigma 0", lambda: clusters(sigma=0.0), "must be a "),
+    ("sigma below 0", "numbers --sigma -1", lambda: clusters(sigma=-1.0), "must be a "),
+    ("a prior of one number", "numbers --weight-prior 3", lambda: clusters(weight_prior=3), "the shape and rate"),
     ("a shape of 0", "numbers --weight-prior 0,1", lambda: clusters(weight_prior=(0.0, 1.0)), "The shape in"),
     (
         "a small shape",
         "numbers --weight-prior 0.01,1",
         lambda: clusters(weight_prior=(0.01, 1.0)),
-        "or more for Additive",
+        "for Additive",
     ),
     ("no such estimate", "numbers --estimate best", lambda: th.AdditiveClustering().estimate("best"), "map-features"),
     ("unique features", "numbers --features unique", lambda: clusters(features="unique"), "'unique'"),
-    ("two sides", "sided.csv --model additive", square, "To take the mean of the two, set"),
+    ("two sides", "sided.csv --model additive", square, "To average the two halves, set"),
     (
         "not the mean",
         "sided.csv --model additive --symmetrize max",
@@ -240,9 +246,14 @@ MISTAKES = [
         "",
     ),
     # covariates and classes
-    ("the maximum needs a shape", MAP, lambda: plackett_luce(method="map"), "needs a number for"),
-    ("a shape of weights of 0", f"{MAP} --a 0", lambda: plackett_luce(method="map", a=0.0), "above 0; got 0.0"),
-    ("a shape of weights too large", f"{MAP} --a 1e9", lambda: plackett_luce(method="map", a=1e9), "must lie between"),
+    ("the maximum needs a shape", MAP, lambda: plackett_luce(method="map"), "requires a number for"),
+    (
+        "a shape of weights of 0",
+        f"{MAP} --a 0",
+        lambda: plackett_luce(method="map", a=0.0),
+        "must be a positive finite number; got 0.0",
+    ),
+    ("a shape of weights too large", f"{MAP} --a 1e9", lambda: plackett_luce(method="map", a=1e9), "must be between"),
     (
         "no such transform",
         f"{MAP} --a 1 --transform log",
@@ -261,7 +272,7 @@ MISTAKES = [
         "no draws of coefficients",
         "plants.csv --target kind --model sparse-logit --draws 0",
         lambda: classify(th.SparseMultinomialLogit, draws=0),
-        "1 or more; got 0",
+        ">= 1; got 0",
     ),
     (
         "no such method of the logit",
@@ -286,30 +297,35 @@ MISTAKES = [
         "an attribute without order",
         f"{CLASSES} --monotone size=increasing",
         lambda: classes(monotone={"size": "increasing"}),
-        "list them from worst to best by",
+        "list them from worst to best with",
     ),
     ("a lapse of 1", f"{CLASSES} --lapse 1", lambda: classes(lapse=1.0), "in [0, 1); got 1.0"),
-    ("no concentration", f"{CLASSES} --alpha 0", lambda: classes(alpha=0.0), "above 0; got 0.0"),
+    (
+        "no concentration",
+        f"{CLASSES} --alpha 0",
+        lambda: classes(alpha=0.0),
+        "must be a positive finite number; got 0.0",
+    ),
     (
         "one group of particles",
         f"{CLASSES} --method smc --chains 1",
         lambda: classes({"chains": 1}, method="smc"),
-        "is a single group; take two or more",
+        "is a single group; use at least two",
     ),
     (
         "steps without smc",
         f"{CLASSES} --sweeps-per-step 4",
         lambda: classes({"sweeps_per_step": 4}),
-        "belongs to",
+        "requires",
     ),
-    ("no chains of classes", f"{CLASSES} --chains 0", lambda: classes({"chains": 0}), "1 or more; got 0"),
-    ("draws below zero", f"{CLASSES} --draws -1", lambda: classes({"draws": -1}), "or more; got -1"),
+    ("no chains of classes", f"{CLASSES} --chains 0", lambda: classes({"chains": 0}), ">= 1; got 0"),
+    ("draws below zero", f"{CLASSES} --draws -1", lambda: classes({"draws": -1}), ">= 1; got -1"),
     ("no such respondent", f"{CLASSES} --respondent who", lambda: classes(columns={"respondent": "who"}), "'who'"),
     (
         "one column twice",
         f"{CLASSES} --respondent id --alternative id",
         lambda: classes(columns={"respondent": "id", "alternative": "id"}),
-        "cannot serve twice",
+        "is given for two of",
     ),
     (
         "levels of nothing",
@@ -336,38 +352,38 @@ MISTAKES = [
         "a line of nothing",
         "cams.csv --model multinomial-logit --linear hue",
         lambda: th.MultinomialLogit(linear=["hue"]).fit(cams()),
-        "names 'hue', which is no attribute",
+        "contains 'hue', which is not an attribute",
     ),
     (
         "a line of words",
         "cams.csv --model MNL --linear size",
         lambda: th.MultinomialLogit(linear=["size"]).fit(cams()),
-        "is no number; leave it out",
+        "is not a number; remove it",
     ),
-    ("no draws of people", f"{HB} --draws 0", lambda: hb(draws=0), "1 or more; got 0"),
-    ("no chains of people", f"{HB} --chains 0", lambda: hb(chains=0), "1 or more; got 0"),
-    ("no thinning of people", f"{HB} --thin 0", lambda: hb(thin=0), "1 or more; got 0"),
+    ("no draws of people", f"{HB} --draws 0", lambda: hb(draws=0), ">= 1; got 0"),
+    ("no chains of people", f"{HB} --chains 0", lambda: hb(chains=0), ">= 1; got 0"),
+    ("no thinning of people", f"{HB} --thin 0", lambda: hb(thin=0), ">= 1; got 0"),
     # files
     ("no such file", "no.csv", lambda: th.read_table("no.csv"), "There is no file 'no.csv'"),
     ("a folder", ".", lambda: th.read_table("."), "is a folder"),
 ]
 TYPED_ALONE = [  # what cannot be done in Python
-    ("an option of another model", "tea.csv --sigma 1", "belongs to additive-clustering"),
-    ("an option of another named model", "tea.csv --model EBA --target x", "belongs to plackett-luce and sparse-logit"),
+    ("an option of another model", "tea.csv --sigma 1", "applies to additive-clustering"),
+    ("an option of another named model", "tea.csv --model EBA --target x", "applies to plackett-luce and sparse-logit"),
     ("draws without draws", "cams.csv --model MNL --draws 9", "not to multinomial-logit"),
-    ("draws of a maximum", f"tea.csv {LIKELIHOOD} --draws 9", "belongs to --method mcmc"),
-    ("draws of another maximum", f"{MAP} --a 1 --chains 2", "belongs to --method gibbs"),
+    ("draws of a maximum", f"tea.csv {LIKELIHOOD} --draws 9", "applies to --method mcmc"),
+    ("draws of another maximum", f"{MAP} --a 1 --chains 2", "applies to --method gibbs"),
     ("no such model", "tea.csv --model magic", "got 'magic'"),
-    ("a model of Python", "tea.csv --model open", "fit it there"),
+    ("a model of Python", "tea.csv --model open", "fit it in Python"),
     ("an alias without its tree", "tea.csv --model pIBP", "with --tree"),
-    ("an alias and its contrary", "tea.csv --model BTL --aspects 3", "leave out --aspects"),
-    ("two aspects", "tea.csv --aspects 3 --tree groups.csv", "give one of the two"),
-    ("a leaf length without a tree", "tea.csv --leaf-length 0.5", "name its file with --tree"),
+    ("an alias and its contrary", "tea.csv --model BTL --aspects 3", "remove --aspects"),
+    ("two aspects", "tea.csv --aspects 3 --tree groups.csv", "cannot be combined; remove one"),
+    ("a leaf length without a tree", "tea.csv --leaf-length 0.5", "give its file with --tree"),
     ("no pairs", f"{CLASSES} --monotone price", "NAME=VALUE"),
-    ("both directions", f"{CLASSES} --monotone price=increasing price=decreasing", "cannot be both"),
-    ("bins that are none", f"{CLASSES} --bins price=few", "takes a number of bins"),
+    ("both directions", f"{CLASSES} --monotone price=increasing price=decreasing", "is given as both"),
+    ("bins that are none", f"{CLASSES} --bins price=few", "must be a number of bins"),
     ("too many folds", "plants.csv --target kind --folds 9", "got 9"),
-    ("folds below zero", "plants.csv --target kind --folds -1", "0 or more; got -1"),
+    ("folds below zero", "plants.csv --target kind --folds -1", ">= 0; got -1"),
     ("no such target", "plants.csv --target colour", "got 'colour'"),
     ("no target", "plants.csv --model sparse-logit", "must name the column of classes"),
     ("no such market", f"{CLASSES} --market absent.csv", "absent.csv"),
@@ -382,20 +398,21 @@ PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(
 
 
 COMPARED = [
-    ("folds of pairs", "tea.csv --folds 4", "is more than the 3 pairs"),
+    ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs (3)"),
     ("nobody", "tea.csv --leave-out respondent", "the table with its column of respondents, --respondent."),
     (
         "choices of pairs",
         "tea.csv --leave-out choice",
         "must be pair or respondent for paired comparisons; got 'choice'",
     ),
-    ("no draws", "tea.csv --draws 0", "1 or more; got 0"),
+    ("no draws", "tea.csv --draws 0", ">= 1; got 0"),
     ("a lapse above 1", "tea.csv --lapse 2", "in [0, 1); got 2.0"),
     ("no such model", "tea.csv --models magic", "'magic'"),
     ("too many folds of rows", "plants.csv --target kind --folds 9", "got 9"),
 ]
 
 
+@cache
 def options_of(command_name):
     command = typer.main.get_command(app).commands[command_name]  # type: ignore[attr-defined]
     return {word for each in command.params for word in (*each.opts, *each.secondary_opts)}

@@ -12,7 +12,7 @@ from thali._labels import display_width
 from thali._model.finding import MISSES, ON_SCREEN, SCREEN, STATISTICS, TEXT, Brief, Finding, Findings, Maker
 from thali._surfaces.readable import readable
 from thali._surfaces.screen import result, screen
-from thali._surfaces.text import cells, text_of
+from thali._surfaces.text import text_of
 from thali.errors import PYTHON
 
 FILES = {
@@ -72,7 +72,7 @@ def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, label, rows, colum
     monkeypatch.setenv("COLUMNS", columns_of_terminal)
     table, parts = table_of(label, rows, columns), tuple((f"{label} {k}", f"{k}-{k + 2}") for k in range(rows))
     many = Finding(f"{label} is the best. " * 9, brief=Brief("Preferred", parts=parts))
-    bad = Finding(f"{label} is wrong. " * 9, verdict=False, brief=Brief("Chains", next=f"Try {label}."))
+    bad = Finding(f"{label} is wrong. " * 9, good=False, brief=Brief("Chains", next=f"Try {label}."))
     wrong = Maker("bad", "?", ON_SCREEN, lambda *_: bad, STATISTICS)
     tables = [Finding("s", brief=Brief("T", table=table)) for _ in range(4)]
     makers = [*made(many, *tables)._makers.values(), wrong]
@@ -95,8 +95,8 @@ def test_probabilities_are_those_of_sentences():
     )
     lines = shown(made(Finding("s", brief=Brief("Aspects", table=table)))).splitlines()
     assert [line.split() for line in lines[-5:-2]] == [
-        ["above", ".99", ".98", "to", "above", ".99"],
-        [".47", ".20", "to", ".50"],
+        [">", "0.99", "0.98", "to", ">", "0.99"],
+        ["0.47", "0.20", "to", "0.50"],
         ["-", "-"],
     ]
 
@@ -107,9 +107,9 @@ def test_probabilities_are_those_of_sentences():
 def test_warnings_stand_above_the_answer():
     makers = (
         Maker("ranks", "?", ON_SCREEN, lambda *_: Finding("tea is best.", brief=Brief("Preferred"))),
-        Maker("check", "?", ON_SCREEN, lambda *_: Finding("Misfit.", verdict=False, brief=Brief("Fit")), MISSES),
-        Maker("verdict", "?", ON_SCREEN, lambda *_: Finding("They differ.", verdict=False), STATISTICS),
-        Maker("votes", "?", ON_SCREEN, lambda *_: Finding("No.", verdict=False, brief=Brief("Votes"))),
+        Maker("check", "?", ON_SCREEN, lambda *_: Finding("Misfit.", good=False, brief=Brief("Fit")), MISSES),
+        Maker("convergence", "?", ON_SCREEN, lambda *_: Finding("They differ.", good=False), STATISTICS),
+        Maker("votes", "?", ON_SCREEN, lambda *_: Finding("No.", good=False, brief=Brief("Votes"))),
     )
     lines = shown(Findings(None, makers)).splitlines()
     first = [line.split()[0] for line in lines if line[:1].strip()]
@@ -144,7 +144,7 @@ def test_all_has_every_sentence_and_every_row(name):
         assert all(sentence in text for sentence in found.sentences()), found.key
         table = found.to_read
         if table is not None and found.is_printed:
-            for row in readable(table, cells).rows:
+            for row in readable(table).rows:
                 assert all(" ".join(cell.split()) in " ".join(text.split()) for cell in row), (found.key, row)
 
 
@@ -158,7 +158,7 @@ def number(value):
 
 def probability(value):
     """A probability as sentences have it."""
-    return "above .99" if value > 0.99 else "below .01" if value < 0.01 else f"{value:.2f}"[1:]
+    return "> 0.99" if value > 0.99 else "< 0.01" if value < 0.01 else f"{value:.2f}"
 
 
 def best_of(column, words=number):
@@ -283,7 +283,7 @@ def test_show_prints_any_finding_whole(done, run):
         again.out.partition("\n\n")[2].partition("\nMore")[0] == first.out.partition("\n\n")[2].partition("\nMore")[0]
     )
     keys = [line.split()[0] for line in done("show", "results", "--list").out.splitlines()]
-    assert {"ranks", "check", "summary", "verdict"} <= set(keys)
+    assert {"ranks", "check", "summary", "convergence"} <= set(keys)
     summary = done("show", "results", "summary").out
     assert summary.count("choice_probability[") == 3 and "Preferred" not in summary
     assert "observed" in done("show", "results", "check").out  # whose table is not printed with all others

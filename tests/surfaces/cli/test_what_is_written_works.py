@@ -69,6 +69,7 @@ def test_every_option_that_a_page_names_is_one(page):
     assert set(WORD.findall(code)) - OTHERS <= EVERY
 
 
+@pytest.mark.fit
 def test_every_option_that_a_text_of_the_library_names_is_one():
     sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src" / "thali").rglob("*.py")}
     named = {(path.relative_to(ROOT).as_posix(), word) for path, text in sources.items() for word in WORD.findall(text)}
@@ -109,6 +110,7 @@ ADVISED = [
 ]
 
 
+@pytest.mark.first(6)
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize(("words", "said", "more"), ADVISED)

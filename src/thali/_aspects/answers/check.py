@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._model.common_findings import MISFIT
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, TAILS, level_name
 from thali.errors import ArgumentError
 
 from ..draws.probabilities import BLOCK
@@ -47,15 +47,13 @@ def _or_tied(row: Any, names: Mapping[str, str]) -> str:
 
 _COMPARED, _OFFERED, _PROPORTION = "pairs were compared", "sets were offered", "observed proportion"
 CHECKED = {
-    PAIR: Checked(
-        ("a", "b"), _COMPARED, _PROPORTION, "pairs", "proportion in which the first was chosen", _two(" over ")
-    ),
+    PAIR: Checked(("a", "b"), _COMPARED, _PROPORTION, "pairs", "proportion choosing the first option", _two(" over ")),
     TIED: Checked(
         ("a", "b"),
         _COMPARED,
         _PROPORTION,
         "choices and ties of pairs",
-        "proportion in which the first, or neither, was chosen",
+        "proportion choosing the first option, or neither",
         _or_tied,
     ),
     MOST_SIMILAR: Checked(
@@ -63,7 +61,7 @@ CHECKED = {
         _OFFERED,
         _PROPORTION,
         "pairs",
-        "proportion in which it was called the most similar",
+        "proportion naming the pair as most similar",
         _two(" and "),
     ),
     MEMBER: Checked(
@@ -71,7 +69,7 @@ CHECKED = {
         _OFFERED,
         _PROPORTION,
         "members of sets",
-        "proportion in which it was chosen",
+        "proportion choosing the option",
         lambda row, names: f"{names[row.alternative]} out of {row.offered}",
     ),
     ANSWER: Checked(
@@ -79,7 +77,7 @@ CHECKED = {
         _OFFERED,
         _PROPORTION,
         "options",
-        "proportion in which it was named",
+        "proportion naming the option",
         lambda row, names: f"{names[row.option]} named the {row.named}",
     ),
     SIMILARITY: Checked(
@@ -135,32 +133,30 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     """How many observations the model misses, the worst of them, and whether it fits as a whole."""
     if not {"p_value", "interval", "expected_missed", "draws", ROWS} <= set(table.attrs):
         raise ArgumentError(
-            "`table` lacks attrs 'p_value', 'interval', 'expected_missed', 'draws' or 'rows'; "
-            "pass the frame that the check returned, unchanged"
+            "`table` lacks attrs 'p_value', 'interval', 'expected_missed', 'draws' or 'rows'; pass the unchanged frame"
+            " returned by the check"
         )
     of = checked_in(table)
     if math.isnan(table.attrs["p_value"]):
         by_each = f" by each {table.attrs[EACH]}" if EACH in table.attrs else ""
         return (
-            f"The check says nothing here: {of.met}{by_each} fewer than {MIN_MEAN_COUNT:g} times on average, so that"
-            " nearly every interval holds all proportions that could have been observed. Collect more choices of each,"
-            " or ask how well choices left out are predicted (thali compare)."
+            f"This check is uninformative: {of.met}{by_each} fewer than {MIN_MEAN_COUNT:g} times on average, so almost"
+            " every interval covers all proportions that could be observed. Collect more choices per question, or test"
+            " predictions of held-out choices (thali compare)."
         )
     missed = table[table["missed"]]
     expected = table.attrs["expected_missed"]
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    outside = (
-        f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {100 * table.attrs['interval']:g} % interval"
-    )
-    sentence = f"{found} ({_p(p_value, resolution)}): {outside} of the model's replicates ({by_chance} expected)"
+    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {level_name(table.attrs['interval'])}"
+    sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} expected by chance)"
     if len(missed):
         names = {label: label for label in options_in(table)}
         rows: Any = missed.head(MAX_NAMED).itertuples()
         whose = "group" in missed
         worst = "; ".join(f"{f'{row.group}: ' if whose else ''}{_named(row, of.sentence(row, names))}" for row in rows)
-        sentence += f"{': ' if len(missed) <= MAX_NAMED else ', the worst being '}{worst}"
+        sentence += f"{': ' if len(missed) <= MAX_NAMED else '; the worst: '}{worst}"
     return f"{sentence}."
 
 

@@ -19,7 +19,7 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._posterior.verdict import Advice
+from thali._posterior.convergence import Advice
 from thali._posterior.view import GROUPS, KINDS, Posterior
 
 from ..draws.columns import columns_of

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from thali._posterior.verdict import Verdict
+from thali._digits import percent
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.view import Posterior
 from thali.errors import Argument, Message, Setting
 
@@ -10,19 +11,18 @@ from ..samplers.tempering import LOWEST_RATE
 from .stored_layout import REACHED, RESTARTS
 
 
-def point_verdict(posterior: Posterior) -> Verdict:
+def point_convergence(posterior: Posterior) -> ConvergenceCheck:
     """How many runs found it, and what it is not."""
     restarts, reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
-    found = f"{reached} of {restarts} annealed runs found one as probable"
-    more = () if reached > 1 else (", so that more runs may find a better one: raise ", Setting("chains", restarts))
-    return Verdict(
+    found = f"reached by {reached} of {restarts} annealed runs"
+    more = () if reached > 1 else ("; more runs may find a better one, so increase ", Setting("chains", restarts))
+    return ConvergenceCheck(
         False,
         {"restarts": restarts, "reached": reached},
         Message(
-            f"This is the most probable set of features that was found ({found}), not a posterior: it says nothing of"
-            " how sure a feature is",
+            f"This is the most probable set of features found ({found}). It is a point estimate without uncertainty",
             *more,
-            "; for probabilities set ",
+            "; for probabilities, set ",
             Setting("method", "mcmc"),
             ".",
         ),
@@ -43,11 +43,10 @@ def swap_sentence(posterior: Posterior) -> Message | None:
     chain, gap = np.unravel_index(np.nanargmin(rates), rates.shape)
     lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
     return Message(
-        f"Replicas at the temperatures {lower:.3g} and {upper:.3g} are swapped in {100 * rates[chain, gap]:.2g} % "
-        f"of trials (wanted: {100 * LOWEST_RATE:.0f} %), so that few states of hot replicas reach temperature 1; "
-        "raise ",
+        f"Replicas at temperatures {lower:.3g} and {upper:.3g} swap in {100 * rates[chain, gap]:.2g} % of attempts "
+        f"(target: at least {percent(LOWEST_RATE)}), so few states from hot replicas reach temperature 1; increase ",
         Argument("tune"),
-        ", in which the ladder grows, or start it with more temperatures (",
+        ", during which temperatures are added, or start with more temperatures (",
         Argument("tempering"),
         ").",
     )
@@ -74,17 +73,17 @@ def noise_sentence(posterior: Posterior, was_chosen: bool = False) -> Message | 
     share = found * of_typical / spread if np.ptp(similarities) > 0.0 else MAX_NOISE
     if MIN_NOISE <= share <= MAX_NOISE or (was_chosen and share < MIN_NOISE):
         return None
-    judged = "by the numbers of judgements " if (judgements != 1).any() else ""
-    how = "learned" if was_learned else "chosen by cross-validation"
-    size = f"sigma was {how} as {found:.2g}, {judged}{100 * share:.3g} % of the standard deviation of the similarities"
+    judged = "given the numbers of judgements " if (judgements != 1).any() else ""
+    how = "estimated" if was_learned else "chosen by cross-validation"
+    size = f"sigma was {how}: {found:.2g}, {judged}{100 * share:.3g} % of the standard deviation of the similarities"
     if share > MAX_NOISE:
         return Message(
-            f"{size}: the features explain little; give sigma if you know it, or a weight_prior whose mean suits the"
+            f"{size}. The features explain little. Set sigma if you know it, or a weight_prior whose mean matches the"
             " scale of the similarities."
         )
     return Message(
-        f"{size}: the features explain the noise as well, because so few judgements say little about their precision;"
-        " give sigma if you know it, or try ",
+        f"{size}. The features also fit noise, because so few judgements contain little information on their precision."
+        " Set sigma if you know it, or try ",
         Setting("sigma", float(f"{USUAL * spread / of_typical:.2g}")),
-        ", near which similarities left out are predicted best as a rule.",
+        ", which usually predicts held-out similarities best.",
     )

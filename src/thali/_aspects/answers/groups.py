@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
-    "group_unique_weights": "weight of the aspect that an option has alone, in each group",
-    "common_weights": "weight of a feature that those of everybody vary about; padded with 0",
-    "kappa": "how similar the groups are: weights are Gamma(kappa, kappa / v), v what they vary about",
+    "group_unique_weights": "weight of the unique aspect of an option, in each group",
+    "common_weights": "common weight of a feature, around which individual weights vary; padded with 0",
+    "kappa": "similarity of the groups: weights are Gamma(kappa, kappa / v) around the common weight v",
     "weights": "weight of a feature, mean over groups; padded with 0",
-    "unique_weights": "weight of the aspect that an option has alone, mean over groups; 0 where the model has none",
+    "unique_weights": "weight of the unique aspect of an option, mean over groups; 0 without unique aspects",
 }
 
 
@@ -283,7 +283,8 @@ def group_features_table(
     if similar is not None:
         raise ArgumentError(
             Argument("similar"),
-            " is for one group of people; take the model of one, of_group(name), or of one latent class, of_class(1).",
+            " applies to one group of respondents; use the model of one group, of_group(name), or of one latent class,"
+            " of_class(1).",
         )
     names, one = posterior.groups, posterior.of_group(posterior.groups[0])
     table = features_table(one, min_probability)

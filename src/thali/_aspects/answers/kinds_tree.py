@@ -30,19 +30,21 @@ if TYPE_CHECKING:
 
 LEAST = -1e4  # stands for the logarithm of a probability of 0
 _OF_KINDS = {
-    "kind": "the class of each respondent; the numbers mean nothing and change from draw to draw",
-    "n_classes": "classes that somebody is in",
-    "choice_probability": "probability that a new person chooses the first of a pair; lapse included",
-    "kind_choice_probability": "probability that a person of each class chooses the first of a pair; lapse included",
-    "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
-    "kind_set_probability": "probability that a person of each class chooses the alternative; lapse included",
-    "tie": "nu, the parameter of ties, mean over classes of a new person",
-    "kind_tie": "nu, the parameter of ties, in each class",
+    "kind": "class of each respondent; class numbers are arbitrary and change between draws",
+    "n_classes": "number of occupied classes",
+    "choice_probability": "probability that a new respondent chooses the first of a pair, including lapses",
+    "kind_choice_probability": "probability that a respondent of each class chooses the first of a pair, including "
+    "lapses",
+    "set_probability": "probability that a new respondent chooses the alternative out of those offered, including "
+    "lapses",
+    "kind_set_probability": "probability that a respondent of each class chooses the alternative, including lapses",
+    "tie": "nu, the tie parameter, mean over the possible classes of a new respondent",
+    "kind_tie": "nu, the tie parameter, in each class",
     "kind_weights": "weight of a feature in each class; padded with 0",
-    "kind_unique_weights": "weight of the aspect that an option has alone, in each class",
+    "kind_unique_weights": "weight of the unique aspect of an option, in each class",
     "weights": "weight of a feature, mean over classes; padded with 0",
-    "unique_weights": "weight of the aspect that an option has alone, mean over classes",
-    "kappa": "how similar the classes are: weights are Gamma(kappa, kappa / v), v what they vary about",
+    "unique_weights": "weight of the unique aspect of an option, mean over classes",
+    "kappa": "similarity of the classes: weights are Gamma(kappa, kappa / v) around the common weight v",
 }
 
 

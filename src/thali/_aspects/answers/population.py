@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
 MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary
 _DESCRIPTIONS = {
-    "common_weights": "weight of a feature that those of everybody vary about, as a share; padded with 0",
-    "common_unique_weights": "weight of the aspect that an option has alone that those of everybody vary about",
-    "common_worth": "share of an option in the weight of all that options have, by the common weights",
-    "population_probability": "probability that the first of a pair is chosen, mean over new people; lapse included",
+    "common_weights": "population weight of a feature, around which individual weights vary, as a share; padded with 0",
+    "common_unique_weights": "population weight of the unique aspect of an option, around which individual weights "
+    "vary",
+    "common_worth": "share of an option in the total weight of all options, by the population weights",
+    "population_probability": "probability that the first of a pair is chosen, mean over new respondents, including "
+    "lapses",
 }
 
 
@@ -68,7 +70,7 @@ def with_kappas(posterior: Posterior, chains: Sequence["ChainDraws"]) -> Posteri
     """The posterior with the kappa that each weight has for itself."""
     kept = kept_draws(chains)
     columns = columns_of_group(kept, kept.chains[0].weights.shape[1] - 1)
-    described = {"description": "how alike people are in this weight: Gamma(kappa, kappa / v) about v"}
+    described = {"description": "homogeneity of respondents in this weight: Gamma(kappa, kappa / v) around v"}
     weights = _padded_weights([columns], kept.shape)[:, :, 0]
     drawn = posterior.whole().assign(feature_kappas=(("chain", "draw", "feature"), weights, described))
     if posterior.unique is not None:

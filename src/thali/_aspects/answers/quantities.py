@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES
 from thali._inference.numerics.ranks import average_ranks
-from thali._posterior.verdict import Advice
+from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Argument, Setting
 
@@ -38,10 +38,10 @@ SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
 _TEMPERED_LATER = (
-    " At one temperature the chains stayed in different families of features, so they started anew with tempering."
+    " Without tempering the chains stayed in different families of features, so they were restarted with tempering."
 )
-_APPROXIMATE = " These are draws from Laplace's approximation, corrected; for those of the posterior set "
-_FAMILIES = "the chains stay in different families of features, and more draws will hardly help: fit again with "
+_APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
+_FAMILIES = "the chains stay in different families of features, so more draws will rarely help; refit with "
 
 
 def _shared(posterior: Posterior, of_first: Quantities) -> Quantities:
@@ -229,7 +229,7 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
         return Advice(besides=(", or with ", *to_temper), stuck=(_FAMILIES, *to_temper))
     more = Setting("tempering", min(2 * temperatures, MAX_TEMPERATURES))
     stuck = (
-        "the chains change too rarely between families of features: fit again with ",
+        "the chains move too rarely between families of features; refit with ",
         more,
         f" (now {temperatures} temperatures) and ",
     )

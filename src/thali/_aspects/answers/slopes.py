@@ -60,10 +60,10 @@ def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: Cov
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
         found["unique_slopes"] = ("chain", "draw", "known", "option"), unique
     drawn = posterior.whole().assign(found).assign_coords(known=list(known.names))
-    described = {"slopes": "a feature", "unique_slopes": "the aspect that an option has alone"}
+    described = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
     for name in found:
         drawn[name].attrs["description"] = (
-            f"change of the logarithm of people's weight of {described[name]}, for a standard deviation of a column"
+            f"change in respondents' log weight of {described[name]} per standard deviation of a column"
         )
     fixed = posterior.fixed.assign_coords(known=list(known.names)).assign(
         known_of_people=(("group", "known"), known.matrix[:, 1:]),
@@ -96,10 +96,10 @@ def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
     wanted = columns_of_people(posterior)
     given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
     if missing := [name for name in wanted if name not in given]:
-        raise ArgumentError(Argument("respondent"), f" must say {missing[0]!r} of the person; got {respondent!r}.")
+        raise ArgumentError(Argument("respondent"), f" must contain {missing[0]!r}; got {respondent!r}.")
     if strange := [name for name in given if name not in wanted]:
         known = f"weights depend on {shorten(wanted)}.{suggest(strange[0], wanted)}"
-        raise ArgumentError(Argument("respondent"), f" says {strange[0]!r}, and {known}")
+        raise ArgumentError(Argument("respondent"), f" contains {strange[0]!r}, but {known}")
     covariates, person = covariates_in(posterior), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
     for column in covariates.strange(person):
         label, labels = str(given[column]), covariates.labels()[column]
@@ -111,7 +111,7 @@ def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
 def without_columns() -> ArgumentError:
     """What is said of a new person where weights depend on nothing that is known of people."""
     return ArgumentError(
-        Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
+        Argument("respondent"), " requires a model whose weights depend on respondent columns; remove it."
     )
 
 
@@ -123,7 +123,7 @@ def known_in(posterior: Posterior, table: "pandas.DataFrame | None") -> "pandas.
     missing = columns if table is None else [name for name in columns if name not in table.columns]
     if table is None or missing:
         name = missing[0]
-        raise DataError(f"The weights of people depend on {name!r}, and the data do not say it of those who answered.")
+        raise DataError(f"The weights depend on the respondent column {name!r}, which the data do not contain; add it.")
     return pd.DataFrame(covariates_in(posterior).of(table)[:, 1:], index=table.index)
 
 
@@ -195,7 +195,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
     from thali._tables import Table
 
     if posterior.slopes is None:
-        raise ArgumentError("respondent_effects is of models with ", Argument("by"), ", columns of respondents.")
+        raise ArgumentError("respondent_effects requires a model with ", Argument("by"), ", columns of respondents.")
     options, features = effect_draws(posterior)
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
     rows, index = [], []
@@ -207,7 +207,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
             rows.append((values.mean(), values.std(), low, high, (values > 0.0).mean(), np.exp(values.mean()), present))
             index.append((name, of))
     columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
-    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "of"]), columns)
+    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)
     table.attrs["interval"] = ci
     return table
 

@@ -38,13 +38,13 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     """Refuse a tree that `to_datatree` cannot have made."""
     for name in _GROUPS:
         if name not in tree.children:
-            raise DataError(f"'{path}' is not a posterior of this model: it has no group {name}")
+            raise DataError(f"'{path}' is not a posterior of this model: it lacks the group {name}")
     posterior = Posterior(tree)
     if (kind := str(posterior.fixed.get("kind", np.array("")).item())) not in KNOWN:
         version = tree.attrs.get("creation_library_version", "?")
         raise DataError(
-            f"'{path}', written by thali {version}, is of data of the kind {kind!r}, which this version does not know; "
-            "fit the model again"
+            f"'{path}', written by thali {version}, contains data of kind {kind!r}, which this version does not"
+            " support; fit the model again"
         )
     drawn = posterior.whole()
     wanted = _ALWAYS | (_LISTED if posterior.features is None else _DENSE)
@@ -52,10 +52,10 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     for name, dimensions in wanted.items():
         found = drawn[name].dims if name in drawn.variables else None
         if found != dimensions:
-            raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; found {found}")
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; got {found}")
         if name != "option" and drawn[name].dtype.kind not in "biuf":
-            raise DataError(f"'{path}' is not a posterior of this model: {name} must hold numbers")
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must contain numbers")
     columns = columns_of(posterior)
     owners, options = columns.owners, posterior.n_options
     if columns.sizes.sum() != len(owners) or (len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options):
-        raise DataError(f"'{path}' is not a posterior of this model: its features do not belong to its options")
+        raise DataError(f"'{path}' is not a posterior of this model: its features do not match its options")

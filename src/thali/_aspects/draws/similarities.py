@@ -47,8 +47,8 @@ def similarities_part(
         log_constant=log_constant,
         descriptions={
             "constant": "additive constant, part of every similarity",
-            "sigma": "standard deviation of a similarity about its mean, for one judgement (constant_data.judgements)",
-            "n_shared_features": "columns with two owners or more",
+            "sigma": "standard deviation of a similarity around its mean, for one judgement (constant_data.judgements)",
+            "n_shared_features": "columns with at least two owners",
             "similarity": "fitted similarity of a pair: constant and shared weights",
         },
         variables=variables,

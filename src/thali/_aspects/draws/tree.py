@@ -30,12 +30,12 @@ MAX_PAIRS = 2_000
 _DESCRIPTIONS = {
     "n_features": "columns with at least one owner; the fixed unique ones are not counted",
     "alpha": "concentration of the prior over features",
-    "log_likelihood": "whole data set, natural logarithm, no constant left out (binomial coefficients included)",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
     "features": "1 if an option owns a feature, else 0; padded with 0",
     "feature_size": "owners of a feature; padded with 0",
-    "owners": "option indices, feature after feature, feature_size of them each; padded with -1",
-    "weights": "weight of a feature; padded with 0; those of elimination are comparable within a fit only",
-    "unique_weights": "weight of the aspect that an option has alone; 0 where the model has none",
+    "owners": "option indices, feature by feature, feature_size of each; padded with -1",
+    "weights": "weight of a feature; padded with 0; in elimination by aspects comparable only within a fit",
+    "unique_weights": "weight of the unique aspect of an option; 0 without unique aspects",
 }
 
 
@@ -111,7 +111,7 @@ def kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
     """Return the chains with the most draws together; interrupted ones differ in length."""
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
     if draws == 0:
-        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+        raise DataError("no draws were kept, so there is no posterior; run the fit longer before stopping it")
     return KeptDraws([chains[number] for number in numbers], draws)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._labels import plural
-from thali._model.common_findings import asked, check_of, data, describes, methods, summary, verdict
+from thali._model.common_findings import asked, check_of, convergence, data, describes, methods, summary
 from thali._model.finding import (
     FILE,
     FULL,
@@ -72,7 +72,7 @@ def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
 
     posterior = of_similarities(model._view, where)
     if not isinstance(model, AdditiveClustering):
-        raise ArgumentError(f"{where} needs an AdditiveClustering; got {type(model).__name__}.")
+        raise ArgumentError(f"{where} requires an AdditiveClustering; got {type(model).__name__}.")
     observed, labels = posterior.similarities, posterior.labels
     shown = np.unique(np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int))
     first, second = (side[shown] for side in posterior.pairs)
@@ -119,7 +119,7 @@ def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
     return similar_for(model._view.n_options, settings.similar)
 
 
-@finding("features", "Which features do the objects share?", ON_SCREEN)
+@finding("features", "Shared features", ON_SCREEN)
 def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The features that objects share, with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
@@ -133,20 +133,20 @@ def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     return features_finding(model, table, "feature", notes)
 
 
-@finding("membership", "Who has the matched features?", FULL)
+@finding("membership", "Membership of merged features", FULL)
 def membership(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     """The table of memberships where features were matched."""
     similar = _similar(model, settings)
     return None if similar is None else membership_finding(model, similar)
 
 
-@finding("membership", "Who has features with similar owners?", FILE)
+@finding("membership", "Membership of similar features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
     return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
 
 
-@finding("n_features", "How many features are there?", ON_SCREEN)
+@finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The number of features that the data depend on, and of all."""
     shared, every = model._view.n_counted, model._view.n_features
@@ -156,7 +156,7 @@ def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
 
 
-@finding("estimate", "Which set of features describes the similarities?", ON_SCREEN)
+@finding("estimate", "Feature estimate", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
@@ -197,7 +197,7 @@ def _to_read(found: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
     return pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True) if last else shown
 
 
-@finding("similarity", "Which similarities does it predict?", FULL)
+@finding("similarity", "Fitted similarities", FULL)
 def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The similarities of the estimate beside those of the data."""
     found = model.estimate(settings.kind)
@@ -209,7 +209,7 @@ def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
     )
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed)
@@ -217,7 +217,7 @@ def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Fi
     return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
 
-@finding("pairs", "Which pairs are most similar?", ON_SCREEN)
+@finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
 def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     """The pairs of objects in the order of their similarity, where there are not too many."""
     n = len(labels_of(model))
@@ -233,7 +233,7 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     return Finding(sentence, title=title, table=table, is_printed=False, brief=brief)
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary()
@@ -281,7 +281,7 @@ def _weight_prior(model: "AdditiveClustering") -> Text:
     return phrase(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
 
 
-@finding("tempering", "Do the chains change between families of features?", ON_SCREEN, chapter=STATISTICS)
+@finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
 def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The temperatures, and how often neighbours swapped."""
     stats = model._view.stats
@@ -298,13 +298,13 @@ def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     if wrong is None:
         return Finding(sentence)
     headline = ENGLISH["tempering.seldom"]
-    return Finding(wrong, notes=(sentence,), verdict=False, headline=headline, brief=Brief("Tempering"))
+    return Finding(wrong, notes=(sentence,), good=False, headline=headline, brief=Brief("Tempering"))
 
 
 # a single set of features -------------------------------------------------------------------------------------
 
 
-@finding("features", "Which features do the objects share?", ON_SCREEN)
+@finding("features", "Shared features", ON_SCREEN)
 def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The most probable set of features alone, which has no intervals and nothing to check."""
     found = model.features()
@@ -320,7 +320,7 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     )
 
 
-@finding("parameters", "What else was found?", chapter=STATISTICS)
+@finding("parameters", "Other estimates", chapter=STATISTICS)
 def point(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
     likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
@@ -374,7 +374,7 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
 
 
-LAST = (methods(modelled), people.independence, verdict)
+LAST = (methods(modelled), people.independence, convergence)
 _ASKED = asked(lambda model: ENGLISH["additive.asked"])
 _FIRST_OF_PEOPLE = (
     _ASKED,

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._digits import factor, number, probability
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import factor, listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
 from thali._posterior.view import GROUPS, KINDS, ONE
@@ -62,7 +63,7 @@ def _asked(model: "EliminationByAspects") -> Text:
     return ENGLISH["elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"]
 
 
-@finding("features", "By which aspects do people choose?", ON_SCREEN)
+@finding("features", "Aspects", ON_SCREEN)
 def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The aspects, with their probabilities and weights, and who has them."""
     if of_options_alone(model):
@@ -76,16 +77,16 @@ def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None
     return features_finding(model, table, "aspect", notes)
 
 
-@finding("n_features", "How many aspects are there?", ON_SCREEN)
+@finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The number of latent aspects, where there may be any."""
     if of_options_alone(model):
         return None
-    what = "latent aspects" + (" besides each option's own" if model.unique else "")
+    what = "latent aspects" + (" (unique aspects excluded)" if model.unique else "")
     return number_finding(model, model._view.n_features, "aspect", what)
 
 
-@finding("ranks", "Which options do people prefer?", ON_SCREEN)
+@finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The ranks of the options by utility."""
     table = model.ranks(every_rank=True)
@@ -107,7 +108,7 @@ def _ranks_brief(table: "pandas.DataFrame") -> Brief:
     return Brief("Preferred", text, groups.ranks_in_line(table), order=0)
 
 
-@finding("ranks", "Which options do people prefer?", ON_SCREEN)
+@finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks_of_people(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The ranks of the options by the weights that are common to everybody."""
     found = ranks(model, settings)
@@ -124,7 +125,7 @@ def best_sentence(table: Any) -> str:
     return str(phrase(ENGLISH, "ranks.open", named=named))
 
 
-@finding("unique_weights", "How much does each option have alone?", ON_SCREEN)
+@finding("unique_weights", "Unique weights", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weight of what each option has alone."""
     table = model.unique_weights()
@@ -134,7 +135,7 @@ def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding
     return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown, brief=brief)
 
 
-@finding("covariates", "What else decides a choice?", ON_SCREEN)
+@finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
@@ -150,7 +151,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
     return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes, brief=Brief("Covariates"))
 
 
-@finding("choice_probabilities", "How often is each option chosen?", FULL)
+@finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     of_choices(model._view, "The prediction")
@@ -163,7 +164,7 @@ def predictions_finding(table: "pandas.DataFrame") -> Finding:
     return Finding(title=ENGLISH["choice_probabilities.title"], table=table, picture=picture)
 
 
-@finding("option_similarity", "Which options are alike?", FULL)
+@finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """How much of what options have they share."""
     n = model._view.n_options
@@ -181,7 +182,7 @@ def option_similarity(model: "EliminationByAspects", settings: Settings) -> Find
     )
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters of the model that are not of single options."""
     rows = model.summary()
@@ -250,7 +251,7 @@ OF_GROUPS = (
     *groups.makers_of("aspect", check, option_scores, covariates),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
-    verdict,
+    convergence,
 )
 _FIRST_OF_PEOPLE = (
     asked(lambda model: ENGLISH["independence.asked"]),
@@ -269,12 +270,12 @@ _LAST_OF_PEOPLE = (
     data,
     methods(lambda model: (*modelled(model), *people.modelled(model))),
     independence,
-    verdict,
+    convergence,
 )
 OF_KINDS = (
     *kinds.makers_of(check, covariates),
     methods(lambda model: (*modelled(model), *kinds.modelled(model))),
-    verdict,
+    convergence,
 )
 MAKERS = (
     asked(_asked),
@@ -293,5 +294,5 @@ MAKERS = (
     membership,
     methods(modelled),
     independence,
-    verdict,
+    convergence,
 )

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number, probability
 from thali._labels import plural
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
-from thali._model.wording import estimate, listed, number, phrase, probability
+from thali._model.wording import estimate, listed, phrase
 from thali._posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataError, InPython, Message, Setting
@@ -72,15 +73,19 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
 
 def _notes_of_none(is_given: bool, word: str) -> tuple[Any, ...]:
     """What to do next where no feature is worth naming, and none was given."""
-    return () if is_given else (Message("What next? ", *next_steps(word).parts),)
+    return () if is_given else (Message("Next steps: ", *next_steps(word).parts),)
 
 
 def next_steps(word: str) -> Message:
     """What to do next where no feature is worth naming."""
-    of_aspects = ("; see whether more than worths is needed (", InPython("th.compare", "thali compare"), ")")
+    of_aspects = (
+        "; check whether a model with one worth per option predicts as well (",
+        InPython("th.compare", "thali compare"),
+        ")",
+    )
     given = InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s"))
-    first = ("Give the groups that you expect (", given, ")", *(of_aspects if word == "aspect" else ()))
-    return Message(*first, "; take near-duplicates for one (", Setting("similar", 0.8), ").")
+    first = ("Specify the groups that you expect (", given, ")", *(of_aspects if word == "aspect" else ()))
+    return Message(*first, "; merge near-duplicates (", Setting("similar", 0.8), ").")
 
 
 def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:
@@ -188,7 +193,7 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Findi
     if (draws == draws.flat[0]).all():
         return Finding(sentence, brief=brief)
     values, counts = np.unique(draws, return_counts=True)
-    index = pd.Index(values, name="number")
+    index = pd.Index(values, name="n_features")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
     title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
@@ -203,7 +208,7 @@ def number_of_features(draws: np.ndarray, what: str) -> str:
     return str(phrase(ENGLISH, "number", what=what, estimate=estimate(draws)))
 
 
-@finding("membership", "Who has the matched features?", FULL)
+@finding("membership", "Membership of merged features", FULL)
 def membership(model: Any, settings: Settings) -> Finding | None:
     """The table of memberships where features were matched."""
     return None if settings.similar is None else membership_finding(model, settings.similar)
@@ -216,7 +221,7 @@ def membership_finding(model: Any, similar: float) -> Finding:
     return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which observed proportions the model misses."""
     try:

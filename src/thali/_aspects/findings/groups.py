@@ -3,11 +3,12 @@
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
+from thali._digits import probability
 from thali._labels import plural
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.settings import Settings
-from thali._model.wording import estimate, listed, phrase, probability
+from thali._model.wording import estimate, listed, phrase
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
@@ -28,13 +29,13 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data;
     `besides`: answers that are of all groups together."""
 
-    @finding("features", f"Do the groups attend to the same {word}s?", ON_SCREEN)
+    @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
     def features(model: Any, settings: Settings) -> Finding | None:
         if of_options_alone(model):
             return None
         return _features(model, settings, word)
 
-    @finding("n_features", f"How many {word}s are there?", ON_SCREEN)
+    @finding("n_features", f"Number of {word}s", ON_SCREEN)
     def n_features(model: Any, settings: Settings) -> Finding | None:
         if of_options_alone(model):
             return None
@@ -45,7 +46,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
-@finding("ranks", "Which options does each group prefer?", ON_SCREEN)
+@finding("ranks", "Ranking of the options by group", ON_SCREEN)
 def ranks(model: Any, settings: Settings) -> Finding:
     """The ranks of the options for each group, one group after the other."""
     found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
@@ -150,7 +151,7 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
     return "; ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single features."""
     return Finding(notes=parameter_notes(model, model.summary(), "groups"))

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._digits import number, probability
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import FILE, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.populations import SIMILAR
 from thali._posterior.interval import interval_name
 
@@ -28,7 +29,7 @@ def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
     return (*own, parameters, check, summary, data, assignment, same_class)
 
 
-@finding("latent_classes", "Which latent classes are there?", ON_SCREEN)
+@finding("latent_classes", "Latent classes", ON_SCREEN)
 def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the latent classes, their sizes, and what they prefer."""
     sizes: Any = model.class_sizes()
@@ -37,7 +38,7 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
     notes: list[Text] = []
     for kind, row in sizes.iterrows():
-        low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
+        low, high = (number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(), "low": low, "high": high}
         prefer = _preferred(model.of_class(kind))
@@ -47,10 +48,12 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     return Finding(
         phrase(ENGLISH, "kinds", **how),
         title=ENGLISH["kinds.title"],
-        table=sizes.assign(people=sizes["people"].map("; ".join)),
-        shown=sizes.assign(people=sizes["people"].map(len)),
+        table=sizes.assign(respondents=sizes["respondents"].map("; ".join)),
+        shown=sizes.assign(respondents=sizes["respondents"].map(len)),
         notes=tuple(notes),
-        brief=Brief("Classes", table=sizes[["population_share", "population_low", "population_high"]], order=0),
+        brief=Brief(
+            "Classes", table=sizes[["population_share", "population_share_low", "population_share_high"]], order=0
+        ),
     )
 
 
@@ -60,7 +63,7 @@ def _preferred(model: Any) -> Text:
     return phrase(ENGLISH, "kinds.liked", liked=liked)
 
 
-@finding("features", "How much does each aspect weigh in each class?", ON_SCREEN)
+@finding("features", "Aspect weights by class", ON_SCREEN)
 def features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """Return the aspects with their weight in each class."""
     if of_options_alone(model):
@@ -83,7 +86,7 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
     )
 
 
-@finding("n_features", "How many aspects are there?", ON_SCREEN)
+@finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """How many aspects there are."""
     if of_options_alone(model):
@@ -91,15 +94,15 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     return number_finding(model, model._view.n_counted, "aspect", "aspects")
 
 
-@finding("ranks", "Which options does each class prefer?", ON_SCREEN)
+@finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)
     found = {kind: model.of_class(kind).ranks(every_rank=True) for kind in numbers}
-    return ranks_finding("class", found, "", str(ENGLISH["kinds.ranks"]))
+    return ranks_finding("latent_class", found, "", str(ENGLISH["kinds.ranks"]))
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
     rows = model.summary()
@@ -110,13 +113,13 @@ def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
 
 
-@finding("assignment", "In which class is each respondent?", FILE)
+@finding("assignment", "Class membership", FILE)
 def assignment(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the class of each respondent."""
     return Finding(table=model.assignment())
 
 
-@finding("same_class", "Who is in the same class?", FILE)
+@finding("same_class", "Probability of sharing a class", FILE)
 def same_class(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the probability that two respondents are in the same class."""
     return Finding(table=model.same_class())

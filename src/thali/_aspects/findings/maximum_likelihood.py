@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._digits import number
 from thali._inference.numerics.ranks import descending
-from thali._model.common_findings import asked, data, methods, verdict
+from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 
 from ..maximum_likelihood.set_problems import BestWorstProblem
@@ -31,7 +32,7 @@ def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker,
     return MAKERS
 
 
-@finding("weights", "How much does each aspect weigh?", ON_SCREEN)
+@finding("weights", "Aspect weights", ON_SCREEN)
 def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weights of the aspects; some may be at the boundary."""
     table = model.summary(settings.ci)
@@ -54,7 +55,7 @@ def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     )
 
 
-@finding("utility_scale", "Which options do people prefer?", ON_SCREEN)
+@finding("utility_scale", "Utility scale", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
     table = utility_table(model.estimates_, settings.ci)
@@ -71,7 +72,7 @@ def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
     )
 
 
-@finding("covariates", "What else decides a choice?", ON_SCREEN)
+@finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
@@ -80,13 +81,13 @@ def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | N
     return covariates_finding(table, table["estimate"])
 
 
-@finding("choice_probabilities", "How often is each option chosen?", FULL)
+@finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     return predictions_finding(estimated_predictions(model.estimates_))
 
 
-@finding("fit", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
 def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The test of fit, the likelihood and what is derived from it."""
     import pandas as pd
@@ -108,7 +109,7 @@ def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
     )
 
 
-@finding("residuals", "What does it predict worst?", chapter=MISSES)
+@finding("residuals", "Largest residuals", chapter=MISSES)
 def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The residual of each pair or choice, the largest first."""
     table: Any = model.residuals()
@@ -152,5 +153,5 @@ MAKERS = (
     residuals,
     data,
     methods(modelled),
-    verdict,
+    convergence,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import OWN, SIMILARITIES
-from thali._model.common_findings import asked, data, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = _CHECKS.get(model._view.data_kind, check)
-    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)
+    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), convergence)
 
 
 def _asked(model: "LatentFeatureModel") -> Any:
     spec = spec_of(model)
-    return phrase(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
+    return phrase(ENGLISH, "open.asked", answers="the information in the data" if spec is None else spec.answers)
 
 
-@finding("features", "Which features are there?", ON_SCREEN)
+@finding("features", "Features", ON_SCREEN)
 def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The features, with their probabilities and weights, and who has them."""
     return features_finding(model, model.features(), "feature")
 
 
-@finding("n_features", "How many features are there?", ON_SCREEN)
+@finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The number of features."""
     return number_finding(model, model._view.n_features, "feature", "features")
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """How much of the similarities is explained."""
     sentence = of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"])
@@ -61,7 +61,7 @@ def _share(model: "LatentFeatureModel") -> float:
     return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
 
 
-@finding("check", "Does the model describe the data?", chapter=MISSES)
+@finding("check", "Model check", chapter=MISSES)
 def unknown(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """That no replicates are drawn of a likelihood of the user's own."""
     return Finding(ENGLISH["open.unknown"])

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
 from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
 from thali._posterior.interval import interval_name
@@ -35,11 +36,11 @@ REACH_SIZE = 3  # options of a set
 SURE = 0.95  # probability from which on the direction of an effect is sure
 
 
-@finding("independence", "Do the intervals hold for other people?", ON_SCREEN, chapter=STATISTICS)
+@finding("independence", "Repeated answers of respondents", ON_SCREEN, chapter=STATISTICS)
 def independence(model: Any, settings: Settings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = model._view.dependence
-    if dependence is None or (found := verdict_of(dependence)) is None:
+    if dependence is None or (found := dependence_finding(dependence)) is None:
         return None
     spec = spec_of(model)
     assert spec is not None
@@ -49,13 +50,13 @@ def independence(model: Any, settings: Settings) -> Finding | None:
     return replace(found, notes=notes)
 
 
-def verdict_of(found: Dependence) -> Finding | None:
+def dependence_finding(found: Dependence) -> Finding | None:
     """Whether intervals hold for other people; None where that is not worth a word."""
     if (sentence := found.sentence) is None:
         return None
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
-    brief = Brief("People", headline if found.is_good else None, order=0)
-    return Finding(sentence, verdict=found.is_good, headline=headline, brief=brief)
+    brief = Brief("Respondents", headline if found.is_good else None, order=0)
+    return Finding(sentence, good=found.is_good, headline=headline, brief=brief)
 
 
 def modelled_people(model: Any) -> tuple[Text, ...]:
@@ -83,7 +84,7 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
 # people of whom each has weights of their own about common ones ------------------------------------------------------
 
 
-@finding("respondent_effects", "On what do people's weights depend?", ON_SCREEN)
+@finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if model._view.slopes is None:
@@ -112,19 +113,19 @@ def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
     return phrase(ENGLISH, "respondent_effects.label", of=of, ratio=ratio, label=label, first=first, column=column)
 
 
-@finding("individuals", "How much does each person weigh each feature?", FULL)
+@finding("individuals", "Individual feature weights", FULL)
 def feature_weights(model: Any, settings: Settings) -> Finding | None:
     """The weight of each probable feature for everybody."""
     table = model.individuals()
     return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
 
 
-@finding("individuals", "What does each person prefer?", FULL)
+@finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: Settings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = model.individuals(), population_table(model._view)
     first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
-    shares = [f"{option} ({100 * count / first.sum():.0f} %)" for option, count in first.head(_NAMED).items()]
+    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(_NAMED).items()]
     return Finding(
         phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
         title=ENGLISH["individuals.title"],
@@ -133,7 +134,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("reach", "Which options reach most people together?", ON_SCREEN)
+@finding("reach", "Reach (TURF)", ON_SCREEN)
 def reach(model: Any, settings: Settings) -> Finding | None:
     """The sets of options that reach most people."""
     options = model._view.n_options
@@ -179,7 +180,7 @@ def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
     return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check_of_people(model: Any, settings: Settings) -> Finding | None:
     """Which observed proportions the model misses, and whether people differ as much about each option."""
     found, uneven = check(model, settings), _uneven(model, settings)
@@ -187,14 +188,14 @@ def check_of_people(model: Any, settings: Settings) -> Finding | None:
         return found
     notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=_EACH))
     headline, brief = ENGLISH["check.uneven.headline"], Brief("Fit", uneven[0])
-    return replace(found, notes=notes, verdict=False, headline=headline, brief=brief)
+    return replace(found, notes=notes, good=False, headline=headline, brief=brief)
 
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
     has_scores = model._view.best_worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
-    scores = ("segment_scores", "How strongly does each segment prefer each option?", make)
+    scores = ("segment_scores", "Preference scores by segment", make)
     return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)), (scores,) * has_scores)
 
 
@@ -205,7 +206,7 @@ def _segment_scores(settings: Settings, model: Any, segments: "Segments") -> Fin
 
 def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of everybody's weights."""
-    segments = segmented("how often each person prefers an option to the others")
+    segments = segmented("each respondent's preference for an option over the others")
     reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
     how = ENGLISH["individuals.methods.each" if is_each(model) else "individuals.methods"]
     return (how, *known_of_people(model), segments, reached)
@@ -224,7 +225,7 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
     return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
 
 
-@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single people."""
     notes = parameter_notes(model, model.summary(), "individuals")

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._digits import number
 from thali._model.finding import ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 
 from .english import ENGLISH
 from .groups import MAX_GROUPS, MAX_RANKED
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-@finding("option_scores", "How strongly is each option preferred?", ON_SCREEN)
+@finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: Settings) -> Finding | None:
     """The scores of the options, of all people or by group, where the best and the worst were named."""
     if model._view.best_worst is None and settings.none is None:

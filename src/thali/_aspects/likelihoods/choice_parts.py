@@ -56,9 +56,9 @@ def choices_part(
         kind=PAIRS,
         log_constant=float(coefficients.sum()),
         descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, if one is; lapse included",
-            "tie": "nu, the parameter of ties",
-            "covariate": "coefficients of covariates, by which a unit changes the log odds",
+            "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
+            "tie": "nu, the tie parameter",
+            "covariate": "covariate coefficients: change in the log odds per unit",
         },
         variables=variables,
         coordinates=coordinates,
@@ -130,13 +130,13 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
     return np.sum(terms, axis=0)
 
 
-# What draws say about choices out of sets: choice probabilities, and the likelihood of every set ----------------------
+# What draws say about choices from sets: choice probabilities, and the likelihood of every set ----------------------
 
 
 def sets_part(
     columns: Columns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
 ) -> DataPart:
-    """The part of a posterior that knows of choices out of sets."""
+    """The part of a posterior that knows of choices from sets."""
     labels = np.asarray(data.labels, dtype=str)
     coefficients = log_coefficients(data)
     variables: dict[Any, Any] = {
@@ -167,8 +167,8 @@ def sets_part(
         kind=CHOICES,
         log_constant=float(coefficients.sum()),
         descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, lapse included",
-            "set_probability": "probability that the alternative is chosen out of those offered, lapse included",
+            "choice_probability": "probability that the first of a pair is chosen, including lapses",
+            "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
         },
         variables=variables,
         coordinates=coordinates,
@@ -217,7 +217,7 @@ def answers_part(
     return DataPart(
         kind=BEST_WORST,
         log_constant=float(coefficients.sum()),
-        descriptions={"choice_probability": "probability that the first of a pair is chosen, lapse included"},
+        descriptions={"choice_probability": "probability that the first of a pair is chosen, including lapses"},
         variables=variables,
         coordinates=coordinates,
         observed={"chosen": ("answer", as_counts(counts))},

@@ -90,14 +90,14 @@ class Estimates:
             return ""
         respondents, answers = f"{self.clusters.number:,} respondents", f"{self.pose.totals.sum():,.15g} choices"
         found = (
-            f"Standard errors are over {respondents}, whose {answers} need not be independent of each other"
-            f" ({format_degrees(self.error_df)}).{format_dominance(self._score_variance.share)}"
+            f"Standard errors are clustered by respondent ({respondents}, {answers}; {format_degrees(self.error_df)})."
+            f"{format_dominance(self._score_variance.share)}"
         )
         if self.is_tested_over_people:
             return found
         return (
-            f"{found} Tests of fit treat the choices as independent: over respondents they need"
-            f" {self.n_parameters + MORE_PEOPLE:,} of them, {MORE_PEOPLE} more than free weights."
+            f"{found} Tests of fit treat the choices as independent: clustered tests require at least"
+            f" {self.n_parameters + MORE_PEOPLE:,} respondents, {MORE_PEOPLE} more than free weights."
         )
 
     @cached_property
@@ -464,8 +464,8 @@ class Estimates:
             "std_error": error,
             "z": z,
             "p_value": self.tail(z),
-            "lower": lower,
-            "upper": upper,
+            "low": lower,
+            "high": upper,
         }
         if self.is_over_people:
             usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance())), 0.0))

@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._described import Described, Description
+from thali._digits import p_in_words
 from thali._inference.seeds import streams
 
 from .clusters import DesignEffect
@@ -51,18 +52,18 @@ class FitTest(Described):
 
     def __str__(self) -> str:
         if self.kind == "none":
-            return f"The test of fit (G²) says nothing here: {self.why}."
-        return f"G² {self.statistic:.4f} on {self.df} degrees of freedom (p = {self.p_value:.3g}{self._source()})"
+            return f"The test of fit (G²) is not available: {self.why}."
+        return f"G² {self.statistic:.4f} on {self.df} degrees of freedom ({p_in_words(self.p_value)}{self._source()})"
 
     def _description(self) -> Description:
         return Description("Test of fit", note=str(self))
 
     def _source(self) -> str:
-        over = f", over {self.people:,} people" if self.people else ""
+        over = f", clustered by respondent ({self.people:,})" if self.people else ""
         if self.kind == "chi-square":
             return over
-        samples = "permutations of people" if self.is_permutation else "parametric bootstrap samples"
-        return f"{over}, of {self.samples:,} {samples}" + (f", as {self.why}" if self.why else "")
+        samples = "permutations of respondents" if self.is_permutation else "parametric bootstrap samples"
+        return f"{over}, from {self.samples:,} {samples}" + (f", as {self.why}" if self.why else "")
 
 
 def fit_test(
@@ -96,10 +97,10 @@ def fit_test(
             return FitTest(statistic, df, chi_square_tail(statistic, df))
         found = effect()
         return FitTest(statistic, df, found.p_value(statistic), people=found.people)
-    why = "" if samples else f"{_OFTEN[unit]} too seldom for the chi-square distribution"
+    why = "" if samples else f"{_OFTEN[unit]} too rarely for the chi-square approximation"
     if samples is None:
         if work > _DEAR:
-            why += f", and a bootstrap of so many {unit}s takes long; ask for it in Python with fit_test(samples=99)"
+            why += f", and a bootstrap of so many {unit}s takes long; run it in Python with fit_test(samples=99)"
             return FitTest(statistic, df, math.nan, 0, why)
         samples = samples_for(work)
     if effect is None:
@@ -140,8 +141,9 @@ def rough(subject: str, comparisons: float, parameters: int) -> list[str]:
     if comparisons >= MIN_EACH * parameters:
         return []
     return [
-        f"{subject} rough: there are {comparisons / parameters:.2g} comparisons for each parameter, and chi-square "
-        f"wants {MIN_EACH} or more."
+        f"{subject} approximate: there are {comparisons / parameters:.2g} comparisons per parameter, and the "
+        "chi-square "
+        f"approximation needs at least {MIN_EACH}."
     ]
 
 
@@ -167,21 +169,18 @@ def equal_means_test(counts: np.ndarray, statistic: float, random_seed: Any = 0)
 def _silent(totals: np.ndarray, df: int, is_whole: bool, unit: str) -> str:
     """Why the test says nothing, with a remedy; "" if it says something."""
     if df <= 0:
-        return (
-            f"the model has as many free weights as there are {unit}s, so that it fits any choices; compare more "
-            f"{unit}s"
-        )
+        return f"the model has as many free weights as there are {unit}s, so it fits any choices; compare more {unit}s"
     if not is_whole:
         return (
-            "the counts are fractional (half wins, or weights), and G² then follows no known distribution; give whole "
-            "counts, and ties to thali.paired.davidson"
+            "the counts are fractional (half wins or weights), so the distribution of G² is unknown; use integer "
+            "counts, "
+            "and model ties with thali.paired.davidson"
         )
     mean = float(totals.mean())
     if mean < MIN_MEAN_COUNT:
         return (
-            f"{_OFTEN[unit]} {mean:.2f} times on average, and so few comparisons are fitted too well by probabilities "
-            f"of their own, whatever the model; compare {unit}s more often, or ask how well {_LEFT_OUT[unit]} left out "
-            "are predicted (thali compare)"
+            f"{_OFTEN[unit]} {mean:.2f} times on average, too few for a test against the saturated model; compare "
+            f"each {unit} more often, or test predictions of held-out {_LEFT_OUT[unit]} (thali compare)"
         )
     return ""
 

@@ -177,7 +177,7 @@ class OfGroups(OfSimilarities):
         lacking = [name for name, part in data.items() if part.sigma is None]
         if model.sigma is not None or not 0 < len(lacking) < len(data):
             return super().likelihood(model, data)
-        warn(DataWarning(f"Sigma is learned of every group, as the data do not tell that of {shorten(lacking)}."))
+        warn(DataWarning(f"sigma is estimated for every group because the data lack it for {shorten(lacking)}."))
         return Additive(LEARNED, bool(model.constant))
 
     def weight_prior(self, data: Any) -> tuple[float, float]:
@@ -281,7 +281,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
         runs found (five for each of the chains of `fit`; of triplets two, and one from 40 objects on), with the weights
         that suit it best, or of triplets those of the most probable state; there are no probabilities, `posterior_` has
-        a single draw, and the verdict says how many runs found it.
+        a single draw, and the convergence check says how many runs found it.
     link : {"exp", "ratio"}
         How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
         tell; with "ratio" only ratios of weights and constant count.
@@ -290,11 +290,12 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     people : {"independent", "adjusted"}, Individuals or Groups of `thali.people`, optional
         How respondents differ, where the data contain who answered: `Triplets`, and `Similarities` of
         `from_respondents` and of lists with a column of who judged. "independent" (None): as many answers as of
-        different respondents; `verdict` reports how many times too narrow intervals are. "adjusted": the likelihood is
-        raised to the power 1 / max(1, design effect), which also lowers the number of features; the effect is that of
-        the features that are given, or that annealed runs find to be the most probable. `Individuals`: each respondent
-        has individual weights about common ones (of similarities also a constant and a sigma), individual differences
-        (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their data.
+        different respondents; `convergence` reports how many times too narrow intervals are. "adjusted": the likelihood
+        is raised to the power 1 / max(1, design effect), which also lowers the number of features; the effect is that
+        of the features that are given, or that annealed runs find to be the most probable. `Individuals`: each
+        respondent has individual weights about common ones (of similarities also a constant and a sigma), individual
+        differences (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their
+        data.
         `Groups`: `fit` takes a mapping from each group to its `Similarities` or its `Triplets`; groups share features,
         and each has a constant and a sigma. The last three need method "mcmc".
 
@@ -357,9 +358,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
         if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
-            raise ArgumentError(
-                Argument("kind"), f" is for {SIMILARITIES}, and these data are {of.called}; leave it out."
-            )
+            raise ArgumentError(Argument("kind"), f" requires {SIMILARITIES}; these data are {of.called}. Remove it.")
         return settings
 
     def _population(self, data: Any) -> Population:
@@ -401,9 +400,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
                 and getattr(self, option.name) != usual[option.name].default
             ):
                 wanted = " or ".join(option.data)
-                raise ArgumentError(
-                    Argument(option.name), f" is for {wanted}, and these data are {kind}; leave it out."
-                )
+                raise ArgumentError(Argument(option.name), f" requires {wanted}; these data are {kind}. Remove it.")
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
@@ -415,7 +412,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
                 Argument("sigma"),
                 " is chosen by cross-validation of these very data; give a number, or ",
             )
-            raise ArgumentError(*sigma, Setting("sigma", LEARNED), ", and then ask for the evidence.")
+            raise ArgumentError(*sigma, Setting("sigma", LEARNED), " before computing the evidence.")
         return self._parts(data)
 
     def _chooses_sigma(self, data: Any) -> bool:
@@ -435,7 +432,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             except TimeIsUp:
                 raise ArgumentError(
                     Setting("max_time", max_time),
-                    " was over while sigma was chosen by cross-validation; allow more seconds, or give ",
+                    " was reached while choosing sigma by cross-validation; allow more time, or give ",
                     Argument("sigma"),
                     ".",
                 ) from None

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from thali._data.pairs.parts import LeftPair
     from thali._data.similarities import Similarities
+    from thali._posterior.convergence import Advice
     from thali._posterior.dependence import Dependence
-    from thali._posterior.verdict import Advice
     from thali._trees.tree import Tree
 
     from ..answers.data_answers import DataAnswers
@@ -436,8 +436,8 @@ class LatentFeatures(RunByChains):
         Returns
         -------
         LogEvidence
-            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.verdict`, `.path` (a row a temperature), and
-            `.sensitivity`.
+            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.convergence`, `.path` (a row a temperature),
+            and `.sensitivity`.
 
         Raises
         ------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
     from ..samplers.chains import Chain
 
@@ -61,7 +61,7 @@ class ByChains(Chains):
         sampling = sampling_of_parts(model._population(source), source, run, parts, dependence)
         return replace(sampling, quicker=model._quicker(source))
 
-    def verdict(self, model: Any) -> "Verdict":
+    def convergence(self, model: Any) -> "ConvergenceCheck":
         found, dependence = self.agreement(model), model._view.dependence
         return replace(found, people=None if dependence is None else dependence.warning)
 
@@ -145,12 +145,12 @@ class Point(ByChains):
 
     def refuse_to_go_on(self) -> None:
         """Refuse further draws."""
-        raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
+        raise ArgumentError(Setting("method", "map"), " has no draws, so it cannot be continued; fit again.")
 
-    def verdict(self, model: Any) -> "Verdict":
-        from ..answers.fit_quality import point_verdict
+    def convergence(self, model: Any) -> "ConvergenceCheck":
+        from ..answers.fit_quality import point_convergence
 
-        return point_verdict(model._view)
+        return point_convergence(model._view)
 
 
 def sampling_of_parts(

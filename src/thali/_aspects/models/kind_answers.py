@@ -23,7 +23,7 @@ class KindAnswers(LatentFeatures):
         posterior = self._view
         if not posterior.has_classes:
             raise ArgumentError(
-                f"{what} is of models with latent classes, fitted with ", Setting("people", LatentClasses(2)), "."
+                f"{what} requires a model with latent classes; refit with ", Setting("people", LatentClasses(2)), "."
             )
         return posterior
 
@@ -62,10 +62,10 @@ class KindAnswers(LatentFeatures):
         -------
         pandas.DataFrame
             One row a class, numbered from 1: sample_share, the posterior mean of the share of those who answered who
-            are of it, with sample_low and sample_high (89 % interval); population_share, population_low and
-            population_high, those of its share π of the population that they are a sample of; occupied, the probability
-            that anybody of the sample is of it, and people, the names of those who most probably are.
-            ``attrs["n_classes"]`` has the probability of each number of occupied classes.
+            are of it, with sample_share_low and sample_share_high (89 % interval); population_share,
+            population_share_low and population_share_high, those of its share π of the population that they are a
+            sample of; occupied, the probability that anybody of the sample is of it, and respondents, the names of
+            those who most probably are. ``attrs["n_classes"]`` has the probability of each number of occupied classes.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class KindAnswers(LatentFeatures):
         posterior = self._of_kinds("of_class")
         number, most = whole("number", number, 1), posterior.most_classes
         if number > most:
-            raise ArgumentError(f"There is no class {number}; the classes are numbered from 1 to {most}.")
+            raise ArgumentError(f"There is no class {number}; classes are numbered from 1 to {most}.")
         return self._of_part(as_groups(posterior).of_group(str(number)), f"class {number}")
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
@@ -157,6 +157,7 @@ class KindAnswers(LatentFeatures):
         """
         if isinstance(self.people, LatentClasses) and not self._view.has_classes:
             raise ArgumentError(
-                "The check is of all people together, since nobody's class is known; ask the whole model."
+                "The check covers all respondents together, because class membership is unknown; call it on the whole"
+                " model."
             )
         return super().check(random_seed)  # type: ignore[misc]

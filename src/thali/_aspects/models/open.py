@@ -155,12 +155,12 @@ def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndar
     """The posterior mean of `predict` for these data."""
     if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
         raise ArgumentError(
-            "predict is there for a likelihood of your own that says how: Custom(..., predict=function of (data, "
-            "features, weights)); files do not hold functions, so give it again after load. See also predict_proba."
+            "predict requires a custom likelihood with a function: Custom(..., predict=function of (data, features,"
+            " weights)). Files do not contain functions, so pass it again after load, or use predict_proba."
         )
     observed = likelihood.observed(data)
     if observed.labels != tuple(posterior.labels):
-        raise DataError("predict needs data with the labels of the fit, in the same order.")
+        raise DataError("predict requires data with the labels of the fit, in the same order.")
     own = {name: values.ravel() for name, values in posterior.parameters.items()}
     found = predicted_by_draws(likelihood, observed, columns_of(posterior), own)
     return np.mean(found, axis=0)

@@ -151,18 +151,18 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
     if matrix and isinstance(data, np.ndarray | list):
         kind, how = {
             "PairedComparisons": (PairedComparisons, "times the row was chosen over the column"),
-            "Similarities": (Similarities, "how similar row and column are"),
+            "Similarities": (Similarities, "similarity of the row and column objects"),
         }[matrix]
         made = kind(data)
         if not is_quiet():
-            warn(DataWarning(f"A plain matrix was given; it is taken for {matrix}(matrix), {how}: {made}."))
+            warn(DataWarning(f"A plain matrix was read as {matrix}(matrix), {how}: {made}."))
         return made
 
     if not isinstance(data, PairedComparisons | Choices | Similarities | Triplets):
         raise DataError(
-            f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
-            "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the "
-            "odd one last, as Triplets(rows), a long table of choices as Choices(frame)."
+            f"fit requires thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as"
+            " PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the"
+            " odd one last, as Triplets(rows), a long table of choices as Choices.from_frame(frame)."
         )
     return data
 

@@ -10,16 +10,16 @@ from thali._inference.numerics.bordered import BorderedFactor
 from thali._inference.progress import Progress
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
+from thali._posterior.convergence import ESS_PER_CHAIN, HIGHEST_R_HAT
 from thali._posterior.interval import INTERVAL
 from thali._posterior.summary import bulk_and_r_hat, tail_ess
-from thali._posterior.verdict import ESS_PER_CHAIN, HIGHEST_R_HAT
 
 from .density import Density, Spreads, added
 from .laplace import Marginal
 from .scales import State, sharper, spread_given_points, spread_with_points
 
 CHAINS, TUNE, BLOCK, LONGEST = 4, 400, 500, 20_000  # draws of a chain while tuning, of a block, at most
-R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)  # at which chains end: what their verdict asks
+R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)  # at which chains end: what the convergence check asks
 
 # The sampler ----------------------------------------------------------------------------------------------------------
 
@@ -164,8 +164,8 @@ def run(
             if len(found) >= LONGEST:
                 warn(
                     DataWarning(
-                        f"After {LONGEST:,} draws of each of {chains} chains R-hat is {worst:.2f} and the effective "
-                        f"sample size {least:.0f}; results may change by more than their digits show."
+                        f"After {LONGEST:,} draws of each of {chains} chains, R-hat is {worst:.2f} and the effective"
+                        f" sample size {least:.0f}; results may change by more than the digits shown."
                     )
                 )
                 break

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, TAILS, level_name
 
 if TYPE_CHECKING:
     import pandas
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from thali._data.experiments.design import Design
 
 REPLICATES = 100  # at most, at evenly spaced draws
-LEVEL, PLACE, PEOPLE = "share of level", "share of place", "spread between people"
+LEVEL, PLACE, PEOPLE = "share of level", "share of position", "heterogeneity between respondents"
 _MAX_PLACES = 12
 
 
@@ -39,11 +39,11 @@ class HasChoiceCheck:
         Returns
         -------
         pandas.DataFrame
-            One row a number, the worst first: `what` and `of` (share of level: the part of tasks in which a product
-            with that level was chosen; share of place: that of the first, second, ... alternative; spread between
-            people: the standard deviation over respondents of their shares of a level), observed, predicted (mean of
-            the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and missed
-            (whether observed lies outside).
+            One row a number, the worst first: `measure` and `category` (share of level: the part of tasks in which a
+            product with that level was chosen; share of place: that of the first, second, ... alternative; spread
+            between people: the standard deviation over respondents of their shares of a level), observed, predicted
+            (mean of the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and
+            missed (whether observed lies outside).
 
         Raises
         ------
@@ -69,7 +69,7 @@ def choice_check(design: "ChoiceExperiment | Design", replicates: np.ndarray) ->
     observed, drawn = found[0], np.array(found[1:])
     low, high = np.quantile(drawn, TAILS, axis=0)
     below = 2 * (drawn < observed).sum(axis=0) + (drawn == observed).sum(axis=0)
-    table = Table(named, columns=["what", "of"]).assign(
+    table = Table(named, columns=["measure", "category"]).assign(
         observed=observed,
         predicted=drawn.mean(axis=0),
         low=low,
@@ -87,13 +87,14 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     expected = (1.0 - table.attrs["interval"]) * len(table)
     sentence = (
-        f"{len(missed)} of {len(table):,} numbers that describe the choices outside the {100 * INTERVAL:g} % interval"
-        f" of the model's replicates (about {expected:.0f} expected)"
+        f"{len(missed)} of {len(table):,} summary statistics of the choices outside their {level_name()}"
+        f" predictive intervals (about {expected:.0f} expected by chance)"
     )
     if not len(missed):
         return f"{sentence}."
     worst = [
-        f"{row['what']}, {row['of']} (observed {row['observed']:.3f}, predicted {row['low']:.3f} to {row['high']:.3f})"
+        f"{row['measure']}, {row['category']} (observed {row['observed']:.3f}, predicted {row['low']:.3f} to "
+        f"{row['high']:.3f})"
         for row in missed.head(3).to_dict("records")
     ]
     return f"{sentence}. The worst: {'; '.join(worst)}."
@@ -129,8 +130,8 @@ def _statistics(design: "ChoiceExperiment | Design", of_rows: np.ndarray, chosen
 
 
 DESCRIPTIONS = {
-    "share": "expected share of the tasks of the data in which a product with that level is chosen",
-    "effect": "how often the one level is preferred to the other, all else being equal; mean over respondents",
+    "share": "expected share of the tasks in the data in which a product with that level is chosen",
+    "effect": "probability that one level is preferred to the other, all else being equal; mean over respondents",
 }
 
 
@@ -185,7 +186,12 @@ def named_arrays(
 class HasReportedRows:
     """What models share whose posterior holds shares of levels and level effects."""
 
-    _view: Any  # what reads the posterior
+    _fitted: Any  # () -> the posterior
+
+    if TYPE_CHECKING:
+
+        @property
+        def _view(self) -> Any: ...
 
     def quantities(self) -> dict[str, np.ndarray]:
         """Shares of levels among choices, and level effects, draw by draw.

@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
 from thali._model.common_findings import check_of, describes
@@ -28,7 +29,7 @@ from thali._model.finding import (
 )
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase, probability
+from thali._model.wording import listed, phrase
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
@@ -72,11 +73,14 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     elif settings.of_market:
         named = next(iter(settings.of_market))
         raise ArgumentError(
-            Argument(named), " is about the shares of a market; give its products by ", Argument("market"), "."
+            Argument(named), " applies to the shares of a market; give its products with ", Argument("market"), "."
         )
     if settings.attention_scale is not None and given.get("attention") is None:
         raise ArgumentError(
-            Argument("attention_scale"), " is about who attends to what; set ", Setting("attention", True), ", too."
+            Argument("attention_scale"),
+            " applies to attribute non-attendance; also set ",
+            Setting("attention", True),
+            ".",
         )
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
@@ -104,12 +108,12 @@ def _how(settings: Settings) -> dict[str, Any]:
 # attributes and levels ----------------------------------------------------------------------------------------
 
 
-@finding("attribute_importance", "Which attributes decide?", ON_SCREEN)
+@finding("attribute_importance", "Attribute importance", ON_SCREEN)
 def attribute_importance(model: Any, settings: Settings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    shares = tuple((row["attribute"], f"{100.0 * row['range_share']:.0f} %") for row in rows)
+    shares = tuple((row["attribute"], percent(row["range_share"])) for row in rows)
     named = ", ".join(f"{attribute} {share}" for attribute, share in shares)
     sentence = str(phrase(ENGLISH, "importance", named=named))
     columns = [
@@ -119,8 +123,8 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         "range_share_high",
         "importance",
         "se",
-        "people_low",
-        "people_high",
+        "respondents_low",
+        "respondents_high",
     ]
     return Finding(
         sentence,
@@ -132,7 +136,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("level_effects", "Which levels are preferred?", ON_SCREEN)
+@finding("level_effects", "Level preferences", ON_SCREEN)
 def level_effects(model: Any, settings: Settings) -> Finding:
     """How often a level is preferred to another."""
     table = model.level_effects(**_how(settings))
@@ -178,7 +182,7 @@ def _in_brief(rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: s
     return brief
 
 
-@finding("utilities", "What does each level add to utility?", FULL)
+@finding("utilities", "Part-worth utilities", FULL)
 def utilities(model: Any, settings: Settings) -> Finding:
     """What each level adds to utility, centred, and as zero-centred differences."""
     table = model.utilities(ci=settings.ci)
@@ -206,7 +210,7 @@ def strongest(effects: "pandas.DataFrame") -> str:
 # money --------------------------------------------------------------------------------------------------------
 
 
-@finding("willingness_to_pay", "What would people pay?", ON_SCREEN)
+@finding("willingness_to_pay", "Willingness to pay", ON_SCREEN)
 def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     """Willingness to pay for each level, where an attribute is a price."""
     if settings.price is None:
@@ -217,10 +221,10 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
     sentence = dearest(table)
     title = _pay_title(table, settings.price)
-    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
+    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("respondents")]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
     shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
-    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "people_low", "people_high"]
+    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "respondents_low", "respondents_high"]
     return Finding(
         sentence,
         title=str(title),
@@ -241,7 +245,7 @@ def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
     """Whose amounts they are."""
     if "attends" in pay.attrs:
         return phrase(ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}")
-    return phrase(ENGLISH, "pay.title.median" if "people_low" in pay else "pay.title", price=price)
+    return phrase(ENGLISH, "pay.title.median" if "respondents_low" in pay else "pay.title", price=price)
 
 
 def dearest(pay: "pandas.DataFrame") -> str:
@@ -258,7 +262,9 @@ def dearest(pay: "pandas.DataFrame") -> str:
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
     paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
-    whose = phrase(ENGLISH, attending if "people_low" in pay else "pay.everybody", price=pay.attrs.get("price", ""))
+    whose = phrase(
+        ENGLISH, attending if "respondents_low" in pay else "pay.everybody", price=pay.attrs.get("price", "")
+    )
     return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
 
 
@@ -273,7 +279,7 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
 # markets ------------------------------------------------------------------------------------------------------
 
 
-@finding("market_shares", "Which share would each product of the market have?", ON_SCREEN)
+@finding("market_shares", "Shares of preference", ON_SCREEN)
 def market_shares(model: Any, settings: Settings) -> Finding | None:
     """The shares of the market that was asked for."""
     if settings.market is None:
@@ -295,7 +301,7 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     )
 
 
-@finding("demand", "Which share would each product have at each price?", FULL)
+@finding("demand", "Demand curves", FULL)
 def demand(model: Any, settings: Settings) -> Finding | None:
     """The share of each product of the first market at each tested price, the others as they are."""
     import pandas as pd
@@ -342,7 +348,7 @@ def _steepest(curves: "list[pandas.DataFrame]", settings: Settings) -> str:
     return str(phrase(ENGLISH, "demand", **facts))
 
 
-@finding("elasticities", "How does the price of each product change every share?", FULL)
+@finding("elasticities", "Price elasticities", FULL)
 def elasticities(model: Any, settings: Settings) -> Finding | None:
     """What one per cent more of the price of a product does, in the first market that was asked for."""
     if settings.market is None or settings.price is None:
@@ -392,14 +398,14 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
     alike = [row["product"] for row in others if best["share"] - row["share"] < _ALIKE]
     others = others[len(alike) :]
-    then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
+    then = [f"{row['product']} {percent(row['share'])}" for row in others]
     more = f"; then {listed(then)}" if then else ""
     named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
     found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **ends)
     return f"{found}{elsewhere}"
 
 
-@finding("holdouts", "How well are tasks predicted that were held out?", ON_SCREEN)
+@finding("holdouts", "Holdout prediction", ON_SCREEN)
 def holdouts(model: Any, settings: Settings) -> Finding | None:
     """Hits and log score of the choices in tasks that the fit has not seen."""
     if settings.holdouts is None:
@@ -457,7 +463,7 @@ def _differ(model: Any, settings: Settings) -> bool:
     return model._chooser().has_individuals
 
 
-@finding("individual_level_effects", "What does each person prefer?", FILE)
+@finding("individual_level_effects", "Individual level preferences", FILE)
 def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
     """How often each person prefers a level to another."""
     if not _differ(model, settings):
@@ -465,7 +471,7 @@ def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
     return Finding(table=model.level_effects(each_person=True, **settings.how))
 
 
-@finding("individual_importance", "What decides for each person?", FILE)
+@finding("individual_importance", "Individual attribute importance", FILE)
 def individual_importance(model: Any, settings: Settings) -> Finding | None:
     """The importance of attributes for each person."""
     if not _differ(model, settings):
@@ -473,7 +479,7 @@ def individual_importance(model: Any, settings: Settings) -> Finding | None:
     return Finding(table=model.attribute_importance(each_person=True, **settings.how))
 
 
-@finding("individual_willingness_to_pay", "What would each person pay?", FILE)
+@finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
 def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     """Willingness to pay of each person."""
     if settings.price is None or not _differ(model, settings):
@@ -482,13 +488,13 @@ def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | N
         return Finding(table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci))
 
 
-@finding("individual_utilities", "What does each level add to each person's utility?", SHEET)
+@finding("individual_utilities", "Individual part-worth utilities", SHEET)
 def individual_utilities(model: Any, settings: Settings) -> Finding | None:
     """The utilities of levels of each person, centred."""
     return Finding(table=model.utilities(each_person=True)) if _differ(model, settings) else None
 
 
-@finding("individual_zero_centred", "What does each level add to each person's utility, of 100 on average?", SHEET)
+@finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
 def individual_zero_centred(model: Any, settings: Settings) -> Finding | None:
     """The same as zero-centred differences."""
     return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model, settings) else None
@@ -509,13 +515,13 @@ def answers_of(
     return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
 
 
-SEGMENTED = segmented("how often each person prefers a level to the other levels of its attribute")
+SEGMENTED = segmented("each respondent's preference for a level over the other levels of its attribute")
 
 
 # checks -------------------------------------------------------------------------------------------------------
 
 
-@finding("check", "Does the model describe the data?", ON_SCREEN, chapter=MISSES)
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed)

@@ -14,7 +14,7 @@ from thali._model.finding import Finding, Text
 from thali._model.wording import listed, phrase
 from thali._page import as_json
 from thali._people.columns import MAX_VALUES, MarketPeople, PeopleColumn
-from thali._posterior.interval import INTERVAL, interval_name, tails_of
+from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
 from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
@@ -349,7 +349,7 @@ def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tu
     cells = []
     for attribute, level in zip(attributes, product, strict=True):
         if attribute.fixed is None:
-            text = f"{level:g}" if attribute.takes_any else "(lacks it)" if level is None else attribute.levels[level]
+            text = f"{level:g}" if attribute.takes_any else "(none)" if level is None else attribute.levels[level]
             cells.append((_shortened(attribute.name), _shortened(text)))
     return tuple(cells)
 
@@ -371,7 +371,7 @@ def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | 
         "people": None if draws.people is None else draws.people.packed(),
         "tails": tails_of(ci),
         "interval": interval_name(ci),
-        "interval_words": f"{100 * ci:.6g} % of the draws",
+        "interval_words": f"{level_name(ci)} of the draws",
     }
     return as_json(found)
 

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._digits import number, percent
+from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
@@ -25,10 +26,10 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
     return (*_FIRST, *answers, *segments, *_LAST)
 
 
-@finding("classes", "Which classes of people are there?", ON_SCREEN)
+@finding("classes", "Latent classes", ON_SCREEN)
 def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The classes, their sizes and what they want."""
-    shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
+    shares = listed([percent(size) for size in model.sizes_])
     several = model.n_classes_ > 1
     sentence = phrase(ENGLISH, "latent.several" if several else "latent.one", number=model.n_classes_, shares=shares)
     row = model.choice_.loc[model.n_classes_]
@@ -42,7 +43,7 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     return Finding(sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief)
 
 
-@finding("class_odds", "Who is of which class?", ON_SCREEN)
+@finding("class_odds", "Predictors of class membership", ON_SCREEN)
 def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """How columns of people change the odds of classes."""
     if model.membership_coef_ is None or model.n_classes_ < 2:
@@ -52,14 +53,14 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     interval = interval_name(settings.ci)
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
     if sure:
-        row = min(sure, key=lambda each: each["p"])
+        row = min(sure, key=lambda each: each["p_value"])
         ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
-        named = {"column": row["column"], "label": row["class"], "interval": interval}
+        named = {"column": row["column"], "label": row["latent_class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
     return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects"))
 
 
-@finding("numbers_of_classes", "How many classes are there?")
+@finding("numbers_of_classes", "Number of classes")
 def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The numbers of classes that were tried."""
     tried = model.choice_
@@ -71,7 +72,7 @@ LEVEL = 0.05  # of a test
 MIN_REPLICATES = 19  # with fewer no p-value is as small as that
 
 
-@finding("bootstrap_test", "Are so many classes needed, or more?", ON_SCREEN)
+@finding("bootstrap_test", "Tests of the number of classes", ON_SCREEN)
 def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """Tests of one class fewer, and of one more."""
     if not settings.bootstrap:
@@ -79,9 +80,9 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
     table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed, job=settings.job)
     told, finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
-        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p"])}
+        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p_value"])}
         few = finished < MIN_REPLICATES
-        how = "few" if few else "rejected" if row["p"] <= LEVEL else "enough"
+        how = "few" if few else "rejected" if row["p_value"] <= LEVEL else "enough"
         told.append(str(phrase(ENGLISH, f"latent.{how}", **facts)))
     note = phrase(ENGLISH, "latent.replicates", replicates=finished)
     return Finding(
@@ -94,14 +95,14 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
     )
 
 
-@finding("membership", "Of which class is everybody?", FULL)
+@finding("membership", "Class membership", FULL)
 def membership(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The probability of each respondent's class."""
     shown = model.membership_.rename(columns=lambda k: f"class {k}")
     return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
 
 
-@finding("summary", "How sure is each quantity?", FULL, chapter=STATISTICS)
+@finding("summary", "Parameter estimates", FULL, chapter=STATISTICS)
 def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The coefficients with their errors, which a terminal shows beside each other."""
     return summary(model, settings)
@@ -121,4 +122,4 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test)
-_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)
+_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), convergence)

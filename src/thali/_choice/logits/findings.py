@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._digits import number
+from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import (
     FILE,
     FULL,
@@ -21,7 +22,7 @@ from thali._model.finding import (
 )
 from thali._model.references import Cite
 from thali._model.settings import Settings
-from thali._model.wording import listed, number, phrase
+from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 from thali.errors import Setting
 
@@ -43,11 +44,11 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
         attention = () if model._attention is None else (who_attends, attention_odds, patterns, individual_attention)
         answers, segments = answers_of(settings)
         first = (asked(lambda model: ENGLISH["logit.asked.people"]), *answers, *attention, population, individuals)
-        return (*first, *segments, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
-    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), verdict)
+        return (*first, *segments, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), convergence)
+    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), convergence)
 
 
-@finding("attention", "Who does not look at what?", ON_SCREEN)
+@finding("attention", "Attribute non-attendance", ON_SCREEN)
 def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The part of the people who attend to each attribute."""
     found = model.attention(settings.ci)
@@ -97,7 +98,7 @@ def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
     return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
 
 
-@finding("attention_odds", "Who looks at what?", ON_SCREEN)
+@finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
 def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | None:
     """How columns of people change the odds of attending."""
     table, interval = model.attention(settings.ci).odds, interval_name(settings.ci)
@@ -115,19 +116,19 @@ def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | 
     return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
 
 
-@finding("attention_patterns", "Which attributes does one look at together?", FULL)
+@finding("attention_patterns", "Attendance patterns", FULL)
 def patterns(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The parts of the respondents who attend to just these attributes."""
     return Finding(title=ENGLISH["attention.patterns"], table=model.attention(settings.ci).patterns)
 
 
-@finding("individual_attention", "What does each person look at?", FILE)
+@finding("individual_attention", "Individual attribute attendance", FILE)
 def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The probability that each respondent attends to each attribute."""
     return Finding(table=model.attention(settings.ci).people)
 
 
-@finding("population", "What do people want on average?")
+@finding("population", "Population coefficients and heterogeneity")
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
@@ -153,9 +154,9 @@ def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
     return (phrase(ENGLISH, "logit.population.prior", setting=setting, share=share, **facts),)
 
 
-@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+@finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
-    """What the verdict judges; in files also means and standard deviations of tastes, and effects of covariates."""
+    """What `convergence` judges; in files also means and standard deviations of tastes, and effects of covariates."""
     import pandas as pd
 
     found: Any = summary(model, settings)
@@ -163,7 +164,7 @@ def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
     return replace(found, table=every, shown=found.table)
 
 
-@finding("individuals", "What does each person want?", FULL)
+@finding("individuals", "Individual coefficients", FULL)
 def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The posterior mean of the tastes of each respondent."""
     table, price = model.individual_.rename_axis("respondent"), model._money()
@@ -171,7 +172,7 @@ def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
     return Finding(title=money or ENGLISH["logit.individuals"], table=table)
 
 
-@finding("check", "Does the model describe the data?", FULL, chapter=MISSES)
+@finding("check", "Model check", FULL, chapter=MISSES)
 def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
     """Why an estimate is not checked."""
     return Finding(ENGLISH["logit.no_check"], notes=(ENGLISH["logit.compare"],))

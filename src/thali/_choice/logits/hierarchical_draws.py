@@ -123,10 +123,10 @@ def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ..
     if len(ways) > 1:
         raise ArgumentError(
             Argument("signs"),
-            f": a slope has one sign, and the levels of {attribute!r} are declared in the order {', '.join(levels)}, "
-            "which is not that of their numbers; take the attribute out of ",
+            f": a slope has one sign, but the levels of {attribute!r} are declared in the order {', '.join(levels)},"
+            " which is not numerical; remove the attribute from ",
             Argument("linear"),
-            " or declare its levels by size.",
+            " or declare its levels in numerical order.",
         )
     return int(ways[0]) if len(ways) else 1
 
@@ -191,24 +191,24 @@ BITS_IN_FILES = 9  # of the others: a relative error of at most 1 / 1,024
 _TYPICAL = "attention_typical"
 _TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
-    "mean": "mean in the population of tastes, or of their logarithms (attribute tastes), where covariates are average",
-    "covariate_effect": "how much the mean changes if a covariate is larger by 1",
-    "covariance": "covariance of tastes, or of their logarithms, among people with the same covariates",
-    "beta": "tastes of a respondent",
-    "attention": "part of the population that attends to an attribute",
-    _TYPICAL: "probability that somebody with average covariates attends to an attribute",
-    EFFECT: "how much the log odds of attending to an attribute change if a covariate is larger by 1",
+    "mean": "population mean of coefficients, or of their logarithms (attribute tastes), at average covariates",
+    "covariate_effect": "change in the mean per unit of a covariate",
+    "covariance": "covariance of coefficients, or of their logarithms, among respondents with the same covariates",
+    "beta": "coefficients of a respondent",
+    "attention": "share of the population that attends to an attribute",
+    _TYPICAL: "probability that a respondent with average covariates attends to an attribute",
+    EFFECT: "change in the log odds of attending to an attribute per unit of a covariate",
     "attends": "whether a respondent attends to an attribute",
-    "log_likelihood": "whole data set given everybody's tastes, natural logarithm",
+    "log_likelihood": "full data set given all individual coefficients, natural logarithm",
 }
 
 _NOTES = {
-    "mean": "the mean, of scaled columns",
-    "covariate_effect": "the effects of standardised covariates, of scaled columns",
-    "covariance": "the covariance, of scaled columns",
-    "beta": "everybody's tastes, or their logarithms, given mean and covariance, of scaled columns",
-    "attends": "whether everybody attends to each attribute, given the part of the population that does",
-    _TYPICAL: "the log odds of attending of somebody with average covariates",
+    "mean": "the mean, for scaled columns",
+    "covariate_effect": "the effects of standardised covariates, for scaled columns",
+    "covariance": "the covariance, for scaled columns",
+    "beta": "individual coefficients, or their logarithms, given mean and covariance, for scaled columns",
+    "attends": "whether each respondent attends to each attribute, given the population share that does",
+    _TYPICAL: "the log odds of attending for a respondent with average covariates",
     EFFECT: "the effects of standardised covariates on the log odds of attending",
 }
 
@@ -510,7 +510,7 @@ def new_people(population: "Population", random_seed: Any) -> np.ndarray:
     return np.swapaxes(found, 0, 1).reshape(-1, p)
 
 
-# What a verdict on the hierarchical logit looks at, in every draw: shares of levels among choices, level effects ------
+# What `convergence` of the hierarchical logit looks at, in every draw: shares of levels among choices, level effects --
 
 
 def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "dict[str, xarray.DataArray]":

@@ -12,7 +12,7 @@ from .particles import spacing
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
 THIN, TUNE, CHAINS = 16, 250, 4  # of method="mcmc", by default
 FIRST_DRAWS, LONGEST = 125, 8_000  # of each chain: at the first look, and at most
@@ -51,9 +51,9 @@ def expected_steps(sizes: np.ndarray) -> float:
     return _STEPS * (max(float(np.log(sizes).sum()), 1.0) / _NATS) ** _POWER
 
 
-def next_look(draws: int, verdict: "Verdict") -> int:
+def next_look(draws: int, convergence: "ConvergenceCheck") -> int:
     """Return after how many draws of each chain to look again, by the factor that the convergence check lacks."""
-    wanted = draws * min(max(verdict.facts.get("longer", 2.0), _LEAST_JUMP), _MOST_JUMP)
+    wanted = draws * min(max(convergence.facts.get("longer", 2.0), _LEAST_JUMP), _MOST_JUMP)
     step = spacing(int(wanted))
     return max(math.ceil(wanted / step), _HALF_FULL) * step
 
@@ -64,13 +64,13 @@ def next_look(draws: int, verdict: "Verdict") -> int:
 def refuse_uninformative(data: "ChoiceExperiment") -> None:
     """Raise DataError for a single task, or for tasks whose alternatives are all the same."""
     if data.n_tasks < 2:
-        raise DataError("Classes of products are inferred from two tasks or more; got one. Add tasks or respondents.")
+        raise DataError("Product classes require at least two tasks; got one. Add tasks or respondents.")
     products = data.products[data.row_product]
     firsts = np.repeat(products[data.first_row[:-1]], np.diff(data.first_row), axis=0)
     if (products == firsts).all():
         raise DataError(
-            "The alternatives of each task are identical, so no choice says what is liked; "
-            "pass the columns in which they differ as attributes."
+            "The alternatives of each task are identical, so choices contain no information on preferences; pass the"
+            " columns in which they differ as attributes."
         )
 
 
@@ -98,11 +98,10 @@ def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> "M
     ]
     more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
     return Message(
-        f"In {', '.join(named)}{more} the chosen alternative is no better than another one in any respect and worse in "
-        "a monotone attribute; with ",
+        f"In {', '.join(named)}{more} the chosen alternative is dominated: another one is at least as good in every "
+        "respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
-        " these respondents can only be indifferent between the two, so that much of what they care about goes unseen. "
-        "Set ",
+        " these respondents must be indifferent between the two, which hides much of what they care about. Set ",
         Setting("lapse", 0.02),
         ".",
     )

@@ -46,15 +46,15 @@ def remarks_on(posterior: PosteriorTree, agrees: bool) -> tuple[str, ...]:
     sentences = []
     difference = float(posterior.stats.get("prediction_difference", math.nan))
     if math.isfinite(difference):
-        sentences.append(f" Predictions of another run would differ by {difference:.3f} (rms).")
+        sentences.append(f" Predictions of another run would differ by {difference:.3f} (root mean square).")
     largest = float(parameter_r_hats(posterior).max())
     if largest > INTERPRETABLE:
         others = (
-            "; shares, effects and predictions, which average over them, agree"
+            "; they agree on shares, effects and predictions, which average over a and sigma"
             if agrees
             else ", so do not interpret them"
         )
-        sentences.append(f" a and sigma: chains differ (R-hat {largest:.2f}){others}.")
+        sentences.append(f" The chains disagree on a and sigma (R-hat {largest:.2f}){others}.")
     return tuple(sentences)
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from thali._model.common_findings import asked, data, levels, methods, summary, verdict
+from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import Settings
@@ -25,7 +25,7 @@ def makers_of(model: "ProductClasses", settings: Settings) -> tuple[Maker, ...]:
     return (asked(lambda model: ENGLISH["classes.asked"]), *answers, classes, evidence, *segments, *_LAST)
 
 
-@finding("classes", "Which classes of products do people care about?", ON_SCREEN)
+@finding("classes", "Product classes", ON_SCREEN)
 def classes(model: "ProductClasses", settings: Settings) -> Finding:
     """The classes of products of which most chains say the same, the most important first."""
     table = model.classes(**settings.given("similar"))
@@ -39,7 +39,7 @@ def classes(model: "ProductClasses", settings: Settings) -> Finding:
     if not len(stable):
         return Finding(ENGLISH["classes.unstable"], table=table, is_printed=False, notes=notes, brief=Brief("Classes"))
     first = stable.iloc[0]
-    sentence = str(phrase(ENGLISH, "classes", name=first["class"], share=f"{100 * first['share']:.0f}"))
+    sentence = str(phrase(ENGLISH, "classes", name=first["product_class"], share=f"{100 * first['share']:.0f}"))
     return Finding(
         sentence,
         title=ENGLISH["classes.title"],
@@ -47,7 +47,7 @@ def classes(model: "ProductClasses", settings: Settings) -> Finding:
         shown=_to_read(stable),
         picture=Picture("classes", ENGLISH["classes.caption"], (table,)),
         notes=notes,
-        brief=Brief("Classes", table=_to_read(stable)[["importance", "share", "class"]], order=0),
+        brief=Brief("Classes", table=_to_read(stable)[["importance", "share", "product_class"]], order=0),
     )
 
 
@@ -56,13 +56,18 @@ def _to_read(table: Any) -> Any:
     columns = ["importance", "importance_se", "share", "share_se", "liked", "share_new", "stability"]
     names = []
     for row in table.to_dict("records"):
-        name, more = str(row["class"]), int(row["rules"]) - 1
+        name, more = str(row["product_class"]), int(row["rules"]) - 1
         name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
         names.append(str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name)
-    return table[columns].rename(columns={"share_new": "new people"}).assign(**{"class": names}).reset_index(drop=True)
+    return (
+        table[columns]
+        .rename(columns={"share_new": "new people"})
+        .assign(**{"product_class": names})
+        .reset_index(drop=True)
+    )
 
 
-@finding("evidence", "How probable are the data?", chapter=STATISTICS)
+@finding("evidence", "Log evidence", chapter=STATISTICS)
 def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
     """The log evidence, where it was computed, and what the run has to say."""
     if not math.isfinite(model.log_evidence_):
@@ -81,4 +86,4 @@ def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
 
 
-_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), verdict)
+_LAST = (check, summary, data, levels, *OF_PEOPLE, methods(modelled), convergence)

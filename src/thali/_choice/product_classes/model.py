@@ -20,8 +20,8 @@ from thali._model.evidence import EvidenceRun, refuse_unfinished
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling, opened_job
+from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
-from thali._posterior.verdict import Verdict
 from thali._posterior.view import PosteriorTree
 from thali.errors import (
     Argument,
@@ -81,12 +81,12 @@ class ClassEngine(Chains):
         """The fit."""
         raise NotImplementedError
 
-    def agreement(self, model: Any) -> Verdict:
-        verdict = super().agreement(model)
-        message = verdict.message
-        if not verdict.agrees and (found := self.climbing(model)):
-            verdict, message = replace(verdict, facts=verdict.facts | {"climb": found[0]}), found[1]
-        return replace(verdict, message=Message(*message.parts, *remarks_on(model._view, verdict.agrees)))
+    def agreement(self, model: Any) -> ConvergenceCheck:
+        convergence = super().agreement(model)
+        message = convergence.message
+        if not convergence.agrees and (found := self.climbing(model)):
+            convergence, message = replace(convergence, facts=convergence.facts | {"climb": found[0]}), found[1]
+        return replace(convergence, message=Message(*message.parts, *remarks_on(model._view, convergence.agrees)))
 
     def climbing(self, model: Any) -> tuple[float, Message] | None:
         """The gain in log-likelihood of chains that have not arrived yet, and a sentence about it."""
@@ -114,8 +114,8 @@ class MarkovChains(ClassEngine):
             return None
         tune = int(model.posterior_.attrs["tune"])
         said = (
-            f"The chains are still climbing: the log-likelihood of their last quarter is {climb.gain:.1f} above that of"
-            f" the third (standard error {climb.error:.1f}). Let them anneal longer: fit again with "
+            f"The chains are still climbing: the log-likelihood of their last quarter exceeds the third quarter by"
+            f" {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal longer: refit with "
         )
         return climb.gain, Message(said, Setting("tune", max(4 * tune, TUNE)), f" (now {tune}).")
 
@@ -136,9 +136,9 @@ class SequentialMonteCarlo(ClassEngine):
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),
-                " estimates errors from differences between groups of particles, and ",
+                " estimates errors from differences between groups of particles, but ",
                 Setting("chains", 1),
-                " is a single group; take two or more.",
+                " is a single group; use at least two.",
             )
         return run
 
@@ -146,10 +146,10 @@ class SequentialMonteCarlo(ClassEngine):
         forecast = particles_forecast(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
-                f"An evidence of so many choices is out of reach: it would take {about(forecast.least)} of the "
-                f"processor, and {about(BUDGET)} are allowed. Take ",
+                f"The evidence for this number of choices would take {about(forecast.least)} of CPU time, above the"
+                f" limit of {about(BUDGET)}. Set ",
                 Setting("method", "mcmc"),
-                ", or allow more by ",
+                ", or raise the limit with ",
                 Argument("max_time"),
                 ".",
             )
@@ -163,7 +163,8 @@ class SequentialMonteCarlo(ClassEngine):
 
     def refuse_to_go_on(self) -> None:
         raise ArgumentError(
-            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more draws."
+            Setting("method", "smc"),
+            " cannot be continued, because the evidence requires a complete run; fit with more draws.",
         )
 
 
@@ -427,18 +428,18 @@ class ProductClasses(Reports, RunByChains):
         self._require_fitted()
         refuse_unfinished(self)
         if not math.isfinite(self.log_evidence_):
-            raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
+            raise ArgumentError("This fit did not estimate the evidence; refit with ", Setting("method", "smc"), ".")
         estimates = np.atleast_2d(trace_of(self._view)["log_evidence"])[:, -1]
         usable = self.evidence_sd_ <= USABLE
         sentence = (
             f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
-            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
-            "." if usable else "; take more sweeps at each step, or more draws.",
+            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (target: at most {USABLE:g})",
+            "." if usable else "; use more sweeps per step, or more draws.",
         )
         facts = {"groups": len(estimates), "sd": self.evidence_sd_}
-        verdict = Verdict(usable, facts, Message(*sentence))
+        convergence = ConvergenceCheck(usable, facts, Message(*sentence))
         df = float(len(estimates) - 1)
-        return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, verdict, estimates, pd.DataFrame())
+        return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, convergence, estimates, pd.DataFrame())
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
         return self._engine.evidence_of(self, data, how)
@@ -468,8 +469,8 @@ class ProductClasses(Reports, RunByChains):
 
         if not isinstance(data, ChoiceExperiment):
             raise DataError(
-                f"fit needs a ChoiceExperiment; got {type(data).__name__}. Make one of a table by "
-                "ChoiceExperiment.from_frame(frame)."
+                f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a table with"
+                " ChoiceExperiment.from_frame(frame)."
             )
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
@@ -492,9 +493,9 @@ class ProductClasses(Reports, RunByChains):
             kept = self._view.draws.sizes
             drawn = f"{plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}"
             yield InterruptedWarning(f"Stopped early; {drawn} were kept.")
-        verdict = self.verdict()
-        if not verdict.agrees:
-            yield ConvergenceWarning(verdict.message)
+        convergence = self.convergence()
+        if not convergence.agrees:
+            yield ConvergenceWarning(convergence.message)
 
 
 def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from .particles import Particles
 
 _DESCRIPTIONS = {
-    "n_classes": "classes that somebody owns",
+    "n_classes": "classes that at least one respondent uses",
     "classes_per_person": "mean over the respondents",
     "value_shape": "a, the shape of the Gamma distribution of the value of a class",
     "stability": "sigma: near 1 tastes are the same in every task, near 0 they are mostly chance",
-    "alpha": "expected number of classes that a person uses",
-    "log_likelihood": "all choices, natural logarithm, lapse included",
+    "alpha": "expected number of classes that a respondent uses",
+    "log_likelihood": "all choices, natural logarithm, including lapses",
 }
 
 

@@ -30,10 +30,10 @@ _BLOCK = 2**21  # scores computed at a time
 NOTHING = 1e-290  # a sum of scores below it has lost its leading digits
 
 _DESCRIPTIONS = {
-    "a": "shape of the prior of the weights",
-    "log_likelihood": "whole data set, natural logarithm",
-    "weights": "relative weights of the columns of W; those of a draw sum to 1",
-    "logit": "log odds of the observed class of a row of the training data",
+    "a": "shape of the prior on the weights",
+    "log_likelihood": "full data set, natural logarithm",
+    "weights": "relative weights of the columns of W; they sum to 1 in each draw",
+    "logit": "log odds of the observed class of each training row",
 }
 
 _NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"}
@@ -201,8 +201,8 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
     if undefined.any() and not is_quiet():
         warn(
             DataWarning(
-                "Rows are zero in every column of W that has a weight, so that the model says nothing about them; the "
-                "frequencies of the classes in the training data stand in. Choose a larger a to keep all weights."
+                "Some rows are zero in every column of W that has a weight, so the class frequencies of the training"
+                " data are used for them. Choose a larger a to keep all weights."
             )
         )
     scores[undefined] = class_count
@@ -216,7 +216,8 @@ def importances(weights: np.ndarray, design: Design) -> np.ndarray:
     """Shares (d,) of the covariates in relative weights (K, p)."""
     if callable(design.transform):
         raise AttributeError(
-            "A transform that is a function does not say which covariates a column of W is made of; see weights_."
+            "A custom transform function does not define which covariates a column of W is made of; use weights_"
+            " instead."
         )
     of_column, d = weights.sum(axis=0), len(design.names)
     varies = np.ones(d, bool) if design.standard is None else design.standard.varies

@@ -12,8 +12,8 @@ from thali._model.base import Job
 from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine
 from thali._model.sampling import Sampling
+from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL_COLUMNS, TAILS
-from thali._posterior.verdict import Advice
 from thali._posterior.view import PosteriorTree
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .model import PlackettLuceRegression
 
 _STUCK = (
-    "the chains stay in different supports of the weights, and more draws will hardly help: take more chains, or ",
+    "the chains stay in different sets of non-zero weights, so more draws will rarely help; use more chains, or ",
     "fix ",
     Argument("a"),
     " at a larger value",
@@ -52,7 +52,7 @@ class Gibbs(Chains):
         if not isinstance(data, TrainingData):
             raise ArgumentError(
                 Setting("method", "gibbs"),
-                " needs all rows in memory; pass arrays, or choose ",
+                " requires all rows in memory; pass arrays, or choose ",
                 Setting("method", "variational"),
                 " or ",
                 Setting("method", "map"),
@@ -84,7 +84,7 @@ class Climb(Engine):
         return Rows(distinct, codes, classes, counts, model.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
-        return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (all rows)")
+        return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (full data)")
 
     def summary(self, model: "PlackettLuceRegression") -> "pandas.DataFrame":
         """A row for each weight that is not zero, the largest first."""
@@ -113,7 +113,7 @@ class Maximum(Climb):
         if model.a is None:
             raise ArgumentError(
                 Setting("method", "map"),
-                " needs a number for ",
+                " requires a number for ",
                 Argument("a"),
                 "; choose ",
                 Setting("a", 1.1),
@@ -156,8 +156,8 @@ class Maximum(Climb):
             small = model.a_ < 1.0
             mend = "choose a = 1, whose maximum exists" if small else "standardise the covariates or choose a larger a"
             yield ConvergenceWarning(
-                f"The weights have not settled after {model.n_passes_} sweeps over the data (the gradient is still "
-                f"{model.slope_:.1e} a row); {mend}."
+                f"The weights have not converged after {model.n_passes_} sweeps over the data (gradient"
+                f" {model.slope_:.1e} per row); {mend}."
             )
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
@@ -209,12 +209,12 @@ class Variational(Climb):
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
-                f"The lower bound is still rising after {model.n_passes_} sweeps over the data; standardise the "
-                "covariates or fix a at a larger value."
+                f"The lower bound is still increasing after {model.n_passes_} sweeps over the data; standardise the"
+                " covariates or fix a at a larger value."
             )
         if model.collapsed_:
             yield ConvergenceWarning(
-                f"The best fit, at a = {model.a_:.3g}, says little more than that all classes are equally probable; ",
+                f"The best fit, at a = {model.a_:.3g}, gives almost equal probabilities to all classes; ",
                 "set ",
                 Setting("a", 0.05),
                 " or another small value, or choose ",

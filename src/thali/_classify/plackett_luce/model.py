@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.verdict import Advice
+    from thali._posterior.convergence import Advice
 
     from .blocks import Blocks
     from .row_sums import Rows

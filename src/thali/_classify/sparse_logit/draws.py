@@ -34,12 +34,12 @@ _BLOCK = 2**21  # linear predictors computed at a time
 _FARTHEST = 1e150  # standard deviations: products with coefficients stay finite
 
 _DESCRIPTIONS = {
-    "coef": "of the standardised covariates, against the reference class",
-    "intercept": "where all covariates have their training mean, against the reference class",
-    "eta": "square of the rate of the Laplace prior",
+    "coef": "coefficients of the standardised covariates, relative to the reference class",
+    "intercept": "intercept at the training means of all covariates, relative to the reference class",
+    "eta": "squared rate of the Laplace prior",
     "tau": "overall scale of the horseshoe prior",
     "slab": "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient that is not shrunk",
-    "log_likelihood": "whole data set, natural logarithm",
+    "log_likelihood": "full data set, natural logarithm",
 }
 
 
@@ -232,8 +232,8 @@ def means(posterior: PosteriorTree, standard: "Standard") -> dict[str, Any]:
 # The table of the coefficients of a sparse multinomial logit ----------------------------------------------------------
 
 
-STANDARD = "log odds against the reference class for a standard deviation of the covariate in the training rows"
-UNITS = "log odds against the reference class for a unit of the covariate as it is given in X"
+STANDARD = "log odds relative to the reference class per standard deviation of the covariate in the training rows"
+UNITS = "log odds relative to the reference class per unit of the covariate in X"
 
 
 def scale_words(model: Any) -> str:
@@ -246,7 +246,7 @@ def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
     from thali._tables import Table
 
     if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0.0 <= delta < math.inf:
-        raise ArgumentError(Argument("delta"), f" must be a number of 0 or more; got {delta!r}.")
+        raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     values = model._view.draws["coef"]
     draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
     low, high = np.quantile(draws, TAILS, axis=0)

@@ -15,7 +15,7 @@ from thali._model.base import Job
 from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
 from thali._model.sampling import Sampling
-from thali._posterior.verdict import Advice
+from thali._posterior.convergence import Advice
 from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.verdict import Verdict
+    from thali._posterior.convergence import ConvergenceCheck
 
     from .model import SparseMultinomialLogit
 
 _APPROXIMATE = (
-    " These are independent draws from a normal approximation of the posterior, to be relied on from "
-    f"{MIN_ROWS_EACH} rows for each coefficient on; the posterior itself: "
+    " Draws come from a normal approximation of the posterior, which is reliable with at least "
+    f"{MIN_ROWS_EACH} rows per coefficient. To sample the posterior itself, set "
 )
 ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
 
@@ -112,13 +112,13 @@ class OfDraws(Chains):
         """What helps draws that disagree."""
         return Advice()
 
-    def agreement(self, model: Any) -> "Verdict":
+    def agreement(self, model: Any) -> "ConvergenceCheck":
+        from thali._posterior.convergence import check_convergence
         from thali._posterior.summary import summary_table
-        from thali._posterior.verdict import verdict_of
 
         from .draws import MAX_COEFFICIENTS, quantities_of
 
-        return verdict_of(summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._advice())
+        return check_convergence(summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._advice())
 
     def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Averaged over the draws."""
@@ -145,7 +145,7 @@ class Normal(OfDraws):
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
         if run.progressbar and known is None and seconds > MAX_SECONDS:
-            long, quicker = f"This fit takes about {about(seconds)}. Quicker: ", Setting("method", "map")
+            long, quicker = f"This fit takes about {about(seconds)}. Faster: ", Setting("method", "map")
             warn(LongRunWarning(long, quicker, ", which has no intervals."))
 
         @cache
@@ -180,7 +180,7 @@ class Normal(OfDraws):
         yield from super().outcome(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
-                "The normal approximation has not settled; take ", Setting("method", "polya-gamma"), "."
+                "The normal approximation has not converged; use ", Setting("method", "polya-gamma"), "."
             )
 
     def advice(self, model: Any) -> Advice:
@@ -221,8 +221,8 @@ class Maximum(Engine):
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
-                f"The coefficients have not settled after {model.n_iter_} steps (the slope is still "
-                f"{model.slope_:.1e} a row); standardise the covariates or choose a larger eta."
+                f"The coefficients have not converged after {model.n_iter_} steps (slope {model.slope_:.1e} per row);"
+                " standardise the covariates or choose a larger eta."
             )
 
     def facts(self, model: Any) -> Facts:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.verdict import Advice
+    from thali._posterior.convergence import Advice
 
     from ..input import Standard
     from .approximation import NormalPosterior
@@ -332,7 +332,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     def _answers(self) -> Facts:
         left_out = int((~self._standard_.varies).sum())
-        of = f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the others are the same in every row"
+        of = f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the others are constant"
         return *super()._answers(), *((("covariates", of),) if left_out else ())
 
     def quantities(self) -> dict[str, np.ndarray]:

@@ -48,9 +48,9 @@
       const judge = () => {
         const value = input.valueAsNumber, isNumber = !Number.isNaN(value);
         input.setAttribute("aria-invalid", String(!isNumber));
-        word.textContent = !isNumber ? `This is no number; the shares are those at ${one.levels[i]}.`
-          : value < 0 && least >= 0 ? `Below 0, and ${least} to ${most} were shown: is the sign right? A guess far beyond the data.`
-          : value < least || value > most ? `Outside the ${least} to ${most} that were shown: a guess beyond the data.` : "";
+        word.textContent = !isNumber ? `Not a number; shares are computed at ${one.levels[i]}.`
+          : value < 0 && least >= 0 ? `Negative, but only ${least} to ${most} were tested: check the sign. This is a far extrapolation.`
+          : value < least || value > most ? `Outside the tested range (${least} to ${most}): an extrapolation.` : "";
         return isNumber;
       };
       input.addEventListener("input", () => {
@@ -63,7 +63,7 @@
     }
     const select = made("select", {id});
     attribute.levels.forEach((level, k) => select.add(new Option(shortened(level), String(k))));
-    if (attribute.may_lack) select.add(new Option("(lacks it)", ""));
+    if (attribute.may_lack) select.add(new Option("(none)", ""));
     select.value = one.levels[i] === null ? "" : String(one.levels[i]);
     select.addEventListener("change", () => {
       one.levels[i] = select.value === "" ? null : Number(select.value);
@@ -87,13 +87,13 @@
       fields.push(made("label", {htmlFor: id, textContent: shortened(attribute.name)}), ...control(one, attribute, i, id));
     });
     if (price >= 0) {
-      const cost = made("input", {type: "number", id: `market-cost-${one.number}`, step: "any", placeholder: "not asked"});
+      const cost = made("input", {type: "number", id: `market-cost-${one.number}`, step: "any", placeholder: "not set"});
       if (!Number.isNaN(one.cost)) cost.value = one.cost;
       cost.addEventListener("input", () => {
         one.cost = cost.valueAsNumber;
         update();
       });
-      fields.push(made("label", {htmlFor: cost.id, textContent: "cost of one"}), cost);
+      fields.push(made("label", {htmlFor: cost.id, textContent: "unit cost"}), cost);
     }
     const remove = made("button", {type: "button", textContent: "Remove", disabled: state.products.length <= 2});
     remove.setAttribute("aria-label", `Remove ${named(one.name)}`);
@@ -118,7 +118,7 @@
     const sum = (has) => has.reduce((a, b) => a + b, 0);
     const group = (title, value, name, has) => {
       const here = sum(has.map((one, n) => one * held[n])), number = sum(has);
-      const some = here < number ? `, ${count(here)} of them in this page` : "";
+      const some = here < number ? `, ${count(here)} of them on this page` : "";
       const of = title === null ? `${count(all)} people` : `${count(number)} of ${count(all)} people`;
       return {title, has, number, here, kind: -1, label: `${value}, ${of}${some}`, short: name};
     };
@@ -132,7 +132,7 @@
     const kinds = people.kinds.map((name, kind) => {
       const part = membership.filter((_, place) => place % people.kinds.length === kind).reduce((a, b) => a + b, 0) / all;
       const label = `${name}, ${(100 * part).toFixed(0)} % of ${count(all)} people`;
-      return {title: "class of the model", has: everybody, number: all, here: all, kind, label, short: name};
+      return {title: "latent class", has: everybody, number: all, here: all, kind, label, short: name};
     });
     const first = group(null, "everybody", "everybody", everybody);
     return [{...first, has: null}, ...[...chosen, ...kinds].filter((one) => one.here > 0)];
@@ -162,7 +162,7 @@
       const text = one.title === null || one.kind >= 0 ? one.label : `${one.short} (${one.title}), ${count(one.number)}`;
       place.append(new Option(text, String(k)));
     });
-    at("weights").add(new Option("everybody counts the same", ""));
+    at("weights").add(new Option("equal weights", ""));
     people.weights.forEach(({name}, k) => at("weights").add(new Option(shortened(name), String(k))));
     at("whom").hidden = false;
     at("people-label").hidden = groups.length < 2;
@@ -173,7 +173,7 @@
   function choosePeople() {
     const {kind} = groups[Number(at("people").value)], {weights} = whom();
     const has = weights === null || weights.some((value, n) => value * held[n] > 0);
-    at("whom-word").textContent = has ? "" : "None of these people has a weight above 0: here each counts the same.";
+    at("whom-word").textContent = has ? "" : "None of these respondents has a weight above 0, so equal weights are used.";
     if (!has) at("weights").value = "";
     at("weights").disabled = kind >= 0; // everybody of a class has the same tastes
     update();
@@ -252,8 +252,8 @@
     ])));
     const names = ["product", "share", data.interval];
     if (compares) names.push("before", data.interval, others ? "difference, points" : "change, points", data.interval);
-    if (earns) names.push("profit of 100 choices", data.interval);
-    table(at("table"), `Shares of the market, %${of}`, names, all.map((one) => [
+    if (earns) names.push("profit per 100 choices", data.interval);
+    table(at("table"), `Predicted shares, %${of}`, names, all.map((one) => [
       one.name, middle(one.now, percent), interval(one.now, percent),
       ...(compares ? [middle(one.before, percent), interval(one.before, percent),
         middle(one.change, points), interval(one.change, points)] : []),
@@ -278,8 +278,8 @@
     const moved = all.filter((one) => points(one.change.mean) !== "0.0").sort((a, b) => b.change.mean - a.change.mean);
     const told = (ones) => ones.map((one) => `${shortened(one.name)} ${points(one.change.mean)}`).join(", ");
     const gained = moved.filter((one) => one.change.mean > 0), lost = moved.filter((one) => one.change.mean < 0).reverse();
-    if (!moved.length) return others ? "No share differs." : "Nothing moved.";
-    if (others) return `Against before (${state.before.who.words}), in points: ${told(moved)}.`;
+    if (!moved.length) return others ? "No share differs." : "No share changed.";
+    if (others) return `Compared with before (${state.before.who.words}), in points: ${told(moved)}.`;
     return `Gained, in points: ${told(gained)}. Lost: ${told(lost)}.`;
   }
 
@@ -349,7 +349,7 @@
       });
     });
     save(node.outerHTML, "image/svg+xml", "market.svg");
-    at("status").textContent = "The bars were saved as market.svg.";
+    at("status").textContent = "The chart was saved as market.svg.";
   }
 
   function save(text, type, download) {
@@ -361,7 +361,7 @@
   function saveMarkets() {
     const rows = everyMarket(), number = rows[rows.length - 1][0];
     save(`${asText(rows, ",")}\n`, "text/csv", "markets.csv");
-    at("status").textContent = `Saved as markets.csv: ${number === "1" ? "this market" : `${number} markets, the first, those kept, and this one`}.`;
+    at("status").textContent = `Saved as markets.csv: ${number === "1" ? "this market" : `${number} markets (the first, the saved ones and this one)`}.`;
   }
 
   // Whose shares a picture shows, a line each.
@@ -374,7 +374,7 @@
   async function copy() {
     try {
       await navigator.clipboard.writeText(asText(shown, "\t"));
-      at("status").textContent = "The table was copied; a spreadsheet takes it.";
+      at("status").textContent = "The table was copied; paste it into a spreadsheet.";
     } catch {
       at("copy").querySelector("details").open = true;
       at("csv").select();
@@ -415,7 +415,7 @@
     const finding = `Share of ${name} by ${attribute}, all else as above: ${percent(curve[0].mean)} % at ${plain(curve[0].x)}, ` +
       `${percent(last.mean)} % at ${plain(last.x)}.`;
     at("demand-picture").replaceChildren(drawn(curve, data.attributes[i].numbers, attribute, finding));
-    at("demand-finding").textContent = `${finding} ${who.words && `Asked were ${who.words}. `}The band holds ${data.interval_words}.`;
+    at("demand-finding").textContent = `${finding} ${who.words && `Respondents: ${who.words}. `}The band covers ${data.interval_words}.`;
     table(at("demand-table"), `Share of ${name}, %${of}`, [attribute, "share", data.interval],
       curve.map((point) => [plain(point.x), percent(point.mean), interval(point, percent)]));
   }

@@ -105,14 +105,14 @@ def evidence_messages(log_evidence: np.ndarray, steps: int, particles: int) -> l
     least = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
     ratio = sd / least
     first = (
-        f"Log evidence {found:.2f} with a standard error of {se:.2f}; that of single groups has a mean of "
-        f"{log_evidence.mean():.2f} and a standard deviation of {sd:.2f}, {ratio:.1f} times the least that {particles} "
-        f"particles in {steps} steps allow."
+        f"Log evidence {found:.2f} (standard error {se:.2f}). Estimates of single groups have mean "
+        f"{log_evidence.mean():.2f} and standard deviation {sd:.2f}, {ratio:.1f} times the minimum for {particles} "
+        f"particles in {steps} steps."
     )
     if sd <= USABLE:
         return [first]
-    why = "take more sweeps at each step" if ratio > 2.0 else "take more draws"
-    return [first, f"Evidence not usable: its standard deviation between groups is above {USABLE:g}; {why}."]
+    why = "use more sweeps per step" if ratio > 2.0 else "use more draws"
+    return [first, f"The evidence is not usable: its standard deviation between groups exceeds {USABLE:g}; {why}."]
 
 
 def lapse_messages(respondents: Sequence[int]) -> list[str]:
@@ -122,6 +122,6 @@ def lapse_messages(respondents: Sequence[int]) -> list[str]:
     named = ", ".join(str(n + 1) for n in respondents[:10]) + (", ..." if len(respondents) > 10 else "")
     word = "respondent" if len(respondents) == 1 else "respondents"
     return [
-        f"No utility of this model was found that satisfies all choices of {word} number {named}; a lapse of "
-        f"{LAST_LAPSE:.0e} was kept there. Set the lapse to 0.02."
+        f"No utilities that satisfy all choices were found for {word} number {named}; these keep a lapse rate of "
+        f"{LAST_LAPSE:.0e}. Set the lapse to 0.02."
     ]

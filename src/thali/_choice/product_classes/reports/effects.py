@@ -235,7 +235,7 @@ def attribute_importance(
     return felt * pooled, felt * errors
 
 
-# What a verdict on product classes looks at, in every draw: shares of levels among choices, and level effects ---------
+# What `convergence` of product classes looks at, in every draw: shares of levels among choices, and level effects -----
 
 
 class Reports(NamedTuple):

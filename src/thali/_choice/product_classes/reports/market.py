@@ -134,9 +134,9 @@ def market_draws(draws: "Particles", design: "Design", people: "pandas.DataFrame
     kept = thinned(draws.group, int(np.clip(wanted, MIN_DRAWS, MAX_DRAWS)))
     most = int(MAX_OWNED / max(each, 1e-9) / len(kept))
     number = min(draws.n_respondents, max(1, most))
-    some = "each respondent in each"
+    some = "all respondents in each"
     if number < draws.n_respondents:
-        some = f"{number:,} of {draws.n_respondents:,} respondents in each, so that intervals are somewhat too wide"
+        some = f"{number:,} of {draws.n_respondents:,} respondents in each, so intervals are slightly too wide"
     return MarketDraws(
         attributes_of(design),
         _rule(draws, kept, number),

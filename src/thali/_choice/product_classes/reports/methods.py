@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._model.sampling import SUFFICIENT_ESS
 from thali._people.segments import HasSegments
-from thali._posterior.verdict import Advice
+from thali._posterior.convergence import Advice
 from thali.errors import Argument, Setting
 
 from ...answers.check import HasChoiceCheck, HasReportedRows
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .chooser import ClassChooser
 
 _STUCK = (
-    "the chains stay with different sets of classes, and longer runs help slowly: predictions are averages over "
-    "them, and single classes must not be trusted; take "
+    "the chains stay in different sets of classes, and longer runs help only slowly. Predictions average over the "
+    "chains, but do not rely on single classes; use "
 )
 
 
@@ -48,7 +48,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         return self._draws_, self._design_
 
     def summary(self) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence check judges.
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
         chosen, of every level but the first; and effect[attribute: level over other], how often the one is preferred to
@@ -94,13 +94,13 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            `class` in words; `rules`, the number of distinct classes that are counted as this one; `probability` that
-            anybody owns one of them, the share of draws; `stability`, the share of chains in which it has at
-            least half of its importance, so that one of .5 or more is likely to be seen again with another seed;
-            `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share of
-            owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1, less
-            the probability that a person owns nothing), and `importance_se`; `share_new`, the probability that a new
-            person owns one.
+            `product_class` in words; `rules`, the number of distinct classes that are counted as this one;
+            `probability` that anybody owns one of them, the share of draws; `stability`, the share of chains in which
+            it has at least half of its importance, so that one of .5 or more is likely to be seen again with another
+            seed; `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share
+            of owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1,
+            less the probability that a person owns nothing), and `importance_se`; `share_new`, the probability that a
+            new person owns one.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The verdict: do the chains agree, are they long enough, and what to do if not."""
+"""The convergence check: do the chains agree, are they long enough, and what to do if not."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -18,9 +18,9 @@ _MAX_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more
 _MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart for good
 
 _STUCK = Message(
-    "the chains stay in different places, which more draws will hardly mend: look at their traces",
+    "the chains stay in different places, so more draws will rarely help; inspect their traces",
     InPython(" with plots.trace"),
-    ", and try other seeds",
+    " and try other seeds",
 )
 
 
@@ -35,7 +35,7 @@ class Advice(NamedTuple):
     besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
     stuck: tuple[Any, ...] = (_STUCK,)  # where chains stay apart and no longer run would help
     longer_if_stuck: bool = False  # whether ten times as long a run is advised with `stuck`
-    note: tuple[Any, ...] = ()  # what stands after every verdict
+    note: tuple[Any, ...] = ()  # what stands after every sentence
     ess: int | None = None  # effective draws that are wanted of all chains together; None: 100 of each
 
 
@@ -43,8 +43,8 @@ NO_ADVICE = Advice()
 
 
 @dataclass(frozen=True)
-class Verdict(Described):
-    """Whether the chains of a fit agree and are long enough; `str` gives a sentence.
+class ConvergenceCheck(Described):
+    """Whether the chains of a fit agree and are long enough: its truth value; `str` gives a sentence.
 
     Attributes
     ----------
@@ -82,15 +82,18 @@ class Verdict(Described):
         """The sentence in those words."""
         return " ".join(each.render(words) for each in (self.message, self.people) if each is not None)
 
+    def __bool__(self) -> bool:
+        return self.agrees
+
     def __str__(self) -> str:
         return self.render(PYTHON)
 
     def _description(self) -> Description:
-        return Description("Verdict", note=str(self), good=self.good)
+        return Description("Convergence", note=str(self), good=self.good)
 
 
-def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdict:
-    """The verdict on a summary.
+def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> ConvergenceCheck:
+    """The convergence check of a summary.
 
     The standard is that of ArviZ's authors: R-hat at most 1.01, and both effective sample sizes at least 100
     a chain, for every quantity that changes at all (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021, section 4).
@@ -100,32 +103,32 @@ def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdi
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sd": 1.0, "r_hat": 1.1, "ess_bulk": 90.0, "ess_tail": 300.0}, index=["alpha"])
     >>> frame.attrs.update(chains=4, draws=1000)
-    >>> verdict = verdict_of(frame)
-    >>> verdict.agrees, str(verdict).split(":")[0]
+    >>> convergence = check_convergence(frame)
+    >>> bool(convergence), str(convergence).split(":")[0]
     (False, 'The 4 chains do not agree yet')
-    >>> str(verdict).split("; ")[1]
-    'fit again with draws=11000 (now 1000), and raise tune likewise.'
+    >>> str(convergence).split("; ")[1]
+    'refit with draws=11000 (now 1000) and increase tune likewise.'
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
-            "`summary` lacks attrs 'chains' and 'draws'; pass the frame that summary() returned, unchanged"
+            "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by summary()"
         )
-    verdict = _judged(summary, advice)
-    return replace(verdict, message=Message(*verdict.message.parts, *advice.note)) if advice.note else verdict
+    found = _judged(summary, advice)
+    return replace(found, message=Message(*found.message.parts, *advice.note)) if advice.note else found
 
 
-def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
-    """The verdict without the note."""
+def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
+    """The convergence check without the note."""
     chains, draws = summary.attrs["chains"], summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": chains, "draws": draws}
     of_chains = f"The {chains} chains" if chains > 1 else "The one chain"
     if draws < 4:
         assert advice.draws is not None
-        few = f"{of_chains} cannot be judged by {draws} draws; fit again with "
-        return Verdict(False, facts, Message(few, Setting(advice.draws, 1000), "."))
+        few = f"{of_chains} cannot be assessed with {draws} draws; refit with "
+        return ConvergenceCheck(False, facts, Message(few, Setting(advice.draws, 1000), "."))
     rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
     if not rows:
-        return Verdict(True, facts, Message(f"{of_chains} cannot disagree: no quantity ever changes."))
+        return ConvergenceCheck(True, facts, Message(f"{of_chains} agree trivially: no quantity varies."))
     wanted = ESS_PER_CHAIN * chains if advice.ess is None else advice.ess
     # NaN though the quantity changes means a chain that stands still: as bad as can be.
     smallest, kind, smallest_of = min(
@@ -144,34 +147,34 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     faults = []
     if disagree:
         faults.append(
-            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (wanted: at most {HIGHEST_R_HAT})"
+            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (target: at most {HIGHEST_R_HAT})"
         )
         # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
-        faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (wanted: at least {wanted:,})")
+        faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (target: at least {wanted:,})")
     is_stuck = draws >= _MIN_DRAWS and longer > (30 if draws >= 1000 else 100)
     facts |= {"disagree": disagree, "longer": longer, "apart": disagree and is_stuck}
     fault, mend = " and ".join(faults), _mend(draws, longer, disagree, is_stuck, advice)
     if chains == 1:
-        alone = ("with one chain there is no R-hat, and nothing shows that another would agree; take ",)
+        alone = ("with one chain there is no R-hat, so agreement between chains cannot be checked; use ",)
         alone += (Setting(*advice.alone),)
         if short:
             parts = (f"{of_chains} is too short: {fault}; ", *mend, ". Also, ", *alone, ".")
         else:
             long = f"{of_chains} is long enough ({kind} of {short_name(smallest_of)} is {smallest:,.0f}), but "
             parts = (long, *alone, ".")
-        return Verdict(False, facts, Message(*parts))
+        return ConvergenceCheck(False, facts, Message(*parts))
     if disagree:
-        return Verdict(False, facts, Message(f"{of_chains} do not agree yet: {fault}; ", *mend, "."))
+        return ConvergenceCheck(False, facts, Message(f"{of_chains} do not agree yet: {fault}; ", *mend, "."))
     if short:
-        return Verdict(False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, "."))
+        return ConvergenceCheck(False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, "."))
     agree = (
-        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; wanted: at most "
+        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; target: at most "
         f"{HIGHEST_R_HAT}) and the effective sample size at least {smallest:,.0f} ({kind} of {short_name(smallest_of)};"
-        f" wanted: at least {wanted:,})."
+        f" target: at least {wanted:,})."
     )
-    return Verdict(True, facts, Message(agree))
+    return ConvergenceCheck(True, facts, Message(agree))
 
 
 def r_hat_in_words(r_hat: float) -> str:
@@ -208,14 +211,14 @@ def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Adv
     if is_stuck:
         return (*advice.stuck, *(_longer(10.0, now, advice) if advice.longer_if_stuck else ()))
     more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
-    return ("fit again with ", *more, *(advice.besides if disagree else ()))
+    return ("refit with ", *more, *(advice.besides if disagree else ()))
 
 
 def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
     """A run that is so many times as long."""
     assert advice.draws is not None
     more = Setting(advice.draws, _two_digits(max(now * times, advice.least)))
-    return (more, f" (now {now})", *((", and raise ", Argument("tune"), " likewise") if advice.tunes else ()))
+    return (more, f" (now {now})", *((" and increase ", Argument("tune"), " likewise") if advice.tunes else ()))
 
 
 def _two_digits(number: float) -> int:
