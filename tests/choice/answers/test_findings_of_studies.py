@@ -68,7 +68,7 @@ def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
     notes = [str(note) for note in found["level_effects"].notes]
     assert len(notes) == (name == "tariff")
     for note in notes:
-        said(note, "price='tariff'", "people would pay")
+        said(note, "price='tariff'", "willingness to pay")
 
 
 def test_a_market_without_the_option_of_none_says_so():
@@ -193,8 +193,8 @@ def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
     sentence, own = (
         model.findings(segments=2, random_seed=1)["segment_sizes"].sentence for model in (looking, classes)
     )
-    assert "LatentClassLogit looks" in str(sentence)
-    assert "latent-class-logit looks" in sentence.render(TYPED)
+    assert "LatentClassLogit estimates" in str(sentence)
+    assert "latent-class-logit estimates" in sentence.render(TYPED)
     assert "too few. Grouped" in str(own)
 
 
