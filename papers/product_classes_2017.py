@@ -179,7 +179,7 @@ def _recovered(settings: Settings, size: Size, number: int) -> tuple[Any, Any]:
     long = {"chains": size.chains, "tune": size.tune, "draws": size.draws}
     how = {"cores": settings.cores, "progressbar": settings.progressbar}
     model.fit(train, **long, **how, random_seed=settings.random_seed + number, job=settings.job(f"fit-{number}"))
-    found = model.classes(cover=1.0, similar=1).set_index("class")
+    found = model.classes(cover=1.0, similar=1).set_index("product_class")
     rows = []
     for k, (name, kind) in enumerate(made.classes.items()):
         row = found.loc[name] if name in found.index else None

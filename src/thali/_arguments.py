@@ -21,10 +21,10 @@ def _named(name: str | Fact) -> Fact:
 def whole(name: str | Fact, value: Any, least: int) -> int:
     """A whole number of at least `least`, and of a size that can be counted to."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ArgumentError(_named(name), f" must be a whole number of {least} or more; got {value!r}.")
+        raise ArgumentError(_named(name), f" must be an integer >= {least}; got {value!r}.")
     number = int(value)
     if number > MAX_COUNT:
-        raise ArgumentError(_named(name), f" must be {MAX_COUNT:,} at most; got about {float_of(number):.1g}.")
+        raise ArgumentError(_named(name), f" must be an integer <= {MAX_COUNT:,}; got about {float_of(number):.1g}.")
     return number
 
 
@@ -33,7 +33,7 @@ def several_whole(name: str, value: Any, least: int) -> tuple[int, ...]:
     several = not isinstance(value, str) and isinstance(value, Iterable)
     numbers = tuple(whole(name, number, least) for number in (value if several else (value,)))
     if not numbers:
-        raise ArgumentError(Argument(name), f" must be a whole number of {least} or more, or several; got none.")
+        raise ArgumentError(Argument(name), f" must be an integer >= {least}, or several; got none.")
     return tuple(sorted(set(numbers)))
 
 
@@ -48,21 +48,21 @@ def float_of(value: Any) -> float:
 def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
     """Raise an error for a run that nobody could wait for, or whose draws fill any memory."""
     if chains * draws > MAX_DRAWS:
-        raise ArgumentError(f"{chains:,} chains of {draws:,} draws are more than fit into memory; ask for fewer draws.")
+        raise ArgumentError(f"{chains:,} chains of {draws:,} draws do not fit into memory; reduce the number of draws.")
     if (sweeps := (draws + tune) * thin) > MAX_SWEEPS:
         raise ArgumentError(
-            f"{draws:,} draws and {tune:,} before them to tune, every one of {thin:,} sweeps (",
+            f"{draws:,} draws and {tune:,} warm-up draws with {thin:,} sweeps each (",
             Argument("thin"),
-            f"), make {sweeps:,} sweeps a chain; ask for {MAX_SWEEPS:,} at most.",
+            f") make {sweeps:,} sweeps per chain; the maximum is {MAX_SWEEPS:,}.",
         )
 
 
 def positive(name: str | Fact, value: Any, meaning: str) -> float:
     """Check a number from 1e-100 to 1e100, whose square and its inverse are floats."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float_of(value) < math.inf:
-        raise ArgumentError(_named(name), f" is {meaning} and must be a finite number above 0; got {value!r}.")
+        raise ArgumentError(_named(name), f", {meaning}, must be a positive finite number; got {value!r}.")
     if not LEAST <= float_of(value) <= MOST:
-        raise ArgumentError(_named(name), f" is {meaning} and must be from {LEAST:g} to {MOST:g}; got {value!r}.")
+        raise ArgumentError(_named(name), f", {meaning}, must be between {LEAST:g} and {MOST:g}; got {value!r}.")
     return float(value)
 
 
@@ -76,26 +76,26 @@ def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
 def share(name: str | Fact, value: Any, meaning: str) -> float:
     """A number of 0 or more and below 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 <= float(value) < 1.0:
-        raise ArgumentError(_named(name), f" is {meaning} and must be in [0, 1); got {value!r}.")
+        raise ArgumentError(_named(name), f", {meaning}, must be in [0, 1); got {value!r}.")
     return float(value)
 
 
 def proportion(name: str | Fact, value: Any, meaning: str) -> float:
     """A number above 0 and up to 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) <= 1.0:
-        raise ArgumentError(_named(name), f" is {meaning} and must be above 0 and at most 1; got {value!r}.")
+        raise ArgumentError(_named(name), f", {meaning}, must be in (0, 1]; got {value!r}.")
     return float(value)
 
 
 def between(name: str | Fact, value: Any, meaning: str) -> float:
     """A number between 0 and 1, which are excluded."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < 1.0:
-        raise ArgumentError(_named(name), f" is {meaning} and must be between 0 and 1; got {value!r}.")
+        raise ArgumentError(_named(name), f", {meaning}, must be in (0, 1); got {value!r}.")
     return float(value)
 
 
 def seed_number(name: str | Fact, value: Any) -> int:
     """A whole number of 0 or more, of any size."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        raise ArgumentError(_named(name), f" must be a whole number of 0 or more; got {value!r}.")
+        raise ArgumentError(_named(name), f" must be an integer >= 0; got {value!r}.")
     return int(value)

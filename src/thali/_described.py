@@ -70,9 +70,9 @@ def as_html(shown: Description) -> str:
         facts = "".join(f"<dt>{_escaped(name)}</dt><dd>{_value_as_html(value)}</dd>" for name, value in shown.facts)
         parts.append(f"<dl>{facts}</dl>")
     if shown.table is not None:
-        table = shown.table.to_html(
-            border=0, float_format=for_python, max_rows=_MAX_LINES, index=not is_numbered(shown.table)
-        )
+        index = not is_numbered(shown.table)
+        full = without_empty(shown.table)
+        table = full.to_html(border=0, float_format=for_python, max_rows=_MAX_LINES, index=index)
         parts.append(f"<div>{printable(table)}</div>")
     if shown.text:
         lines = shown.text.split("\n")
@@ -100,7 +100,8 @@ def as_text(shown: Description) -> str:
         *(f"  {name:<{wide}}  {_value_as_text(value)}" for name, value in shown.facts),
     ]
     if shown.table is not None:
-        table = shown.table.to_string(float_format=for_python, max_rows=_MAX_LINES, index=not is_numbered(shown.table))
+        index = not is_numbered(shown.table)
+        table = without_empty(shown.table).to_string(float_format=for_python, max_rows=_MAX_LINES, index=index)
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
     parts = [part for part in (*parts, shown.text, shown.note) if part]
     return printable(("\n" if shown.table is None else "\n\n").join(parts))
@@ -133,6 +134,13 @@ def _shortened(text: str, most: int) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(printable(text))
+
+
+def without_empty(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Return the table without the columns that are NaN in every row, but for those of a square of its rows."""
+    rows = set(table.index)
+    kept = [name in rows or not is_empty for name, is_empty in table.isna().all().items()]
+    return table.loc[:, kept] if len(table) else table
 
 
 def is_numbered(table: "pandas.DataFrame") -> bool:

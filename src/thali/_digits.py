@@ -15,9 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 DECIMALS, _MOST_DECIMALS = 3, 6
-_SMALL = 0.05  # numbers below which three decimals say too little
 LARGEST_R_HAT = 100.0  # that is written out: a larger one says no more
-_SMALL_FIGURE = 0.1  # below which a number and its interval are written with two digits of how sure it is
 _LARGE = 10_000.0  # from here on there are no decimals
 _HUGE = 1e15  # from here on there are powers of ten
 
@@ -143,49 +141,6 @@ def for_python(value: float) -> str:
     return f"{value + 0.0:.6g}" if value == 0.0 or 1e-3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
-def decimals_of_small(column: str, values: Sequence[object]) -> int | None:
-    """How many decimals the numbers of a column deserve of which three decimals would say too little; None otherwise.
-
-    Examples
-    --------
-    >>> decimals_of_small("log_odds", [0.00087]), decimals_of_small("log_odds", [0.00087, 0.5])
-    (5, None)
-    """
-    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
-    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
-        return decimals_of(column, numbers)
-    return None
-
-
-def decimals_of_cells(column: str, values: Sequence[object], least: Sequence[int]) -> list[int | None]:
-    """How many decimals each number of a column has; None: as usual. `least`: those that its figure deserves, or none.
-
-    Examples
-    --------
-    >>> decimals_of_cells("coef", [-0.0107, 0.5], [4, 3]), decimals_of_cells("coef", [-0.0107, 0.5], [])
-    ([4, None], [None, None])
-    """
-    more = decimals_of_small(column, values)
-    own = least or [DECIMALS] * len(values)
-    return [max(more or 0, each) if each > DECIMALS else more for each in own]
-
-
-def decimals_of_figure(numbers: Sequence[float], width: float) -> int:
-    """How many decimals a figure deserves, that is a number and the ends of its interval, in a table with larger ones.
-
-    Two digits of the width of the interval where all of its numbers are small; three decimals otherwise.
-
-    Examples
-    --------
-    >>> decimals_of_figure([-0.0107, -0.0115, -0.0099], 0.0016), decimals_of_figure([0.37, 0.369, 0.371], 0.002)
-    (4, 3)
-    """
-    known = [abs(value) for value in numbers if math.isfinite(value)]
-    if not known or not max(known) < _SMALL_FIGURE or not 0.0 < width < math.inf:
-        return DECIMALS
-    return with_two_digits(width)
-
-
 def with_two_digits(value: float) -> int:
     """How many decimals show two digits of a number above 0: three at least, and not too many."""
     return min(max(DECIMALS, 1 - math.floor(math.log10(value))), _MOST_DECIMALS)
@@ -217,4 +172,4 @@ def is_count(column: str) -> bool:
 
 def is_p_value(column: str) -> bool:
     """Whether the numbers of a column are p-values, of which small ones are all alike."""
-    return column == "p" or column.endswith("p_value")
+    return column.endswith("p_value")

@@ -13,8 +13,8 @@ import numpy as np
 from .errors import ArgumentError, DataError, DataWarning
 
 _ALIKE = (
-    "Some labels are written with accents as characters of their own, with non-breaking blanks or with invisible "
-    "characters; those that look the same are one."
+    "Some labels contain combining accents, non-breaking spaces or invisible characters; labels that look the same"
+    " were merged."
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet begins with
 # Blanks at which no line breaks, and characters that are not seen: of web forms and spreadsheets.
@@ -92,9 +92,9 @@ def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ..
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
         if not label:
-            raise DataError(f"{what} must all have a name; number {position + 1} of {len(labels)} is empty.")
+            raise DataError(f"{what} must not be empty; number {position + 1} of {len(labels)} is.")
         if label in seen:
-            raise DataError(f"{what} must all differ; numbers {seen[label] + 1} and {position + 1} are both {label!r}.")
+            raise DataError(f"{what} must be unique; numbers {seen[label] + 1} and {position + 1} are both {label!r}.")
         seen[label] = position
     return labels
 
@@ -106,10 +106,10 @@ def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
     elif isinstance(options, Iterable) and not isinstance(options, str):
         labels = checked_labels(options, "The labels of a design")
     else:
-        raise ArgumentError(f"A design needs a number of options or their labels; got {options!r}.")
+        raise ArgumentError(f"A design requires the number of options or a list of labels; got {options!r}.")
     if len(labels) < least:
         few = {2: "two", 3: "three"}.get(least, str(least))
-        raise ArgumentError(f"Such a design needs {few} options or more; got {len(labels)}.")
+        raise ArgumentError(f"This design requires at least {few} options; got {len(labels)}.")
     return labels
 
 

@@ -39,9 +39,9 @@ def read_source(path: str | Path | Source) -> Source:
     except (OSError, ValueError) as error:  # ValueError: a name that holds the character 0
         raise DataError(_absent(path, error)) from None
     if stat.S_ISDIR(kind):
-        raise DataError(f"{str(path)!r} is a folder; name a file in it.")
+        raise DataError(f"{str(path)!r} is a folder; give a file.")
     if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
-        raise DataError(f"{str(path)!r} is a device, not a file; name a file or a pipe.")
+        raise DataError(f"{str(path)!r} is a device; give a file or a pipe.")
     try:
         with open(path, "rb") as file:
             content = file.read() if stat.S_ISREG(kind) else _piped(file, path.name)
@@ -49,7 +49,7 @@ def read_source(path: str | Path | Source) -> Source:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except MemoryError:
         raise DataError(
-            f"{path.name} holds more than fits into memory; leave out what the model does not need."
+            f"{path.name} does not fit into memory; remove rows or columns that the model does not use."
         ) from None
     return _filled(path.name, content)
 
@@ -58,7 +58,7 @@ def read_standard_input() -> Source:
     """The bytes that are piped into the program, or redirected to it from a file."""
     stream = sys.stdin
     if stream is None or stream.isatty():
-        raise DataError("`-` stands for what is piped into thali, and nothing is; name a file instead.")
+        raise DataError("`-` reads standard input, but nothing is piped into thali; give a file instead.")
     try:
         return _filled(STANDARD_INPUT, _piped(stream.buffer, STANDARD_INPUT))
     except OSError as error:
@@ -68,13 +68,13 @@ def read_standard_input() -> Source:
 def _piped(file: BinaryIO, name: str) -> bytes:
     content = file.read(MAX_PIPED + 1)
     if len(content) > MAX_PIPED:
-        raise DataError(f"{name} holds more than {MAX_PIPED >> 30} GiB and may never end; save the table as a file.")
+        raise DataError(f"{name} exceeds {MAX_PIPED >> 30} GiB and may never end; save the table as a file.")
     return content
 
 
 def _filled(name: str, content: bytes) -> Source:
     if not content.strip():
-        raise DataError(f"{name}: The file is empty.")
+        raise DataError(f"{name}: the file is empty.")
     return Source(name, content)
 
 
@@ -89,7 +89,7 @@ def _expanded(path: Path) -> Path:
 def _absent(path: Path, error: OSError | ValueError) -> str:
     try:
         if path.is_symlink():
-            return f"{str(path)!r} is a link to {os.readlink(path)!r}, which cannot be reached."
+            return f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist or cannot be reached."
         beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
     except (OSError, ValueError):
         beside = []

@@ -27,7 +27,7 @@ look into the text of a message.
 
 >>> error = ArgumentError(Argument("lapse"), " must be above 0; got 0. Set ", Setting("unique", True), ".")
 >>> print(error)
-lapse must be above 0; got 0. Set unique=True.
+`lapse` must be above 0; got 0. Set `unique=True`.
 """
 
 import re
@@ -75,11 +75,11 @@ class Words:
 
     def argument(self, name: str) -> str:
         """An argument."""
-        return name
+        return f"`{name}`"
 
     def setting(self, name: str, value: object) -> str:
         """An argument with its value."""
-        return f"{name}={value!r}"
+        return f"`{name}={value!r}`"
 
     def value(self, name: str, value: object) -> str:
         """A value of an argument."""
@@ -131,7 +131,7 @@ class Setting(Fact):
     Examples
     --------
     >>> str(Setting("prior_scale", 0.5, "scale"))
-    'scale=0.5'
+    '`scale=0.5`'
     """
 
     name: str
@@ -193,7 +193,7 @@ class Message(Fact):
     Examples
     --------
     >>> str(Message("fit again with ", Setting("draws", 11000)))
-    'fit again with draws=11000'
+    'fit again with `draws=11000`'
     """
 
     def __init__(self, *parts: object) -> None:
@@ -213,7 +213,7 @@ class Clause(Message):
     Examples
     --------
     >>> str(Message("rescale it", Clause(", or set ", Setting("standardize", True)), "."))
-    'rescale it, or set standardize=True.'
+    'rescale it, or set `standardize=True`.'
     """
 
     def render(self, words: Words) -> str:

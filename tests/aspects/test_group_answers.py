@@ -146,7 +146,7 @@ def test_one_group_may_have_been_offered_pairs_alone():
     data = {"a": random_choices(3, (2,), 1), "b": random_choices(3, (2, 3), 2)}
     by_group = th.EliminationByAspects("unique", people=th.people.Groups())
     together = th.EliminationByAspects("unique", people=th.people.Groups()).fit(data, **RUN)
-    assert together.posterior_["constant_data"]["kind"].item().startswith("choices out of sets")
+    assert together.posterior_["constant_data"]["kind"].item().startswith("choices from sets")
     assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
     pairs = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data["a"], "b": data["a"]}, **RUN)
     of_pairs = {name: data["a"].to_comparisons() for name in "ab"}

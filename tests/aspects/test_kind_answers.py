@@ -51,10 +51,10 @@ def test_tables_of_people(model):
     )
     for share in ("sample_share", "population_share"):
         assert sizes[share].sum() == pytest.approx(1.0) and sizes[share].is_monotonic_decreasing
-    assert sum(map(len, sizes["people"])) == 5 and sum(sizes.attrs["n_classes"].values()) == pytest.approx(1.0)
+    assert sum(map(len, sizes["respondents"])) == 5 and sum(sizes.attrs["n_classes"].values()) == pytest.approx(1.0)
     assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
-    assert people.loc["p0", "class"] == people.loc["p2", "class"] != people.loc["p1", "class"]
+    assert people.loc["p0", "latent_class"] == people.loc["p2", "latent_class"] != people.loc["p1", "latent_class"]
     assert "largest class, the second largest, ... of each draw" in model.findings()["latent_classes"].notes[-1]
 
 
@@ -92,7 +92,7 @@ def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw(model):
     """Of 26 people 13 are of the kind in 94 % of draws, 14 in 3 % and 12 in 3 %: of the largest 14 in 6 %."""
     draws = np.array([np.arange(26) >= count for count in [13] * 940 + [14] * 30 + [12] * 30], int)
     row = of_draws(draws, 2).class_sizes().loc[1]
-    assert row[["sample_low", "sample_high"]].tolist() == [0.5, 0.5]
+    assert row[["sample_share_low", "sample_share_high"]].tolist() == [0.5, 0.5]
     largest = rows_of_draws(model, draws, 2)["class_share[1]"]
     np.testing.assert_allclose(np.quantile(largest, [0.055, 0.945]), [0.5, 14 / 26])
 
@@ -102,20 +102,24 @@ def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
     """Of 40 people 30 are of the kind, for certain: Beta(31, 9 + G), and 30 or 34 of them with equal probability."""
     sizes = of_counts(30, 30, kinds=kinds).class_sizes()
     row = sizes.loc[1]
-    assert row[["sample_share", "sample_low", "sample_high"]].tolist() == [0.75] * 3
+    assert row[["sample_share", "sample_share_low", "sample_share_high"]].tolist() == [0.75] * 3
     exact = stats.beta(31, 9 + kinds)
     np.testing.assert_allclose(row["population_share"], exact.mean(), rtol=1e-12)
-    np.testing.assert_allclose([row["population_low"], row["population_high"]], exact.ppf([0.055, 0.945]), rtol=1e-9)
+    np.testing.assert_allclose(
+        [row["population_share_low"], row["population_share_high"]], exact.ppf([0.055, 0.945]), rtol=1e-9
+    )
     assert sizes["population_share"].sum() == pytest.approx(1.0)
     row, other = of_counts(30, 34, kinds=kinds).class_sizes().loc[1], stats.beta(35, 5 + kinds)
     assert row["population_share"] == pytest.approx((exact.mean() + other.mean()) / 2)
     for end, p in (("low", 0.055), ("high", 0.945)):
-        assert (exact.cdf(row[f"population_{end}"]) + other.cdf(row[f"population_{end}"])) / 2 == pytest.approx(p)
+        assert (
+            exact.cdf(row[f"population_share_{end}"]) + other.cdf(row[f"population_share_{end}"])
+        ) / 2 == pytest.approx(p)
 
 
 def test_one_kind_has_all_people():
     row = of_counts(40, kinds=1).class_sizes().loc[1]
-    assert row.drop(["occupied", "people"]).tolist() == [1.0] * 6
+    assert row.drop(["occupied", "respondents"]).tolist() == [1.0] * 6
 
 
 @pytest.mark.fit
@@ -152,7 +156,7 @@ def test_kinds_of_draws_are_matched_by_their_people(model):
     found = of_draws(turned, 3).assignment()
     shares = np.stack([(draws == g).mean(axis=0) for g in range(3)], axis=1)  # class 1 is the largest, as in `truth`
     np.testing.assert_allclose(found[["P(1)", "P(2)", "P(3)"]], shares)
-    assert (found["class"] == truth + 1).all()
+    assert (found["latent_class"] == truth + 1).all()
     same = [(each[:, None] == each) == (truth[:, None] == truth) for each in turned]
     by_hand = [(each.sum() - 10) / 90 for each in same]
     np.testing.assert_allclose(rows_of_draws(model, turned, 3)["class_agreement"].ravel(), by_hand)
@@ -212,7 +216,7 @@ def test_the_model_of_one_kind(model, data):
     assert float(first.predict_proba([("a", "b")])[0]) == pytest.approx(by_hand[:, 0, 0].mean())
     assert first.ranks().shape[0] == 3 and first.features(0.0)["members"].equals(model.features(0.0)["members"])
     np.testing.assert_array_equal(first.features(0.0)["weight"], model.features(0.0)["weight[1]"])
-    people = model.class_sizes().loc[1, "people"]
+    people = model.class_sizes().loc[1, "respondents"]
     by_respondent = data.by_respondent()
     wins = sum(by_respondent[name].wins.sum() for name in people)
     assert first.posterior_["observed_data"]["wins"].values.sum() == wins

@@ -136,7 +136,7 @@ def test_the_check_is_of_all_people(fitted):
 
 def test_the_model_of_one_kind_has_its_answers(fitted):
     data, model = fitted
-    first, people = model.of_class(1), model.class_sizes().loc[1, "people"]
+    first, people = model.of_class(1), model.class_sizes().loc[1, "respondents"]
     own = [data.by_respondent()[name] for name in people]
     observed, constant = first.posterior_["observed_data"].dataset, first.posterior_["constant_data"].dataset
     assert observed["wins"].values.sum() == sum(each.wins.sum() for each in own)

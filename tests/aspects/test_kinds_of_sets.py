@@ -63,7 +63,7 @@ def test_all_choices_of_a_person_together(model, data):
 
 
 def test_the_model_of_one_kind_has_the_choices_of_its_members(model, data):
-    likely, number = model.assignment()["class"], 0
+    likely, number = model.assignment()["latent_class"], 0
     for kind in (1, 2):
         members = [name for name in data.respondents if likely[name] == kind]
         tree = model.of_class(kind).posterior_

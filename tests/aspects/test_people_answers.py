@@ -28,7 +28,7 @@ SHARED = {(0, 2): RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE + 1))}
 def test_individuals_are_shares_of_utilities(shared):
     model = of_people(compared(), UNIQUE, shared=shared)
     table = model.individuals()
-    assert list(table.index.names) == ["person", "option"] and list(table.columns) == ["mean", "low", "high"]
+    assert list(table.index.names) == ["respondent", "option"] and list(table.columns) == ["mean", "low", "high"]
     assert list(table.index) == [(f"p{n}", option) for n in range(PEOPLE) for option in OPTIONS]
     for n in range(PEOPLE):
         utility = UNIQUE[:, n].copy()
@@ -111,7 +111,7 @@ def test_segments_have_the_options_that_they_prefer():
     found = of_two_segments().segments(2)
     assert set(found.sizes["name"]) == {"tea", "beer, wine"} and found.stability == 1.0
     assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
-    assert list(found.table().columns) == ["option", "everybody", "segment 1", "segment 2"]
+    assert list(found.table().columns) == ["option", "all_respondents", "segment 1", "segment 2"]
     assert found.assignment["segment"].nunique() == 2 and found.assignment["segment"][::2].nunique() == 1
     with refused(ArgumentError, "segments"):
         of_two_segments().of_group("p1").segments(2)
@@ -301,7 +301,7 @@ def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
             data = th.Choices.from_best_worst(pd.DataFrame(asked), respondent="respondent")
             model = of_people(data, UNIQUE[..., :3], best_worst=rule)
             fixed = model.posterior_["constant_data"].dataset
-            assert ("choices out of sets" in fixed["kind"].item()) == (rule == "ranking")
+            assert ("choices from sets" in fixed["kind"].item()) == (rule == "ranking")
             each[rule, name] = model.scores()
             assert "option_scores" in model.findings() and "option_scores" in model.of_group("p1").findings()
     for name, size in (("three", 3.0), ("two and three", 11 / 4)):
@@ -410,7 +410,7 @@ def weighed(draws=5):
 def test_individuals_are_weights_of_features_where_nobody_chooses():
     model, drawn = weighed()
     table = model.individuals()
-    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == ["person", "feature"]
+    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == ["respondent", "feature"]
     own = drawn.sizes == 2
     for g, name in enumerate(("Ann", "Bob")):
         first, second, third, *both = drawn.weights[own, g]

@@ -1,4 +1,4 @@
-"""The posterior predictive check of choices out of sets, its picture, and the picture of predictions."""
+"""The posterior predictive check of choices from sets, its picture, and the picture of predictions."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The likelihood of choices out of sets: every change and every move, against naive evaluations."""
+"""The likelihood of choices from sets: every change and every move, against naive evaluations."""
 
 import numpy as np
 import pytest

@@ -61,7 +61,7 @@ def test_table(found):
     says(sentence[0], "support lapse 0.3 over lapse 0.2", "log Bayes factor 1.00, SE 0.22")
     assert sentence[1] == (
         "lapse 0.3 has the greatest evidence (log -4.00, standard error 0.10) and, by equal prior odds, the posterior "
-        f"probability {table.loc['lapse 0.3', 'probability']:.3f}.".replace(" 0.7", " .7")
+        f"probability {table.loc['lapse 0.3', 'probability']:.3f}."
     )
 
 

@@ -12,7 +12,6 @@ from helpers.watched_runs import count_tasks, stop_after
 
 import thali as th
 from thali._comparison.choices import Respondents, Tasks
-from thali._data.scores import mean_and_error, scores
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
@@ -79,19 +78,29 @@ def test_scores_are_those_of_the_tasks_left_out(data):
 
 
 def test_errors_are_over_respondents():
-    """Everybody's tasks alike: as many independent values as respondents, however many tasks."""
-    values, people = np.repeat([1.0, 2.0, 4.0], 5), np.repeat(["a", "b", "c"], 5)
-    assert mean_and_error(values, people)[1] == pytest.approx(np.std([1, 2, 4], ddof=1) / np.sqrt(3))
-    uneven = mean_and_error(np.array([1.0, 1.0, 1.0, 0.0]), ["a", "a", "a", "b"])
-    assert uneven == pytest.approx((0.75, np.sqrt(2 * (0.75**2 + 0.75**2)) / 4))
-    assert np.isnan(mean_and_error(np.ones(3), ["a"] * 3)[1])
+    """Of whom some answered more tasks than others; of one respondent there is none."""
+    frame = simulated(people=4, tasks=8)
+    frame = frame[(frame["id"] != "p0") | (frame["task"].astype(int) <= 3)]
+    data = th.ChoiceExperiment.from_frame(frame)
+    table = th.compare({"half": Constant()}, data, leave_out="respondent", folds=4, **QUIET)
+    logs = np.where(data.chosen == 0, np.log(0.5), np.log(0.25))
+    off = [(logs - logs.mean())[data.respondent_of_task == k].sum() for k in range(4)]
+    assert table.loc["half", "log_score"] == pytest.approx(logs.mean(), rel=1e-12)
+    assert table.loc["half", "log_score_se"] == pytest.approx(np.sqrt(4 / 3 * np.square(off).sum()) / len(logs))
+    alone = th.ChoiceExperiment.from_frame(frame[frame["id"] == "p1"])
+    assert np.isnan(th.compare({"half": Constant()}, alone, hold_out=2, **QUIET).loc["half", "log_score_se"])
+
+
+class Tied(Constant):
+    """Two products of each task are as probable."""
+
+    def predict_proba(self, new):
+        return np.tile([0.4, 0.4, 0.2], new.n_alternatives // 3)
 
 
 def test_ties_share_a_hit(data):
-    p = np.full(data.n_alternatives, 1 / 3)
-    assert scores(p, data)[1] == pytest.approx(1 / 3)
-    p = np.tile([0.4, 0.4, 0.2], data.n_tasks)
-    assert scores(p, data)[1].tolist() == np.where(data.chosen == 2, 0.0, 0.5).tolist()
+    table = th.compare({"tied": Tied()}, data, leave_out="respondent", folds=3, **QUIET)
+    assert table.loc["tied", "hit_rate"] == pytest.approx(np.where(data.chosen == 2, 0.0, 0.5).mean())
 
 
 @pytest.mark.parametrize("leave_out", ["task", "respondent"])

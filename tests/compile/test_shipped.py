@@ -1,4 +1,4 @@
-"""Compiled code that came with the library is used where it runs, and nowhere else."""
+"""Compiled code shipped with the library is used where it runs, and nowhere else."""
 
 import os
 import platform
@@ -69,7 +69,7 @@ def own_files(came):
 
 def test_it_is_used_and_named(came, run):
     assert rolled() == (RIGHT, 1) and {LEVEL} == USED and not own_files(came)
-    assert f"1 files, 0.0 MB came with thali, compiled for {LEVEL}\n" in run("cache", "info").out
+    assert f"1 files, 0.0 MB shipped with thali, compiled for {LEVEL}\n" in run("cache", "info").out
 
 
 def test_a_posterior_names_the_processor(came):
@@ -94,7 +94,7 @@ def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
     else:
         pytest.skip("Windows has no such permissions")
     came.write_bytes(content)
-    with warned(IncompleteWarning, "that came with", "', is not"):
+    with warned(IncompleteWarning, "shipped with", "' is damaged"):
         assert rolled() == (RIGHT, 0)
     assert came.read_bytes() == content and len(own_files(came)) == 1
     assert rolled() == (RIGHT, 1)
@@ -108,9 +108,11 @@ def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
 def test_what_is_for_another_version_or_platform_is_not_used(old, new, came):
     other = came.parent.with_name(came.parent.name.replace(old, new, 1))
     came.parent.rename(other)
-    with pytest.warns(IncompleteWarning, match=f"not used, because it is for {other.name[6:]}, and this is .*numba"):
+    with pytest.warns(
+        IncompleteWarning, match=f"not used, because it is for {other.name[6:]}, but this machine is .*numba"
+    ):
         assert rolled() == (RIGHT, 0)
-    says(store.cache_info().shipped, "what came with")
+    says(store.cache_info().shipped, "shipped with thali")
 
 
 def test_what_this_processor_lacks_is_said(came, monkeypatch):
@@ -118,9 +120,7 @@ def test_what_this_processor_lacks_is_said(came, monkeypatch):
         pytest.skip("every processor of this kind has it")
     lacking = sorted(targets.LEVELS[LEVEL].features)[-1]
     claim_features(monkeypatch, targets.LEVELS[LEVEL].features - {lacking})
-    with pytest.warns(
-        IncompleteWarning, match=f"not used, because this processor lacks {lacking}; it is compiled here"
-    ):
+    with pytest.warns(IncompleteWarning, match=f"not used, because this processor lacks {lacking}; compiling here"):
         assert rolled() == (RIGHT, 0)
     assert {targets.native().tag} == USED
 
@@ -193,11 +193,11 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
     done = run("cache", "warm", "plackett-luce")
     assert done.code == 1 and done.err.splitlines() == [
         "thali: error: plackett-luce, map: no room",
-        "thali: 1 of 3 could not be compiled.",
+        "thali: 1 of 3 models could not be compiled.",
     ]
     for word, said in (
         ("hb2", "MODEL must be elimination-by-aspects, "),
-        ("davidson", "not a model of MODEL: thali test"),
+        ("davidson", "not a model: use thali test"),
     ):
         refused = run("cache", "warm", word)
         assert refused.code == 2 and said in refused.err and "--model" not in refused.err

@@ -57,9 +57,9 @@ ARRAYS = [
     ([1, 2, 3], None, ("`counts`", "got shape", "(3,)", "PairedComparisons")),
     ([[0, 1], [1]], None, ("`counts`",)),
     ([[0, 1], [1, 0]], "ABC", ("`labels`", "got 3", "2 options")),
-    ([[0, 1], [1, 0]], "AA", ("'A'", "all differ; numbers")),
-    ([[0, 1], [1, 0]], ["1", 1], ("'1'", "all differ; numbers")),
-    ([[0, 1], [1, 0]], ["A", " "], ("Labels must all",)),
+    ([[0, 1], [1, 0]], "AA", ("'A'", "unique; numbers")),
+    ([[0, 1], [1, 0]], ["1", 1], ("'1'", "unique; numbers")),
+    ([[0, 1], [1, 0]], ["A", " "], ("Labels must not be empty",)),
     ([[0, 0], [0, 0]], None, ("2 options",)),
     ([[0]], "A", ("got 'A'",)),
     (np.zeros((0, 0)), None, ("got none",)),
@@ -82,7 +82,7 @@ ARRAYS = [
     (
         framed([[0, 1], [1, 0]], "AA", "AA"),
         None,
-        ("'A'", "all differ; numbers"),
+        ("'A'", "unique; numbers"),
     ),
     (
         framed([[0, 1], [1, 0]]),
@@ -147,7 +147,7 @@ FRAMES = [
         {},
         ("row 1", "column 'chosen'"),
     ),
-    ("chosen,rejected", {}, ("comparison; the table",)),
+    ("chosen,rejected", {}, ("no comparisons",)),
     (
         "chosen,rejected,count\nA,B,0",
         {},
@@ -195,7 +195,7 @@ def test_frames_that_are_none():
 
 
 PAIRS = [
-    ([], ("comparison; the table",)),
+    ([], ("no comparisons",)),
     (["AB"], ("`pairs`", "'AB'")),
     ([("A", "B"), ("A", "B", 3)], ("`pairs`", "'A'", "'B'")),
     ([("A", "B"), ("A", "A")], ("'A'", "compared with itself")),
@@ -245,9 +245,9 @@ def test_parts(part, facts):
 
 FILES = [
     # content, sentence
-    ("", ("The file is empty.",)),
-    (" \n\n", ("The file is empty.",)),
-    ("winner,loser\n", ("holds a header",)),
+    ("", ("the file is empty.",)),
+    (" \n\n", ("the file is empty.",)),
+    ("winner,loser\n", ("has a header",)),
     ("winner,loser,n\nA,B,3\nA,C\n", ("Line 3", "2 cells", "3 columns")),
     ("winner,loser,n\nA,B,3\nA,C,4,5\n", ("Line 3", "4 cells", "3 columns")),
     ("sep=;\nwinner;loser\nA;B\nA;C;4\n", ("Line 4", "3 cells", "2 columns")),
@@ -263,7 +263,7 @@ FILES = [
     ),
     (bytes(range(256)), ("Excel or Parquet",)),
     (b"%PDF-1.4\n\x00\x01", ("Excel or Parquet",)),
-    (b"\xd0\xcf\x11\xe0 ...", ("locked Office file",)),
+    (b"\xd0\xcf\x11\xe0 ...", ("password-protected Office file",)),
     (
         "winner,loser,winner\nA,B,C\n",
         ("'winner'",),
@@ -279,7 +279,7 @@ FILES = [
     (",A,B,C\nA,0,1,2\nB,1,0,2\n", ("'C'", "labels; only columns")),
     (
         ",A,B,C\nA,0,1,1\nA,1,0,1\nB,1,1,0\n",
-        ("'A'", "all differ; numbers"),
+        ("'A'", "unique; numbers"),
     ),
     (
         ",A,B\nA,0,1\nB,,0\n",
@@ -337,7 +337,7 @@ def test_columns_that_say_nothing_of_choices(tmp_path):
 def test_paths(reader, tmp_path):
     (tmp_path / "choices.csv").write_text(",A,B\nA,0,1\nB,1,0\n")
     for path, sentence in (
-        (tmp_path, f"{str(tmp_path)!r} is a folder; name a file in it."),
+        (tmp_path, f"{str(tmp_path)!r} is a folder; give a file."),
         (
             tmp_path / "choice.csv",
             f"There is no file {str(tmp_path / 'choice.csv')!r}. Did you mean 'choices.csv'?",
@@ -357,10 +357,10 @@ def test_workbooks_and_parquet_files(tmp_path):
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     pd.DataFrame({"winner": [], "loser": []}).to_parquet(tmp_path / "header.parquet")
     for name, found in (
-        ("empty.xlsx", "The workbook is empty: no sheet holds a cell."),
+        ("empty.xlsx", "The workbook is empty: no sheet has any cells."),
         ("cut.xlsx", "This is not a readable Excel workbook"),
         ("cut.parquet", "This is not a readable Parquet file"),
-        ("header.parquet", "The file holds a header but no row of data below it."),
+        ("header.parquet", "The file has a header but no rows of data."),
     ):
         with pytest.raises(DataError) as caught:
             read(tmp_path / name, kinds.PAIRS)

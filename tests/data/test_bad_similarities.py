@@ -38,8 +38,8 @@ ARRAYS = [
     (np.zeros((0, 0)), None, ("got none",)),
     (np.full((3, 3), NAN), None, ("3 objects",)),
     (np.diag([1.0, 2, 3]) + np.where(np.eye(3), 0, NAN), None, ("3 objects",)),
-    ([[1, 0.5], [0.5, 1]], "AA", ("'A'", "all differ; numbers")),
-    ([[1, 0.5], [0.5, 1]], ["A", ""], ("Labels must all",)),
+    ([[1, 0.5], [0.5, 1]], "AA", ("'A'", "unique; numbers")),
+    ([[1, 0.5], [0.5, 1]], ["A", ""], ("Labels must not be empty",)),
     ([[1, 0.5], [0.5, 1]], "ABC", ("`labels`", "got 3", "2 objects")),
     (
         framed([[1, 0.5], [0.5, 1]], "AC"),
@@ -47,7 +47,7 @@ ARRAYS = [
         ("'C'", "'B'"),
     ),
     (framed([[1, 0.5], [0.5, 1]]), "BA", ("`labels`", "DataFrame")),
-    (framed([[1, 0.5], [0.5, 1]], "AA"), None, ("'A'", "all differ; numbers")),
+    (framed([[1, 0.5], [0.5, 1]], "AA"), None, ("'A'", "unique; numbers")),
     (
         [[1, INF], [INF, 1]],
         "AB",
@@ -82,11 +82,11 @@ def test_arrays(matrix, labels, facts):
 GOOD = [[1, 0.5], [0.5, 1]]
 ARGUMENTS = [
     ({"symmetrize": "max"}, ("symmetrize", "'mean'", "got 'max'")),
-    ({"sigma": 0}, ("sigma", "above 0", "got 0")),
-    ({"sigma": -0.1}, ("sigma", "above 0", "got -0.1")),
-    ({"sigma": NAN}, ("sigma", "above 0", "got nan")),
-    ({"sigma": INF}, ("sigma", "above 0", "got inf")),
-    ({"sigma": "0.1"}, ("sigma", "above 0", "got '0.1'")),
+    ({"sigma": 0}, ("sigma", "positive finite", "got 0")),
+    ({"sigma": -0.1}, ("sigma", "positive finite", "got -0.1")),
+    ({"sigma": NAN}, ("sigma", "positive finite", "got nan")),
+    ({"sigma": INF}, ("sigma", "positive finite", "got inf")),
+    ({"sigma": "0.1"}, ("sigma", "positive finite", "got '0.1'")),
     (
         {"sigma": 1e-300},
         ("sigma", "-100", "got 1"),
@@ -115,7 +115,7 @@ FRAMES = [
     ),
     (ROWS | {"similarity": [NAN, NAN]}, {}, ("3 objects",)),
     ({"a": ["x"], "b": ["x"], "similarity": [1]}, {}, ("got 'x'",)),
-    ({"a": [], "b": [], "similarity": []}, {}, ("similarity; the table",)),
+    ({"a": [], "b": [], "similarity": []}, {}, ("no similarities",)),
     (
         ROWS | {"n": [1, -2]},
         {},
@@ -173,7 +173,7 @@ DISSIMILARITIES = [
     (
         np.zeros((3, 3)),
         "exponential",
-        ('"exponential"', "above 0"),
+        ('"exponential"', "a positive one"),
     ),
     (np.ones((3, 3)), lambda d: d[:2], ("`how`", "3 finite", "got an", "(2,)")),
     (np.ones((3, 3)), lambda d: 1 / (d - 1), ("`how`", "3 finite", "got some")),
@@ -197,7 +197,7 @@ def test_an_unknown_way_to_convert():
 
 PEOPLE = "`matrices` must be a list of square tables, or an array people x objects x objects; got shape "
 SUBJECTS = [
-    ([], {}, ("`matrices`", "got none")),
+    ([], {}, ("`matrices`", "empty")),
     (5, {}, ("`matrices`", "got int")),
     (np.zeros((3, 3)), {}, ("`matrices`", "got shape", "(3, 3)")),
     (np.zeros((0, 3, 3)), {}, ("`matrices`", "got shape", "(0, 3, 3)")),

@@ -25,19 +25,19 @@ BAD = [
     (lambda: th.Triplets([("a", "b", "x")], labels="abc"), ("'x'", "row 0", "column '2'", "`labels`")),
     (lambda: th.Triplets([]), ("`triplets`",)),
     (lambda: th.Triplets([(1, 2)]), ("got shape (1, 2)",)),
-    (lambda: th.Triplets([(1, 2, 3), (1, 2)]), ("`triplets` must have a row (i, j, k)",)),
+    (lambda: th.Triplets([(1, 2, 3), (1, 2)]), ("`triplets` must have one row (i, j, k)",)),
     (lambda: th.Triplets([(1, 2, 3, 4)]), ("from_sets",)),
-    (lambda: th.Triplets(np.eye(5)), ("goes into Similarities(matrix)",)),
-    (lambda: th.Triplets(np.eye(3) / 2), ("goes into Similarities(matrix)",)),
+    (lambda: th.Triplets(np.eye(5)), ("use Similarities(matrix)",)),
+    (lambda: th.Triplets(np.eye(3) / 2), ("use Similarities(matrix)",)),
     (lambda: th.Triplets(table(odd="a")), ("from_frame",)),
-    (lambda: th.Triplets([(0, 1, 2)], counts=[1, 2]), ("`counts`", "1 rows", "got 2")),
+    (lambda: th.Triplets([(0, 1, 2)], counts=[1, 2]), ("`counts`", "per row (1)", "got 2")),
     (lambda: th.Triplets([(0, 1, 2)], counts=[-1]), ("row 0", "-1")),
-    (lambda: th.Triplets([(0, 1, 2)], counts=[0]), ("single answer; give",)),
+    (lambda: th.Triplets([(0, 1, 2)], counts=[0]), ("no answers; give",)),
     (lambda: th.Triplets.from_frame(table(odd=["c", "c"])), ("row 1", "'c'", "column 'odd'")),
     (lambda: th.Triplets.from_frame(table(odd=["", None])), ("row 0", "column 'odd'")),
     (lambda: th.Triplets.from_frame(table(object2="a", odd="a")), ("'a'", "row 0")),
     (lambda: th.Triplets.from_frame(table()), ("triplets; expected three",)),
-    (lambda: th.Triplets.from_frame(table(odd="a").iloc[:0]), ("question; the table",)),
+    (lambda: th.Triplets.from_frame(table(odd="a").iloc[:0]), ("no questions",)),
     (lambda: th.Triplets.from_frame(table(object4="e", odd="a")), ("4 columns",)),
     (
         lambda: th.Triplets.from_frame(table(chosen1="a", chosen2="a")),
@@ -48,14 +48,14 @@ BAD = [
         ("'a'", "'b'", "'c'"),
     ),
     (lambda: th.Triplets.from_frame(table(odd="a"), odd="od"), ("column 'od'",)),
-    (lambda: th.Triplets.from_anchored([0], [1, 2], [2]), ("entry a question",)),
-    (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[0]), ("responses", "above 0")),
-    (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[1, 1]), ("1 questions",)),
+    (lambda: th.Triplets.from_anchored([0], [1, 2], [2]), ("entry per question",)),
+    (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[0]), ("responses", "positive")),
+    (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[1, 1]), ("per question (1)",)),
     (
         lambda: th.Triplets.from_sets([["a", "b"]], [("a", "b")]),
         ("Set 0", "2 objects"),
     ),
-    (lambda: th.Triplets.from_sets([["a", "b", "a"]], [("a", "b")]), ("Set 0", "names 'a'")),
+    (lambda: th.Triplets.from_sets([["a", "b", "a"]], [("a", "b")]), ("Set 0", "contains 'a'")),
     (lambda: th.Triplets.from_sets([[("a", "b")]], [("a", "b")]), ("Set 0",)),
     (lambda: th.Triplets.from_sets([[("a", "b"), ("b", "a")]], [("a", "b")]), ("row 0",)),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "d")]), ("'d'", "row 0")),
@@ -129,5 +129,7 @@ def test_objects_never_brought_together_are_named(kind):
         whole.warn_if_unusual()
     assert not any("fall into" in str(each.message) for each in caught)
     how = {"triplets": "shown", "similarities": "judged"}[kind]
-    with pytest.warns(DataWarning, match=rf"2 groups never {how} together: \('a', 'b', 'c'\); \('d', 'e', 'f'\)\. Si"):
+    with pytest.warns(
+        DataWarning, match=rf"2 groups that were never {how} together: \('a', 'b', 'c'\); \('d', 'e', 'f'\)\. Si"
+    ):
         parts.warn_if_unusual()

@@ -96,7 +96,7 @@ BAD = [
     ([("abcd", "a", "a")], None, ("'a'", "row 0")),
     ([("abca", "b", "c")], None, ("'a'", "row 0")),
     ([("abcd", "a", "d")], "abc", ("'d'", "row 0", "`labels`")),
-    ([("abcd", "a", "d", 0)], None, ("single choice; every",)),
+    ([("abcd", "a", "d", 0)], None, ("no choices",)),
     ([("abcd", "a", "d", -1)], None, ("-1",)),
 ]
 

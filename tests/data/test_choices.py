@@ -67,7 +67,7 @@ def test_availability_and_respondents_by_other_names():
 def test_occasions_may_be_numbered_within_respondents():
     frame = table(choice_id=[1, 1, 1, 2, 2, 1, 1, 1], respondent=[7, 7, 7, 7, 7, 9, 9, 9])
     assert th.Choices(frame).counts.tolist() == [0, 1, 2, 0, 0]
-    with refused(DataError, "listed twice in occasion '1'"):
+    with refused(DataError, "listed twice in choice set '1'"):
         th.Choices(frame.drop(columns="respondent"))
 
 
@@ -85,18 +85,18 @@ def test_the_chosen_one_may_be_named_in_every_row():
 @pytest.mark.parametrize(
     "change, facts",
     [
-        ({"chosen": [0, 0, 0, 0, 1, 0, 1, 0]}, ("occasion '1'",)),
-        ({"chosen": [1, 0, 0, 1, 1, 0, 1, 0]}, ("2 alternatives", "occasion '2'")),
-        ({"available": [0, 1, 1, 1, 1, 1, 1, 1]}, ("'tea'", "occasion '1'")),
-        ({"available": [1, 1, 1, 0, 1, 1, 1, 1]}, ("occasion '2'",)),
+        ({"chosen": [0, 0, 0, 0, 1, 0, 1, 0]}, ("choice set '1'",)),
+        ({"chosen": [1, 0, 0, 1, 1, 0, 1, 0]}, ("2 alternatives", "choice set '2'")),
+        ({"available": [0, 1, 1, 1, 1, 1, 1, 1]}, ("'tea'", "choice set '1'")),
+        ({"available": [1, 1, 1, 0, 1, 1, 1, 1]}, ("choice set '2'",)),
         ({"alternative": ["tea", "milk", "milk", "tea", "milk", "beer", "tea", "milk"]}, ("'milk'",)),
         ({"alternative": ["tea", None, "beer", "tea", "milk", "beer", "tea", "milk"]}, ("row 1",)),
         ({"chosen": [1, 0, 0, 0, 2, 0, 1, 0]}, ("Column 'chosen'", "row 4")),
-        ({"count": [1, 2, 1, 1, 1, 1, 1, 1]}, ("occasion '1'",)),
+        ({"count": [1, 2, 1, 1, 1, 1, 1, 1]}, ("choice set '1'",)),
         ({"weight": [3.5, 2, 1, 1, 1, 1, 1, 1]}, ("column 'weight'",)),
         ({"count": [-1] * 8}, ("row 0", "column 'count'", "-1")),
-        ({"count": [0] * 8}, ("single choice; every",)),
-        ({"count": [1.5] * 3 + [1.0] * 5}, ("which is not whole",)),
+        ({"count": [0] * 8}, ("no choices",)),
+        ({"count": [1.5] * 3 + [1.0] * 5}, ("which is not an integer",)),
     ],
 )
 def test_bad_tables_are_refused_in_one_sentence(change, facts):
@@ -136,10 +136,10 @@ def test_wide_tables():
     "change, more, facts",
     [
         ({}, {"available": ["t", "m"]}, ("`available`",)),
-        ({}, {"alternatives": "a"}, ("`alternatives`", "got 'a'")),
+        ({}, {"alternatives": "a"}, ("`alternatives`", "got one, 'a'")),
         ({"t": 0, "m": 0}, {"available": {"tea": "t", "milk": "m"}}, ("alternative was offered",)),
         ({"a": None}, {"alternatives": ["a"]}, ("alternative was offered",)),
-        ({}, {"alternatives": ["a"], "available": {"tea": "t"}}, ("not both",)),
+        ({}, {"alternatives": ["a"], "available": {"tea": "t"}}, ("cannot be combined",)),
     ],
 )
 def test_bad_wide_tables_are_refused_in_one_sentence(change, more, facts):

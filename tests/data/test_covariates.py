@@ -107,7 +107,7 @@ def test_files_and_copies_have_them(frame):
 def test_further_comparisons_do_not_join_them(frame):
     plain = read(frame).with_covariates([])
     for old, new in ((read(frame), plain), (plain, read(frame))):
-        with refused(DataError, "updated by further"):
+        with refused(DataError, "cannot be updated"):
             with_more(old, new)
 
 
@@ -121,9 +121,9 @@ def test_the_order_is_a_covariate(frame):
     own = bare.assign(order=np.arange(len(bare)))  # a column of that name is one like any other
     assert th.PairedComparisons.from_trials(own, covariates=["order"]).cells.x.max() > 1
     for known, wrong in (
-        (th.PairedComparisons([[0, 1], [1, 0]]), "do not say which option was shown first"),
-        (read(frame), "Of comparisons with known people the order is read from the table"),
-        (data, "Of comparisons with known covariates the order is read"),
+        (th.PairedComparisons([[0, 1], [1, 0]]), "do not record which option was shown first"),
+        (read(frame), "For comparisons with respondents, the order is read from the table"),
+        (data, "For comparisons with covariates, the order is read"),
     ):
         with pytest.raises(DataError, match=wrong):
             known.with_order()
@@ -173,7 +173,7 @@ def test_columns_that_are_none(frame, column, wrong):
         (["y"], ("There is no column 'y'",)),
         (["longer", "longer"], ("covariate 'longer'",)),
         (["left"], ("Column 'left'",)),
-        (["choice"], ("what came",)),
+        (["choice"], ("the outcome",)),
         ([], ("No covariate is named",)),
     ],
 )

@@ -140,7 +140,7 @@ def test_between_two_dates():
     assert counted(found) == counted(again)
     np.testing.assert_array_equal(found.wins, again.wins)
     np.testing.assert_array_equal(found.covariates.values, again.covariates.values)
-    with refused(DataError, "go from 2024-01-30 to 2024-03-29"):
+    with refused(DataError, "ranges from 2024-01-30 to 2024-03-29"):
         DATA.between(since="2025")
     with refused(ArgumentError, "2024", "-05", "-31", "got 'soon'"):
         DATA.between(since="soon")

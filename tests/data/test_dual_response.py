@@ -109,11 +109,11 @@ def test_other_tables_say_the_same():
 
 BAD = {
     "absent": ({"bought": "buys"}, {}, DataError, ("no column 'buys'",)),
-    "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, ("itself where nothing",)),
+    "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, ("already marks tasks",)),
     "a word": ({"bought": "buy"}, {"buy": "perhaps"}, DataError, ("Column 'buy'", "'perhaps'", "task '1'")),
     "empty": ({"bought": "buy"}, {"buy": None}, DataError, ("Column 'buy'", "task '1'")),
     "differs": ({"bought": "buy"}, {"buy": [0, 1, 1] * 12}, DataError, ("Column 'buy'",)),
-    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, ("is called 'none' already",)),
+    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, ("is already called 'none'",)),
 }
 
 

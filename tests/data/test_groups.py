@@ -33,7 +33,7 @@ def test_pooled_comparisons_are_counted_together():
     np.testing.assert_array_equal(pooled.counts, 2 * WOMEN.counts)
 
 
-@pytest.mark.parametrize(("last", "sentence"), [("p1", "2 names of people are"), ("p2", "1 name of a person is")])
+@pytest.mark.parametrize(("last", "sentence"), [("p1", "2 names occur"), ("p2", "1 name occurs")])
 def test_people_in_several_groups_are_told(last, sentence):
     rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": "tea", "respondent": ["p0", "p1"]})
     first, second = (
@@ -59,11 +59,11 @@ def test_what_is_known_of_people_has_a_row_for_each():
     for people, sentence in (
         (
             known.loc[[3, 2]],
-            "must have a row for each group, by its name; its rows are called '3', '2', and none is '1'",
+            "must have a row named after each group; its rows are '3', '2', so '1' is missing",
         ),
-        (known.iloc[:0], "it has no rows, and none is '1'"),
-        (known.loc[[1, 3, 3]], "must have one row for each group; '3' has 2"),
-        ({"age": [1]}, "must be a table with a row for each group; got dict"),
+        (known.iloc[:0], "it has no rows, so '1' is missing"),
+        (known.loc[[1, 3, 3]], "must have one row per group; '3' has 2"),
+        ({"age": [1]}, "must be a table with one row per group; got dict"),
     ):
         with pytest.raises(DataError, match=sentence):
             GroupedData({1: WOMEN, 3: WOMEN}, people)
@@ -75,7 +75,7 @@ def test_similarities_keep_their_judgements():
     groups = GroupedData({"x": one, "y": other})
     assert groups["y"].matrix[0, 2] == 0.6 and groups["y"].judgements.tolist() == [4.0]
     assert groups.missing == {"y": ("b",)}
-    with refused(DataError, "counted together"):
+    with refused(DataError, "merged by adding"):
         groups.pooled()
 
 
@@ -83,11 +83,11 @@ def test_similarities_keep_their_judgements():
     ("data", "facts"),
     [
         ([WOMEN], ("must be a mapping",)),
-        ({}, ("There is no group",)),
+        ({}, ("There are no groups",)),
         ({"a": None}, ("Group 'a'", "PairedComparisons", "got NoneType")),
-        ({"a": WOMEN, "b": th.datasets.numbers()}, ("'a' has PairedComparisons, and 'b' Similarities",)),
-        ({1: WOMEN, "1": WOMEN}, ("different names",)),
-        ({"": WOMEN}, ("not empty",)),
+        ({"a": WOMEN, "b": th.datasets.numbers()}, ("'a' has PairedComparisons, and 'b' has Similarities",)),
+        ({1: WOMEN, "1": WOMEN}, ("unique",)),
+        ({"": WOMEN}, ("non-empty",)),
     ],
 )
 def test_what_are_no_groups(data, facts):

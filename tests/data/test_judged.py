@@ -60,9 +60,9 @@ def test_what_a_kind_lacks_is_nothing_or_refused():
         with refused(DataError, "comparisons of two"):
             data.with_option_covariates(pd.DataFrame({"price": [1.0, 2.0, 3.0]}))
     for data in (ALIKE, TRIPLETS):
-        with refused(DataError, "say who answered"):
+        with refused(DataError, "identify respondents"):
             data.by_respondent()
-        with refused(DataError, "This needs PairedComparisons"):
+        with refused(DataError, "This requires PairedComparisons"):
             data.to_comparisons()
 
 
@@ -74,12 +74,10 @@ def test_a_refusal_of_groups_says_nothing_untrue():
     judged = th.Similarities.from_frame(frame)
     assert judged.respondents == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]  # who answered is known
     for data in (judged, ALIKE, GroupedData(judged.by_respondent(), judged.people)):
-        wanted = (
-            f"^{type(data).__name__} are not divided by a column of people; give a mapping from the name of each group"
-        )
+        wanted = f"^{type(data).__name__} are not divided into groups; give a mapping from group names to data"
         with pytest.raises(DataError, match=wanted):
             data.by_group("sex")
-    with refused(DataError, "say who answered"):
+    with refused(DataError, "identify respondents"):
         TRIPLETS.by_group("sex")
 
 

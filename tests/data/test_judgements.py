@@ -187,12 +187,12 @@ def changed(i, j, value, both=True):
 
 
 UNKNOWN = (
-    "The similarity in row 'tea', column 'milk' was measured, but `judgements` is empty or 0 there; write how many "
-    "judgements it is the mean of, or leave the similarity empty (NaN)."
+    "The similarity in row 'tea', column 'milk' was measured, but `judgements` is empty or 0 there; enter the number "
+    "of judgements, or make the similarity empty (NaN)."
 )
 BAD = [
-    (changed(0, 2, -3), ("row 'tea'", "column 'milk'", "-3", "above 0")),
-    (changed(0, 2, np.inf), ("row 'tea'", "column 'milk'", "above 0", "most 2")),
+    (changed(0, 2, -3), ("row 'tea'", "column 'milk'", "-3", "must be positive")),
+    (changed(0, 2, np.inf), ("row 'tea'", "column 'milk'", "must be positive", "most 2")),
     (changed(0, 2, "x"), ("row 'tea'", "column 'milk'", "'x'")),
     (changed(0, 2, 0), ("row 'tea'", "column 'milk'", "`judgements`")),
     (changed(0, 2, NAN), ("row 'tea'", "column 'milk'", "`judgements`")),

@@ -44,7 +44,7 @@ def test_trials_keep_which_was_first(frame):
     counted = frame.groupby(["left", "right", "choice"]).size().reset_index(name="n")
     again = PairedComparisons.from_trials(counted, labels=LABELS)
     np.testing.assert_array_equal(again.forward, data.forward)
-    assert "option was first" in notebook(data)
+    assert "first option recorded" in notebook(data)
 
 
 @pytest.mark.parametrize("labels", [LABELS[::-1], ["rum", "tea"], ["milk", "ale", "tea"]])

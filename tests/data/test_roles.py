@@ -103,8 +103,8 @@ def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language
 
 
 ASKED = (
-    "table.csv: Column 'nombre' may hold who answered (Spanish) or how many such comparisons or choices a row stands "
-    "for (French); name it by respondent or count, or rename the column."
+    "table.csv: Column 'nombre' may contain the respondent (Spanish) or the number of comparisons or choices per "
+    "row (French); name it with `respondent` or `count`, or rename the column."
 )
 
 
@@ -174,13 +174,13 @@ def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():
     assert recognise(table, first="left", second="right").shape == "table of trials"
     with refused(DataError, "column 'person'"):
         recognise(table, respondent="person")
-    with refused(RecognitionError, "Nearest is"):
+    with refused(RecognitionError, "closest is"):
         recognise(load(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
 
 
 def test_in_python_an_argument_says_which_it_is():
     frame = load(csv("winner,loser,nombre", "tea,milk,3/milk,water,2")).frame
-    with refused(DataError, "respondent or count"):
+    with refused(DataError, "`respondent` or `count`"):
         PairedComparisons.from_frame(frame)
     assert PairedComparisons.from_frame(frame, count="nombre").n_comparisons == 5
     assert PairedComparisons.from_frame(frame, respondent="nombre").respondents == ("2", "3")

@@ -80,8 +80,8 @@ def test_one_triangle_is_enough(side, name, diagonal, other, drinks):
 
 
 ZEROS = (
-    "Only the {} triangle was read, because the other holds nothing but zeros; if those were measured, write them on "
-    "both sides of the diagonal."
+    "Only the {} triangle was read, because the other contains only zeros. If those were measured, enter similarities "
+    "on both sides of the diagonal."
 )
 
 
@@ -362,9 +362,9 @@ def test_who_judged_what_is_kept():
     nothing = data.take(np.array([True, False, False, False, False, False]))
     assert list(nothing.by_respondent()) == ["ann", "7"]  # bob did not judge it
     assert "answers" not in vars(data.with_values(data.values)) and data.with_values(data.values).respondents == ()
-    with refused(DataError, "say who answered"):
+    with refused(DataError, "identify respondents"):
         Similarities(FULL, LABELS).by_respondent()
-    with refused(DataError, "must have different"):
+    with refused(DataError, "must have unique"):
         Similarities.from_respondents({1: FULL, "1": FULL}, LABELS)
 
 
@@ -403,7 +403,7 @@ def recorded_warnings(data):
 
 
 DIAGONAL = (
-    "The diagonal is the smallest number of every row, as in a table of dissimilarities; if it is one, use "
+    "The diagonal is the smallest number in every row, as in a table of dissimilarities; if it is one, use "
     "Similarities.from_dissimilarities."
 )
 NEGATIVE = (
@@ -423,12 +423,12 @@ UNUSUAL = [
     (np.where(np.eye(4), 0, np.kron(np.eye(2), np.ones((2, 2)))), []),
     (np.where(np.eye(4), 1, FULL - 1), [NEGATIVE.format("-0.675")]),
     (-FULL * 14, [DIAGONAL, NEGATIVE.format("-4.55")]),
-    (np.full((3, 3), 0.4), ["All 3 similarities are 0.4: variance accounted for is undefined."]),
-    (np.zeros((3, 3)), ["All 3 similarities are 0: variance accounted for is undefined."]),
-    ([[1, 0.6], [0.6, 1]], ["The only similarity is 0.6: variance accounted for is undefined."]),
+    (np.full((3, 3), 0.4), ["All 3 similarities are 0.4, so the variance accounted for is undefined."]),
+    (np.zeros((3, 3)), ["All 3 similarities are 0, so the variance accounted for is undefined."]),
+    ([[1, 0.6], [0.6, 1]], ["The only similarity is 0.6, so the variance accounted for is undefined."]),
     (
         [[1, 0.5, NAN, 0.4], [0.5, 1, NAN, 0.2], [NAN] * 4, [0.4, 0.2, NAN, 1]],
-        ["'2': no similarity was measured; its features follow from the prior alone."],
+        ["'2': no similarity was measured, so its features depend only on the prior."],
     ),
 ]
 
@@ -508,7 +508,7 @@ def test_columns_of_judges_are_kept_with_the_pairs_that_are():
     pd.testing.assert_frame_equal(data.people, known)
     pd.testing.assert_frame_equal(data.take(np.array([True, False])).people, known)
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(data)).people, known)
-    assert "columns of people" in notebook(data) and "age" in notebook(data)
+    assert "respondent columns" in notebook(data) and "age" in notebook(data)
     without = Similarities.from_frame(frame.drop(columns=["age", "minute"]))
     assert without.people is None and "people" not in vars(without.answers) and without != data
 

@@ -74,7 +74,7 @@ def test_choices_have_people_too():
     frame = frame.assign(chosen=[1, 0, 0, 1, 1, 0], sex=list("ffffmm"), price=range(6))
     data = th.Choices(frame)
     assert data.respondents == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
-    assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in notebook(data)
+    assert pickle.loads(pickle.dumps(data)) == data and "respondent columns" in notebook(data)
     assert np.array_equal(th.Choices(frame.drop(columns="sex")).counts, data.counts)
 
 
@@ -85,9 +85,9 @@ def test_people_of_trials_are_the_columns_that_describe_them():
     assert list(read(frame, respondent="who").people.columns) == ["age", "sex"]
     assert read(frame, respondent="who", people=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
     for people, respondent, wrong in (
-        (["left"], "who", "'left' differs within a person"),
+        (["left"], "who", "'left' varies within respondents"),
         (["minute"], "who", "There is no column 'minute'"),
-        (["age"], None, "no column says who did; name it by `respondent`"),
+        (["age"], None, "no column identifies them; name it with `respondent`"),
     ):
         with pytest.raises(DataError, match=wrong):
             read(frame, respondent=respondent, people=people)

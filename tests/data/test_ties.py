@@ -15,8 +15,8 @@ COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
 TIES = [[0, 1, 2], [1, 0, 0], [2, 0, 0]]
 LABELS = ("tea", "milk", "water")
 UNKNOWN = (
-    "3 of the 7 comparisons are ties, and this is for choices alone; say what a tie counts: half a choice of either "
-    "option, data.without_ties('half'), or nothing, data.without_ties('drop')."
+    "3 of 7 comparisons are ties, but this requires choices; count ties as half a choice for each option, "
+    "data.without_ties('half'), or drop them, data.without_ties('drop')."
 )
 
 
@@ -99,7 +99,7 @@ def test_davidson_takes_the_ties_of_the_data():
     assert th.paired.half_wins(data) == th.paired.half_wins(wins, ties) == data.without_ties("half")
     with refused(DataError, "8 ties", "`ties`"):
         th.paired.davidson(data, ties)
-    with refused(DataError, "There is no tie"):
+    with refused(DataError, "There are no ties"):
         th.paired.davidson(wins)
 
 
@@ -110,7 +110,7 @@ def test_davidson_takes_the_ties_of_the_data():
         ([[0, 1, 0], [2, 0, 0], [0, 0, 0]], ("'tea' and 'milk'", "1 in one triangle", "2 in the other")),
         ([[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]], ("row 'tea'", "column 'milk'", "0.5")),
         (np.eye(3), ("counts", "empty diagonal")),
-        (-np.ones((3, 3)), ("counts", "0 or more")),
+        (-np.ones((3, 3)), ("counts", "counts >= 0")),
         ("many", ("a square table",)),
     ],
 )
@@ -139,7 +139,7 @@ def test_a_table_with_ties_at_the_command_line(run, tmp_path, few_replicates):
         assert done.code == 0 and "Ties: nu " in done.out and "outcomes of pairs" in done.out
     for command in (fit, test):
         done = run(*command, "--ties", "drop")
-        assert done.code == 0 and "; 3 ties left out" in done.err and "ties by 'ties'" in done.err
+        assert done.code == 0 and "; 3 ties dropped" in done.err and "ties by 'ties'" in done.err
     said(run(*test, "--ties", "davidson").err, "--ties", "got 'davidson'")
     said(run(*fit, "--ties", "win").err, "--ties", "got 'win'")
     said(run(*fit, "--ties", "half").err, "3 ties")

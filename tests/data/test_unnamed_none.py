@@ -11,7 +11,7 @@ from thali.errors import DataError, DataWarning
 NAN = float("nan")
 SAID = (
     "Attributes 'price', 'size' of alternative '4' in task '1' of respondent 'a' are missing; if that is the "
-    "no-choice option, say so by none='4', else fill them in."
+    "no-choice option, set `none='4'`, otherwise fill them in."
 )
 
 
@@ -45,9 +45,9 @@ def test_a_label_that_says_so_is_believed(word):
 
 
 def test_without_a_name_the_argument_is_named():
-    with refused(DataError, "so by none"):
+    with refused(DataError, "set `none`"):
         th.ChoiceExperiment.from_frame(frame(alt=None))
-    with refused(DataError, "so by none"):
+    with refused(DataError, "set `none`"):
         th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "z", "y", "z", "x"] * 2))
 
 
@@ -107,7 +107,7 @@ def test_amounts_are_read_by_what_stands_beside_them():
     """A mark before three digits is that of thousands; but not beside cents, where nobody can say."""
     for in_order in (["0,500", "$0.999", "€1.5", "$1,299"], ["$0.999", "1.299 €"], ["$99", "$1,299.00"]):
         assert levels_of(in_order[::-1]) == tuple(in_order)
-    with refused(DataError, "375", "ways, for thousands"):
+    with refused(DataError, "375", "thousands separator"):
         levels_of(["$1.25", "$1.375", "$1.5"])
 
 

@@ -99,7 +99,7 @@ def test_groups_and_labels():
         ({"groups": 0}, ("groups", "got 0")),
         ({"per_group": 2.5}, ("per_group", "got 2")),
         ({"comparisons": True}, ("comparisons", "got True")),
-        ({"alpha": 0}, ("alpha", "above 0")),
+        ({"alpha": 0}, ("alpha", "positive finite")),
         ({"alpha": float("inf")}, ("alpha",)),
         ({"leaf_length": 0}, ("leaf_length",)),
         ({"leaf_length": 1.5}, ("leaf_length",)),

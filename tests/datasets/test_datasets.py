@@ -131,7 +131,7 @@ def test_additive_with_hardly_any_features_still_varies(seed):
     [
         ({"n": 2}, ("got 2",)),
         ({"n_features": 0}, ("n_features",)),
-        ({"sigma": 0}, ("sigma", "above 0")),
+        ({"sigma": 0}, ("sigma", "positive finite")),
     ],
 )
 def test_additive_refuses(arguments, messages):

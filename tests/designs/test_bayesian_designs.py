@@ -106,7 +106,7 @@ def test_a_pilot_says_how_uncertain_its_utilities_are(pilot):
     ("attributes", "how", "facts"),
     [
         (ATTRIBUTES | {"price": [5, 12]}, {}, ("'price'", "'12'")),
-        (ATTRIBUTES | {"size": ["S", "L"]}, {}, ("knows no 'size' of 'S', 'L'",)),
+        (ATTRIBUTES | {"size": ["S", "L"]}, {}, ("no utility for 'size' of 'S', 'L'",)),
         (ATTRIBUTES, {"prior_sd": 1.0}, ("prior_sd",)),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_pilot_that_does_not_know_what_is_asked(pilot, attributes, how, facts)
     ("how", "facts"),
     [
         ({"prior_sd": -1.0}, ("prior_sd", "'brand'")),
-        ({"prior_sd": {"zoom": 1.0}}, ("prior_sd", "names 'zoom'")),
+        ({"prior_sd": {"zoom": 1.0}}, ("prior_sd", "contains 'zoom'")),
         ({"prior_sd": {"brand": [0.0, 1.0]}}, ("prior_sd", "'brand'", "3 levels")),
         ({"prior_sd": "much"}, ("prior_sd", "'brand'")),
         ({"prior": {"brand": {"Z": 1.0}}}, ("'brand'", "level 'Z'", "'A'", "'B'")),

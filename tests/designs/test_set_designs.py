@@ -188,9 +188,9 @@ def test_options_that_no_chain_of_sets_connects_have_no_power():
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
-        (({"a": 1.0, "b": 2.0},), ("prior", "above 0", "'c'")),
-        (({"a": 1.0, "b": 2.0, "c": 0.0},), ("prior", "above 0", "'c'")),
-        (({"a": "x", "b": 2.0, "c": 1.0},), ("prior", "above 0", "'a'")),
+        (({"a": 1.0, "b": 2.0},), ("prior", "positive worth", "'c'")),
+        (({"a": 1.0, "b": 2.0, "c": 0.0},), ("prior", "positive worth", "'c'")),
+        (({"a": "x", "b": 2.0, "c": 1.0},), ("prior", "positive worth", "'a'")),
         (([1, 2, 3],), ("options to worths",)),
         ((None, 0), ("respondents", "got 0")),
         ((None, 11, 0.5), ("respondents", "12", "10 more", "2 coefficients")),

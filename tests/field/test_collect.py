@@ -70,7 +70,7 @@ def test_what_is_said_of_a_folder(tmp_path):
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     found = th.field.collect(tmp_path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
-    said(found.note, "3 people", "10 answers", "1 person")
+    said(found.note, "3 respondents", "10 answers", "1 respondent")
     files = found.files
     assert files["taken"].sum() == len(found.answers) and files.loc["eve.csv", ["rows", "taken"]].tolist() == [6, 4]
     assert (files["rows"] == files.drop(columns="rows").sum(axis=1)).all()
@@ -79,7 +79,7 @@ def test_what_is_said_of_a_folder(tmp_path):
     found.answers.to_csv(path, index=False)
     assert "10 comparisons (2 ties), 3 respondents" in read(path)[1]
     assert "6 comparisons (1 tie), 2 respondents" in read(path, where="catch_failed == 0")[1]
-    assert "answers.csv (without" in th.field.collect(tmp_path).note
+    assert "answers.csv (missing columns" in th.field.collect(tmp_path).note
 
 
 @pytest.mark.fit
@@ -94,7 +94,7 @@ def test_a_thousand_people(tmp_path):
     assert (
         len(found.table) == 1000
         and len(found.answers) == 4000
-        and found.note.startswith("1,000 people, 4,000 answers.")
+        and found.note.startswith("1,000 respondents, 4,000 answers.")
     )
     assert time.process_time() - before < 30 and len(list(tmp_path.iterdir())) == 1001
 
@@ -105,17 +105,17 @@ def test_one_file_may_hold_the_answers_of_many(tmp_path):
     (tmp_path / "all.csv").write_text("".join(texts))
     found = th.field.collect(tmp_path)
     assert len(found.answers) == 8
-    said(found.note, "2 people", "8 answers", "2 rows", "all.csv")
+    said(found.note, "2 respondents", "8 answers", "2 rows", "all.csv")
     save(tmp_path, again=pd.concat([rows_of("pairs", "ann"), rows_of("pairs", "bob")]))
     note = th.field.collect(tmp_path).note
-    said(note, "2 people", "8 answers", "2 questionnaires", "'all.csv'")
-    assert "questionnaire that does" in note and "8 rows" in note and "(8)" in note
+    said(note, "2 respondents", "8 answers", "2 questionnaires", "'all.csv'")
+    assert "questionnaire that is not used" in note and "8 rows" in note and "(8)" in note
 
 
 def test_who_left_during_practice_has_no_answer(tmp_path):
     save(tmp_path, a=rows_of("pairs", "ann", part="practice", planned=6))
     found = th.field.collect(tmp_path)
-    said(found.note, "1 person", "0 answers", "4 practice")
+    said(found.note, "1 respondent", "0 answers", "4 practice")
     assert len(found.answers) == 0
 
 
@@ -139,7 +139,7 @@ def test_of_questionnaires_that_nobody_finished_the_one_with_most_answers_counts
     save(tmp_path, **begun)
     found = th.field.collect(tmp_path)
     assert found.table["file"].tolist() == ["f3.csv"]
-    assert "person answered several" in found.note and "1 person" in found.note and "'ann'" in found.note
+    assert "respondent answered several" in found.note and "1 respondent" in found.note and "'ann'" in found.note
 
 
 def test_names_of_many_digits_stay_apart(tmp_path):
@@ -192,7 +192,7 @@ def test_no_file_is_left_out_without_a_word(tmp_path):
     found = th.field.collect(tmp_path)
     assert found.table["file"].tolist() == ["second_week/bob.csv"]
     assert "read: carl.csv (The" in found.note and "3 files" in found.note and "eve.csv (Line 2" in found.note
-    assert "dan.xlsx (no table" in found.note
+    assert "dan.xlsx (not a text table" in found.note
 
 
 def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
@@ -217,7 +217,7 @@ def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):
         th.field.collect(tmp_path)
     save(tmp_path, c=rows_of("pairs", "eve"))
     found = th.field.collect(tmp_path)
-    assert "another study: b.csv" in found.note and "4 rows" in found.note and "(4)" in found.note and adds_up(found)
+    assert "another study): b.csv" in found.note and "4 rows" in found.note and "(4)" in found.note and adds_up(found)
 
 
 def adds_up(found):
@@ -232,16 +232,19 @@ def test_a_trial_counts_once_and_a_questionnaire_no_more_than_planned(tmp_path):
     save(tmp_path, a=pd.concat([ann, again, more]))
     found = th.field.collect(tmp_path)
     assert len(found.answers) == 4 and found.answers["chosen"].tolist() == ann["chosen"].tolist()
-    assert "taken, another answer" in found.note and "3 rows" in found.note and "(3)" in found.note
+    assert "skipped (another answer" in found.note and "3 rows" in found.note and "(3)" in found.note
     assert (
-        "than trials_planned: a.csv" in found.note and "4 rows" in found.note and "(4)" in found.note and adds_up(found)
+        "than trials_planned): a.csv" in found.note
+        and "4 rows" in found.note
+        and "(4)" in found.note
+        and adds_up(found)
     )
 
 
 @pytest.mark.parametrize(
     ("cells", "facts"),
     [
-        ({"part": "Main"}, ("part is none of", "b.csv (4)")),
+        ({"part": "Main"}, ("part is not main", "b.csv (4)")),
         ({"trials_planned": "9" * 5000}, ("trials_planned", "b.csv (4)")),
         ({"trials_planned": "-4"}, ("trials_planned", "b.csv (4)")),
         ({"person": ""}, ("without a person", "b.csv (4)")),
@@ -264,14 +267,14 @@ def test_files_that_contradict_each_other_are_named(tmp_path):
     """The name, the seed and the start that a sender writes make no repeat of other answers."""
     save(tmp_path, a=rows_of("pairs", "ann"), b=rows_of("pairs", "ann").assign(chosen="milk"))
     found = th.field.collect(tmp_path)
-    said(found.note, "contradict each other", "ann (a.csv counts")
+    said(found.note, "contradict each other", "ann (a.csv used")
     assert found.answers["chosen"].tolist() == rows_of("pairs", "ann")["chosen"].tolist() and adds_up(found)
 
 
 def test_copies_under_other_names_are_named(tmp_path):
     copies = {f"f{k}": rows_of("pairs", "ann").assign(person=f"p{k}") for k in range(3)}
     save(tmp_path, bob=rows_of("pairs", "bob"), **copies)
-    said(th.field.collect(tmp_path).note, "3 people", "copies under another name", "'p0', 'p1', 'p2'")
+    said(th.field.collect(tmp_path).note, "3 respondents", "copies under another name", "'p0', 'p1', 'p2'")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

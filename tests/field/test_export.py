@@ -69,8 +69,8 @@ def of_psychopy(rows, kind, rng):
 @pytest.mark.parametrize("kind", READ)
 def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
     message = th.field.export(design_of(kind), tmp_path, "psychopy", kind, study=STUDY)
-    assert "what answers is called " in message
-    said(message, "written there: consent")
+    assert "call the response component " in message
+    said(message, "add by hand: consent")
     rows = rows_of(tmp_path / "trials.csv")
     assert all(name.isidentifier() for name in rows[0])  # or a loop refuses them
     of_psychopy(rows, kind, np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
@@ -189,13 +189,13 @@ def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
     ("tool", "design", "settings", "facts"),
     [
         ("word", DRINKS, {}, ("got 'word'",)),
-        ("psychopy", DRINKS, {"kind": "ranking"}, ("psychopy ask best-worst",)),
-        ("psychopy", design_of("choice"), {"study": {"dual": True}}, ("goes to jspsych",)),
-        ("psychopy", DRINKS, {"study": {"no_preference": True}}, ("says no preference",)),
+        ("psychopy", DRINKS, {"kind": "ranking"}, ("ask best-worst",)),
+        ("psychopy", design_of("choice"), {"study": {"dual": True}}, ("use jspsych",)),
+        ("psychopy", DRINKS, {"study": {"no_preference": True}}, ("means no preference",)),
         ("psychopy", ["[__import__('os').system('id')]", "tea"], {}, ('part of "[__import__(',)),
         ("psychopy", ["=1+1", "tea"], {}, ("'=1+1'",)),
         ("psychopy", ["$tea", "tea"], {}, ("'$tea'",)),
-        ("psychopy", ["7", "2", "9"], {"kind": "best"}, ("'2'", "writes the place")),
+        ("psychopy", ["7", "2", "9"], {"kind": "best"}, ("'2'", "records the position")),
         ("psychopy", ["N/A", "tea"], {}, ("PsychoPy", "'N/A'")),
         ("psychopy", ["1,5", "2,5"], {}, ("PsychoPy", "'1,5'")),
         ("psychopy", ["8", "9.5"], {}, ("PsychoPy", "'8'", "'8.0'")),

@@ -117,7 +117,7 @@ def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, 
 
 
 def as_choices(data):
-    """Comparisons as choices out of sets of two."""
+    """Comparisons as choices from sets of two."""
     return th.Choices.from_comparisons(data)
 
 

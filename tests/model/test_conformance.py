@@ -326,7 +326,7 @@ def test_models_that_know_their_respondents_group_them_alike(name):
     model = fitted(name)
     found = model.segments()
     assert len(found) == found.by_number["stability"].index[found.by_number["stability"] == found.stability][0]
-    assert found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["people"].sum() == 6
+    assert found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["respondents"].sum() == 6
     assert list(found.assignment.index) == [f"p{person}" for person in range(6)]
     assert len(found.profiles) == len(found) * sum(map(len, levels_of(name).values()))
     by_attribute = found.profiles.groupby(["segment", "attribute"])["preferred"].mean()

@@ -82,7 +82,7 @@ def test_two_share_a_group_if_and_only_if_they_cannot_be_told_apart(options, jud
     np.testing.assert_array_equal(together, expected)
     assert len({tuple(members) for members in board.groups}) == len(board.groups)
 
-    for option, numbers in board.table["group"].items():
+    for option, numbers in board.table["tier"].items():
         ends = [[int(end) for end in part.split("-")] for part in numbers.split(", ")]
         own = [number for each in ends for number in range(each[0], each[-1] + 1)]
         assert own == [number for number, members in enumerate(board.groups, 1) if option in members]
@@ -178,7 +178,7 @@ def test_the_seed_decides(board):
 def test_it_is_saved(board, tmp_path):
     board.save(tmp_path / "board.csv")
     board.save(tmp_path / "board.json")
-    again = pd.read_csv(tmp_path / "board.csv", index_col="option", dtype={"group": str})
+    again = pd.read_csv(tmp_path / "board.csv", index_col="option", dtype={"tier": str})
     pd.testing.assert_frame_equal(again, pd.DataFrame(board.table))
     rows = json.loads((tmp_path / "board.json").read_text())
     assert [row["option"] for row in rows] == list(board.table.index) and rows[0]["rank"] == 1

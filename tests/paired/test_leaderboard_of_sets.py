@@ -1,4 +1,4 @@
-"""Leaderboards of rankings, of choices out of sets, and of the best and the worst of sets."""
+"""Leaderboards of rankings, of choices from sets, and of the best and the worst of sets."""
 
 from itertools import permutations
 

@@ -442,10 +442,10 @@ def test_bootstrap_over_respondents():
         with_zeros = maximised(data=th.PairedComparisons(counts, respondents[0].labels)).weights_
         np.testing.assert_allclose(found.weights.iloc[row], with_zeros, atol=1e-7)
     np.testing.assert_allclose(found.table["std_error"], found.weights.std(), atol=1e-12)
-    np.testing.assert_allclose(found.table["lower"], np.quantile(found.weights, 0.055, axis=0))
+    np.testing.assert_allclose(found.table["low"], np.quantile(found.weights, 0.055, axis=0))
     assert "89 % of them" in str(found)
     wide = th.paired.bootstrap(respondents, samples=40, random_seed=3, ci=0.95)
-    np.testing.assert_allclose(wide.table["upper"], np.quantile(found.weights, 0.975, axis=0))
+    np.testing.assert_allclose(wide.table["high"], np.quantile(found.weights, 0.975, axis=0))
     assert "95 % of them" in str(wide)
     with refused(DataError, "two respondents or more"):
         th.paired.bootstrap(respondents[:1])

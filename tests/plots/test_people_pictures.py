@@ -36,7 +36,7 @@ def test_a_dot_is_a_person_and_a_diamond_the_population():
 def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
     shares = RNG.dirichlet(np.full(41, 0.5), 300)
     names = [[f"p{n}" for n in range(300)], [f"an option with quite a long name, number {k}" for k in range(41)]]
-    rows = pd.MultiIndex.from_product(names, names=["person", "option"])
+    rows = pd.MultiIndex.from_product(names, names=["respondent", "option"])
     ax = th.plots.individuals(pd.DataFrame({"mean": shares.ravel()}, rows))
     assert len(ax.get_yticklabels()) == 40  # of 41 those that are preferred
     for row, drawn in enumerate(ax.collections):
@@ -47,7 +47,7 @@ def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
 def test_people_who_do_not_differ_are_not_drawn():
     with pytest.raises(ArgumentError, match=r"individuals needs individual weights"):
         th.plots.individuals(of_people(compared(5), UNIQUE).of_group("p0"))
-    rows = pd.MultiIndex.from_product([["p0", "p1"], ["a, b", "b, c"]], names=["person", "feature"])
+    rows = pd.MultiIndex.from_product([["p0", "p1"], ["a, b", "b, c"]], names=["respondent", "feature"])
     with refused(ArgumentError, "draws shares of"):
         th.plots.individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
 

@@ -142,7 +142,7 @@ def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
 
 def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
     ax = plots.ranks(celebrities)
-    assert ax.get_xticks().tolist() == [*range(1, 10)] and ax.get_xlabel() == "rank (mean and 89% interval)"
+    assert ax.get_xticks().tolist() == [*range(1, 10)] and ax.get_xlabel() == "rank (mean and 89 % interval)"
     colours = ax.images[0].get_cmap()(np.linspace(0, 1, 11))[:, :3].sum(axis=1)
     assert colours[0] > 2.9 and (np.diff(colours) < 0).all()
 

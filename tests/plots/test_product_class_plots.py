@@ -69,7 +69,7 @@ def test_classes(model):
     widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
     np.testing.assert_allclose(widths, [table["share"], table["importance"]])
     labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]
-    for label, name in zip(labels, table["class"], strict=True):
+    for label, name in zip(labels, table["product_class"], strict=True):
         assert label == name or (label.endswith("…") and name.startswith(label[:40]))
     for ax in (shares, importance):
         assert_no_overlap(ax)
@@ -159,11 +159,13 @@ def test_demand_and_willingness_to_pay(model):
         assert_no_overlap(ax)
         assert [text.get_text() for text in ax.get_yticklabels()][-1] == "battery: 12 h over 4 h"
         low, high = ax.get_xlim()
-        beyond = pay.assign(people_high=np.inf, wtp_high=np.inf)
+        beyond = pay.assign(respondents_high=np.inf, wtp_high=np.inf)
         ax = plots.willingness_to_pay(beyond)  # what has no end leaves the picture
         assert_no_overlap(ax)
         assert np.isfinite(ax.get_xlim()).all() and len(ax.lines[-2].get_xdata()) == len(pay)
-        endless = pay.drop(columns=["people_low", "people_high"]).assign(wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf)
+        endless = pay.drop(columns=["respondents_low", "respondents_high"]).assign(
+            wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf
+        )
         ax = plots.willingness_to_pay(endless)
         assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
     with pytest.raises(ArgumentError, match="has no amounts"):

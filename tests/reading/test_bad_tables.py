@@ -187,7 +187,7 @@ REFUSED = [
     (
         "wide.csv",
         "tea:milk,tea:water,milk:water\n1,0,1\n0,0,1\n1,1,1\n0,1,0\n",
-        ("1 alone",),
+        ("only 0 and 1",),
     ),
     (
         "wide.csv",
@@ -227,12 +227,12 @@ REFUSED = [
     (
         "ranks.csv",
         "tea,milk,water\n0,1,2\n1,0,2\n2,1,0\n0,2,1\n",
-        ("0 stands",),
+        ("one rank 0",),
     ),
     (
         "ranks.csv",
         "subject,item,rank\n1,tea,0\n1,milk,1\n2,tea,1\n2,milk,0\n",
-        ("0 stands",),
+        ("one rank 0",),
     ),
     (
         "trials.csv",
@@ -267,12 +267,12 @@ REFUSED = [
     (
         "choices.csv",
         "task,item,chosen\n1,tea,0\n1,milk,0\n",
-        ("occasion '1'",),
+        ("choice set '1'",),
     ),
     (
         "choices.csv",
         "task,item,chosen\n1,tea,1\n1,milk,1\n",
-        ("2 alternatives", "occasion '1'"),
+        ("2 alternatives", "choice set '1'"),
     ),
     (
         "choices.csv",
@@ -327,7 +327,7 @@ REFUSED = [
     (
         "x.toi",
         "# ALTERNATIVE NAME 1: tea\n",
-        ("holds no order",),
+        ("no orders",),
     ),
     (
         "x.soi",

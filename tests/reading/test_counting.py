@@ -83,7 +83,7 @@ def test_batches_give_the_same_counts(tmp_path, kind, shape):
     path = written(frame, tmp_path, kind)
     found, sentence = read_counts(path)
     same(found, read(path, PAIRS)[0])
-    assert found.answers is None and "rows alike" in sentence or shape in ("counted", "both ways")
+    assert found.answers is None and "identical rows" in sentence or shape in ("counted", "both ways")
     if shape == "missing":
         said(sentence, "comparisons without", len(frame.iloc[::7]))
 
@@ -180,9 +180,9 @@ def test_conditions_that_do_not_fit_are_refused_before_anything_is_counted(tmp_p
     for where, facts in (
         ("juge < 3", ("no column 'juge'", "'judge'?")),
         ("winner < 3", ("column 'winner'", "'nobody'")),
-        ("judge > 1000", ("no row of 500",)),
+        ("judge > 1000", ("none of 500 rows",)),
     ):
-        with refused(DataError, f"{path.name}: where {where}", *facts):
+        with refused(DataError, f"{path.name}: `where` {where}", *facts):
             read_counts(path, where=where)
 
 

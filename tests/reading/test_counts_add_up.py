@@ -12,7 +12,7 @@ from thali._reading.recognise import read
 from thali._source import Source
 from thali.errors import DataError
 
-LEFT_OUT = re.compile(r"([\d,]+)(?: of [\d,]+)? (?:rows?|rankings?|comparisons?)\b[^;]*? left out")
+LEFT_OUT = re.compile(r"([\d,]+)(?: of [\d,]+)? (?:rows?|rankings?|comparisons?)\b[^;]*? (?:dropped|excluded)")
 OPTIONS = ("tea", "milk", "rum", "gin")
 
 

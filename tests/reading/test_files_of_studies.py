@@ -95,7 +95,7 @@ def test_codes_have_labels_and_prices(codes, expected):
         (CODES.replace("Canon", "Sony"), ("Attribute 'brand'", "label 'Sony'")),
         (CODES + "price,3,249\n", ("Attribute 'price'", "'3'")),
         (CODES.replace("Canon", ""), ("Row 2",)),
-        ("code,label\n1,Sony\n", ("codes has three",)),
+        ("code,label\n1,Sony\n", ("codes needs three",)),
     ],
 )
 def test_codes_that_do_not_fit(tmp_path, text, facts):
@@ -186,9 +186,9 @@ def test_tasks_of_everybody_and_answers_that_are_missing(tmp_path):
             ANSWERS.replace("1,1,1,2,", "1,1,1,Nikon,"),
             ("'Nikon'", "row 2"),
         ),
-        (ANSWERS.replace("id,version", "id,v"), ("them a person",)),
+        (ANSWERS.replace("id,version", "id,v"), ("each respondent's version",)),
         (ANSWERS.replace("age", "brand"), ("column 'brand'",)),
-        (ANSWERS.replace("id,", "who,", 1), ("says who answered",)),
+        (ANSWERS.replace("id,", "who,", 1), ("identifies the respondent",)),
         (BY_TASK.replace("choice2", "note"), ("2 tasks",)),
         (BY_TASK.replace("age", "a1,a2").replace(",21,", ",1,1,").replace(",22,", ",2,2,"), ("several series",)),
     ],
@@ -200,9 +200,9 @@ def test_answers_that_do_not_fit_their_design(tmp_path, answers, facts):
 
 def test_a_design_that_is_none(tmp_path):
     wide = file_of(tmp_path, "version,task,brand_1,brand_2\n1,1,Sony,Canon\n2,1,Sony,Canon\n", "tasks.csv")
-    with refused(DataError, "'1'", "each alternative"):
+    with refused(DataError, "'1'", "per alternative"):
         made(ANSWERS, EXPERIMENTS, design=wide)
-    with refused(DataError, "column that numbers"):
+    with refused(DataError, "task numbers"):
         made(ANSWERS, EXPERIMENTS, design=file_of(tmp_path, "version,brand\n1,Sony\n1,Canon\n", "tasks.csv"))
 
 

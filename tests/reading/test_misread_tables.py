@@ -23,7 +23,7 @@ from thali._source import Source
 from thali.errors import DataError, DataWarning
 from thali.report import slides
 
-ASKED = r"may be 1000 or 1; write counts as whole numbers"
+ASKED = r"may mean 1000 or 1; write counts as integers"
 SHAPES = {  # in which a number stands for {}
     "list": "winner;loser;n\na;b;{}\nb;a;12\n",
     "pairs": "a;b;a_over_b;b_over_a\nA;B;{};5\nA;C;4;7\nB;C;6;8\n",
@@ -73,7 +73,7 @@ def test_triplets_are_no_comparisons(header):
     if header.count(",") == 3:
         assert isinstance(taken(text)[0], th.Triplets)
         return
-    with refused(DataError, "no shape that") as asked:
+    with refused(DataError, "known layout") as asked:
         taken(text)
     assert "--" not in str(asked.value)
     columns = header.split(",")
@@ -114,7 +114,7 @@ TABLES = {
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_labels_that_look_the_same_are_one(table, spelling):
     usual, other = SPELLINGS[spelling]
-    with warned(DataWarning, "those that look"):
+    with warned(DataWarning, "labels that look"):
         data, _ = taken(TABLES[table].format(usual, other))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -125,11 +125,11 @@ def test_labels_that_look_the_same_are_one(table, spelling):
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_labels_of_constructors_that_look_the_same_are_one(spelling):
     usual, other = SPELLINGS[spelling]
-    with warned(DataWarning, "those that look"):
+    with warned(DataWarning, "labels that look"):
         assert th.PairedComparisons.from_pairs([(usual, "milk"), ("milk", other)]).n_pairs == 1
-    with warned(DataWarning, "those that look"):
+    with warned(DataWarning, "labels that look"):
         assert th.Triplets([(usual, "milk", "juice"), (other, "juice", "milk")]).labels == (usual, "milk", "juice")
-    with pytest.warns(DataWarning), refused(DataError, "must all differ"):
+    with pytest.warns(DataWarning), refused(DataError, "must be unique"):
         th.Similarities(np.eye(2), labels=[usual, other])
 
 
@@ -179,7 +179,7 @@ def test_a_large_number_is_not_a_position():
     with refused(DataError, "1000000000", "row 0"):
         th.Triplets([(0, 1, 10**9)])
     assert len(th.Triplets([(0, 1, 999)]).labels) == 1000
-    with refused(DataError, "0 or more"):
+    with refused(DataError, ">= 0"):
         th.Triplets([(0, 1, -1)])
 
 

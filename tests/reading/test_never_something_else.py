@@ -64,7 +64,7 @@ def test_a_model_of_similarities_reads_the_only_measure():
     data, sentence = taken(listed("i,j,corr"), *OF_SIMILARITIES)
     assert sorted(data.values) == sorted(DISTANCES) and "'corr' of 'i' and 'j'" in sentence
     assert sorted(taken(listed("i,j,kilometres"), *OF_SIMILARITIES)[0].values) == sorted(DISTANCES)
-    with refused(DataError, "Column 'distance' holds dissimilarities"):
+    with refused(DataError, "Column 'distance' contains dissimilarities"):
         taken(listed("i,j,distance"), *OF_SIMILARITIES)
 
 
@@ -106,7 +106,7 @@ def test_a_symmetric_square_of_whole_numbers_is_asked_about(text):
 
 @pytest.mark.parametrize("text", CONFUSIONS.values(), ids=CONFUSIONS)
 def test_confusions_are_asked_about(text):
-    with refused(RecognitionError, "confusions of stimuli"):
+    with refused(RecognitionError, "confusion matrices"):
         taken(text)
     data, _ = taken(text, *OF_SIMILARITIES, symmetrize="mean")
     assert isinstance(data, Similarities)
@@ -129,7 +129,7 @@ SCORES = {
 
 @pytest.mark.parametrize("text", SCORES.values(), ids=SCORES)
 def test_a_table_of_scores_is_refused_in_a_sentence(text):
-    with refused(DataError, "scores, real numbers") as error:
+    with refused(DataError, "scores (real numbers") as error:
         taken(text)
     assert len(str(error.value)) < 300
 
@@ -209,7 +209,7 @@ def test_any_column_can_be_left_unread(columns):
     )
     text = text.replace(",0,0\n", ",1,0,0\n")
     data, sentence = taken(text, EXPERIMENTS, without=columns)
-    assert not {*columns} & {*data.attributes} and f"omitted as asked: '{columns[0]}'" in sentence
+    assert not {*columns} & {*data.attributes} and f"omitted on request: '{columns[0]}'" in sentence
     with refused(DataError, "column 'color'"):
         taken(text, EXPERIMENTS, without=["color"])
 
@@ -219,9 +219,9 @@ WEIGHTED = "id,task,alt,fee,choice,{}\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,
 
 @pytest.mark.parametrize("name", ["weight", "Weights", "wt", "sample_weight", "freq"])
 def test_weights_of_respondents_are_refused(name):
-    with refused(DataError, "may hold weights", name):
+    with refused(DataError, "may contain weights", name):
         taken(WEIGHTED.format(name), EXPERIMENTS)
-    with refused(DataError, "may hold weights", name):
+    with refused(DataError, "may contain weights", name):
         taken(f"id,price_1,price_2,choice,{name}\n1,1,2,1,.5\n2,2,1,2,2\n3,1,3,2,1\n")
     assert taken(WEIGHTED.format(name), EXPERIMENTS, without=[name])[0].attributes == ("fee",)
 
@@ -271,7 +271,7 @@ def test_the_terminal_spells_the_option(tmp_path, run):
     fit = ("fit", tmp_path / "votes.csv", "--method", "maximum-likelihood", "--lapse", 0)
     said(run(*fit).err, "'who'", "--respondent")
     sentence = run(*fit, "--without", "who").err
-    assert "omitted as asked: 'who'" in sentence and "unknown" not in sentence
+    assert "omitted on request: 'who'" in sentence and "unknown" not in sentence
 
 
 def test_games_have_no_respondents():

@@ -156,8 +156,12 @@ def packed_tables():
     same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(500_000, np.int32)), pa.array(["tea"])).cast(pa.string())
     yield "1,000,000 cells", {"winner": same, "loser": same}, {}
     yield "1,000,001 cells", {"winner": pa.array([np.zeros(1_000_000, np.int8)]), "loser": pa.array([1])}, {}
-    yield "unpack to 3,", {"winner": pa.array(["x" * 10_000] * 300), "loser": pa.array(["tea"] * 300)}, {}
-    yield "unpack to 3,", {"winner": pa.array(["x" * 3_000_000]), "loser": pa.array(["tea"])}, {"compression": "zstd"}
+    yield "unpack to at least 3,", {"winner": pa.array(["x" * 10_000] * 300), "loser": pa.array(["tea"] * 300)}, {}
+    yield (
+        "unpack to at least 3,",
+        {"winner": pa.array(["x" * 3_000_000]), "loser": pa.array(["tea"])},
+        {"compression": "zstd"},
+    )
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -198,7 +202,7 @@ def test_formulas_that_were_never_calculated(tmp_path):
 
 
 def test_names_that_promise_another_kind_of_file(tmp_path):
-    with refused(DataError, "Excel workbook, whatever"):
+    with refused(DataError, "an Excel workbook"):
         read_table(in_file(tmp_path, "see below\n", "bad.xlsx"))
     with refused(DataError, "not a readable Excel workbook"):
         read_table(Source("x.xlsx", b"PK\x03\x04 and no more"))
@@ -260,7 +264,7 @@ def test_a_tie_is_no_option():
         th.PairedComparisons.from_frame(frame)
     with refused(DataError, "row 0"):
         th.PairedComparisons.from_frame(pd.DataFrame({"chosen": ["Tie"], "rejected": ["Tie"]}))
-    with refused(DataError, "'tie' says that neither"):
+    with refused(DataError, "'tie' seems to mean that neither"):
         th.PairedComparisons.from_pairs([("a", "b"), ("a", "tie")])
     drawing = pd.DataFrame({"chosen": ["paint", "draw"], "rejected": ["draw", "paint"]})
     assert th.PairedComparisons.from_frame(drawing).labels == ("paint", "draw")
@@ -273,7 +277,7 @@ def test_totals_are_no_option():
         counts[3, 3] = corner
         with refused(DataError, "column 'Summe'"):
             th.PairedComparisons(counts, ["Kaffee", "Tee", "Milch", "Summe"])
-    with refused(DataError, "'all' hold the sums"):
+    with refused(DataError, "'all' contain the sums"):
         th.PairedComparisons([[0, 3, 3], [2, 0, 2], [2, 3, 5]], ["a", "b", "all"])
     assert th.PairedComparisons(5 - 5 * np.eye(3)).n_options == 3  # the sums of equal counts may be chance
     changed = np.array(TOTALS)
@@ -284,7 +288,7 @@ def test_totals_are_no_option():
 def test_totals_on_one_side_of_a_file(tmp_path):
     table = ",a,b\na,0,3\nb,2,0\n"
     for text in (table + "Total,2,3\n", ",a,b,Total\na,0,3,3\nb,2,0,2\n", ",a,b,N\na,0,3,3\nb,2,0,2\nTotal,2,3,\n"):
-        with refused(DataError, "these are the"):
+        with refused(DataError, "sums of the options"):
             read(in_file(tmp_path, text), kinds.PAIRS)
     with refused(DataError, "only rows have 'c'"):
         read(in_file(tmp_path, table + "c,2,4\n"), kinds.PAIRS)
@@ -317,8 +321,8 @@ def test_percentages_are_said(tmp_path, recwarn):
 @pytest.mark.parametrize(
     ("cell", "facts"),
     [
-        ("1,700", ("separators of thousands", "1700")),
-        ("1'700'000", ("separators of thousands", "1700000")),
+        ("1,700", ("thousands separators", "1700")),
+        ("1'700'000", ("thousands separators", "1700000")),
         ("60 %", ("not percentages",)),
         ("17,00", ("'17,00'", "number")),
     ],
@@ -334,7 +338,7 @@ def test_labels_that_are_nearly_the_same(recwarn):
         assert str(recwarn.pop(DataWarning).message).startswith("The labels '")
     frame = pd.DataFrame({"task": [1, 1], "alternative": ["tea", "TEA"], "chosen": [1, 0]})
     th.Choices(frame)
-    said(recwarn.pop(DataWarning).message, "capitals or blanks")
+    said(recwarn.pop(DataWarning).message, "capitals or spaces")
     th.PairedComparisons([[0, 3], [2, 0]], ["tea", "tee"])
     assert not len(recwarn)
 
@@ -358,7 +362,7 @@ def test_one_comparison_is_told_in_words(run, tmp_path):
 
 def test_similarities_whose_squares_are_no_numbers():
     for factor in (1e300, 1e-300):
-        with refused(DataError, "they are about"):
+        with refused(DataError, "range from about"):
             th.Similarities([[1, factor], [factor, 1]])
     assert th.Similarities([[1, 0.0], [0.0, 1]]).n_pairs == 1
 

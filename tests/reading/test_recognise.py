@@ -45,7 +45,7 @@ def test_numbers_of_places_name_no_options():
     assert recognise(table(NUMBERED), kinds.CHOICES, kinds.PAIRS).kind == kinds.CHOICES
     assert recognise(table(NUMBERED), alternative="alternative").kind == kinds.CHOICES
     same = NUMBERED.replace("1,2,1,Bora,99", "1,2,1,Aika,99").replace("1,2,2,Aika,199", "1,2,2,Bora,149")
-    with refused(RecognitionError, "say which is meant"):  # each number has products of its own
+    with refused(RecognitionError, "specify which"):  # each number has products of its own
         recognise(table(same))
 
 
@@ -142,10 +142,10 @@ def test_data_of_another_kind_than_was_asked_for():
 @pytest.mark.parametrize(
     ("header", "facts"),
     [
-        ("winner,looser,year", ("list of comparisons", "'loser' beside 'winner'", "rejected")),
-        ("left,right,size", ("table of trials", "'left' and 'right'", "chosen")),
-        ("obsID,drink,choice", ("table of choices", "by alternative")),
-        ("alt,choice,size", ("by choice_id",)),
+        ("winner,looser,year", ("list of comparisons", "'loser' for 'winner'", "rejected")),
+        ("left,right,size", ("table of trials", "'left' or 'right'", "chosen")),
+        ("obsID,drink,choice", ("table of choices", "`alternative`")),
+        ("alt,choice,size", ("`choice_id`",)),
         ("x,y,z", ("expected a long table", "a table of rankings")),
     ],
 )

@@ -1,4 +1,4 @@
-"""Labels as people read them: names of files without folder and ending, and names that a table gives."""
+"""Labels as people read them: file names without folder and ending, and names that a table gives."""
 
 import pandas as pd
 import pytest
@@ -26,7 +26,7 @@ def test_names_of_files_lose_folder_and_ending_and_that_is_said(tmp_path):
 def test_so_do_those_of_a_square(tmp_path):
     data, sentence = read(file_of(tmp_path, ",a.png,b_c.png\na.png,0,3\nb_c.png,1,0\n"))
     assert data.labels == ("a", "b c") and data.counts.tolist() == [[0, 3], [1, 0]]
-    assert "names of files" in sentence
+    assert "file names" in sentence
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_so_do_those_of_a_square(tmp_path):
 )
 def test_other_labels_stay_as_they_are(tmp_path, names):
     data, sentence = read(file_of(tmp_path, PAIRS.format(*names)))
-    assert set(data.labels) == set(names) and "names of files" not in sentence
+    assert set(data.labels) == set(names) and "file names" not in sentence
 
 
 def test_a_table_of_labels_names_options_and_levels(tmp_path):
@@ -66,11 +66,11 @@ def test_rows_are_left_out_by_the_names_in_the_data(tmp_path):
 @pytest.mark.parametrize(
     ("table", "facts"),
     [
-        ("name,shown\nteh,T\n", ("labels", "names 'teh'", "'tea'")),
+        ("name,shown\nteh,T\n", ("labels", "lists 'teh'", "'tea'")),
         ("name,shown\ntea,milk\n", ("'milk'",)),
-        ("name,shown\ntea,x\nmilk,x\n", ("'x'", "labels must differ")),
+        ("name,shown\ntea,x\nmilk,x\n", ("'x'", "must be unique")),
         ("name,shown\ntea,x\ntea,y\n", ("'tea'",)),
-        ("name,shown\ntea,\n", ("row; its labels",)),
+        ("name,shown\ntea,\n", ("some labels",)),
         ("name,shown,more\ntea,x,y\n", ("two columns",)),
     ],
 )

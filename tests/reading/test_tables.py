@@ -99,8 +99,8 @@ def test_options_called_i_j_and_n_are_still_a_square(tmp_path):
 
 
 LONG = [
-    ("chosen,rejected", "one comparison a row", [("A", "B"), ("A", "B"), ("B", "A")]),
-    ("Winner,LOSER", "one comparison a row", [("A", "B"), ("A", "B"), ("B", "A")]),
+    ("chosen,rejected", "one comparison per row", [("A", "B"), ("A", "B"), ("B", "A")]),
+    ("Winner,LOSER", "one comparison per row", [("A", "B"), ("A", "B"), ("B", "A")]),
     ("preferred,other,n", "counted by 'n'", [("A", "B", 2), ("B", "A", 1)]),
     ("preferred,not preferred,times", "counted by 'times'", [("A", "B", 2), ("B", "A", 1)]),
     ("i,j,Freq", "counted by 'Freq'", [("A", "B", 2), ("B", "A", 1)]),
@@ -239,7 +239,7 @@ READABLE = {
     "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
     "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counted by 'home.wins'",
     "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
-    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison a row, respondents 'assessor': 12",
+    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row, respondents 'assessor'",
 }
 
 
@@ -263,10 +263,10 @@ def test_as_many_rows_as_columns_of_numbers_may_still_be_a_list(tmp_path):
 # similarities ---------------------------------------------------------------------------------------------
 
 ALIKE = Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], "ABC")
-READ = "3 objects, 3 similarities, {}; the diagonal was not read"
+READ = "3 objects, 3 similarities, {}; diagonal ignored"
 SIMILAR = ",A,B,C\nA,1,0.8,0.3\nB,0.8,1,0.45\nC,0.3,0.45,1\n"
 LOWER = ",A,B,C\nA,1,,\nB,0.8,1,\nC,0.3,0.45,1\n"
-ZEROS = " (the zeros on the other side of the diagonal were not read)"
+ZEROS = " (zeros on the other side of the diagonal ignored)"
 
 SIMILARITIES = {
     "plain": (SIMILAR, "square table"),
@@ -398,7 +398,7 @@ def test_real_similarities(file, size):
     data, messages = read(real_data(file), kinds.PAIRS, kinds.SIMILARITIES)
     assert isinstance(data, Similarities) and (data.n_options, data.n_pairs) == size
     assert messages.startswith(f"{size[0]} objects, {size[1]:,} similarities")
-    with pytest.raises(ValueError, match="The table holds similarities"):
+    with pytest.raises(ValueError, match="The table contains similarities"):
         read(real_data(file), kinds.PAIRS)
 
 

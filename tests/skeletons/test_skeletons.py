@@ -14,8 +14,8 @@ import thali as th
 from thali._aspects import operations
 from thali._aspects.likelihoods.delta_checks import compare_changes, state_of, states_of
 from thali._aspects.weight_priors import EXPONENTIAL
-from thali._testing.exact import transition_errors
 from thali.errors import DataError
+from thali.testing import exact
 
 DATA = likelihood_skeleton.RatingData(np.array([0.5, 2.0, 1.0]), ("tea", "coffee", "milk"))
 
@@ -37,7 +37,7 @@ def test_moves_leave_the_posterior_of_the_likelihood_invariant():
     rng = np.random.default_rng(2)
     states = states_of(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
     rated, make_cache = likelihood_skeleton.Ratings().compiled(DATA)
-    errors = transition_errors(rated, make_cache, naive, states, 3, EXPONENTIAL, rng)
+    errors = exact.transition_errors(rated, make_cache, naive, states, 3, EXPONENTIAL, rng)
     assert len(errors) == 3 and max(errors.values()) < 1e-10, errors
 
 

@@ -36,7 +36,7 @@ from thali._aspects.operations import cache_at, log_likelihood
 from thali._aspects.populations.groups import drawn_base
 from thali._aspects.populations.groups_chain import GroupChain, start_of
 from thali._aspects.state import BETA, COLUMNS, replica
-from thali._testing.exact import invariance_error
+from thali.testing import exact
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 
@@ -226,7 +226,7 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
             share = 1.0 if move == "compensated" else 0.0
             group_owners.compensated_flip_of_groups(rng, model, caches, states, its_base, share)
 
-    assert invariance_error(step, (chain.state, chain.cache, base), whole, log_target) < 1e-12
+    assert exact.invariance_error(step, (chain.state, chain.cache, base), whole, log_target) < 1e-12
 
 
 def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):

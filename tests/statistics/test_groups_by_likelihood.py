@@ -40,8 +40,8 @@ from thali._aspects.operations import cache_at, log_likelihood, rebuild
 from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
 from thali._aspects.populations.groups_chain import GroupChain
 from thali._aspects.state import replica
-from thali._testing.exact import invariance_error
 from thali.likelihoods import Elimination, MostSimilarPair
+from thali.testing import exact
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 LAPSE = 0.05
@@ -254,7 +254,7 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
         return total - (v.sum() + own.sum() if weights == "similar" else 0.0)
 
     step = steps(move, of_task.model)
-    assert invariance_error(step, (chain.state, chain.cache, base), key, log_target) < 1e-12
+    assert exact.invariance_error(step, (chain.state, chain.cache, base), key, log_target) < 1e-12
 
 
 @pytest.mark.long

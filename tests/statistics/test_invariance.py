@@ -22,8 +22,8 @@ import thali._aspects.moves.mass_transfer as mass_transfer
 import thali._aspects.moves.split_join as split_join
 from thali._aspects.likelihoods.residuals import VARIANCE
 from thali._aspects.operations import open_members
-from thali._testing.exact import invariance_error
 from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet
+from thali.testing import exact
 
 EXACT = 1e-12
 MATRIX, FOUR_ROWS = [[1, 0], [1, 1], [0, 1]], [[1, 0], [1, 1], [0, 1], [0, 0]]
@@ -68,7 +68,7 @@ def error_of(begun, move, log_target=None):
     def step(rng, pair):
         move(rng, begun.model, pair[1], pair[0])
 
-    return invariance_error(step, begun.pair, key, log_target or target(begun))
+    return exact.invariance_error(step, begun.pair, key, log_target or target(begun))
 
 
 THREE = three_options()
@@ -222,7 +222,7 @@ def test_birth_and_death(name):
     def step(rng, pair):
         births.birth_or_death(rng, at.model, pair[1], pair[0], rate)
 
-    assert invariance_error(step, at.pair, state_key, target_of_births(at), number=1.0) < EXACT
+    assert exact.invariance_error(step, at.pair, state_key, target_of_births(at), number=1.0) < EXACT
 
 
 # The check can fail.

@@ -40,7 +40,7 @@ from thali._aspects.operations import cache_at, rebuild
 from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali._aspects.samplers.prior_ladder import on_ladder
 from thali._aspects.state import replica
-from thali._testing.exact import invariance_error
+from thali.testing import exact
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
 EVERY = (
@@ -247,7 +247,7 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
         for p in (2, 0, 3):
             moves.draw_kind(rng, model, caches, states, who, p)
 
-    error = invariance_error(
+    error = exact.invariance_error(
         step, start, lambda parts: tuple(parts[3].of), lambda parts: log_of_answers(data, parts, kinds)
     )
     assert error < 1e-12
@@ -296,7 +296,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
         states, caches, base, who = parts
         moves.split_or_merge(rng, model, caches, states, base, who, 1, 2)
 
-    error = invariance_error(step, start, lambda parts: tuple(parts[3].of), log_target, number)
+    error = exact.invariance_error(step, start, lambda parts: tuple(parts[3].of), log_target, number)
     assert error < 1e-12
 
 

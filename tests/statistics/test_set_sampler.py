@@ -1,4 +1,4 @@
-"""The samplers on choices out of sets: exact posteriors, joint-distribution tests, real data, recovery."""
+"""The samplers on choices from sets: exact posteriors, joint-distribution tests, real data, recovery."""
 
 import time
 import warnings

@@ -11,8 +11,8 @@ from thali._aspects.operations import cache_at, open_members, rebuild
 from thali._aspects.samplers.loop import on_level
 from thali._aspects.samplers.tempering import ladder, swap
 from thali._aspects.state import ALPHA, SWEEPS, replica, stack
-from thali._testing.exact import invariance_error
 from thali.priors import IndianBuffet
+from thali.testing import exact
 
 EXACT = 1e-12
 
@@ -73,10 +73,10 @@ TWO = th.Similarities([[1, 0.6], [0.6, 1]])
 def test_trades_between_replicas(sweeps, betas):
     one, first = two_levels(TWO, sweeps, betas)
     log_target = product_of_posteriors(one, betas)
-    assert invariance_error(flip_or_swap(one.model), first, level_key, log_target) < EXACT
+    assert exact.invariance_error(flip_or_swap(one.model), first, level_key, log_target) < EXACT
 
 
 def test_a_temperature_that_swaps_forget_is_seen():
     one, first = two_levels(TWO, 0, (1.0, 0.3))
     product = product_of_posteriors(one, (1.0, 0.5))
-    assert invariance_error(flip_or_swap(one.model), first, level_key, product) > 1e-3
+    assert exact.invariance_error(flip_or_swap(one.model), first, level_key, product) > 1e-3

@@ -25,21 +25,21 @@ AT = [
     ("(a:1,'b'c:1);", 9, "comma"),
     ("(a:1,'b:1);", 6, "quoted name"),
     ("(a:1,[b:1);", 6, "comment"),
-    ("(a:1,,b:1);", 6, "name of a leaf"),
-    ("(a:1,b:1,);", 10, "name of a leaf"),
-    ("(a:1,' ':1);", 6, "name of a leaf"),
-    ("(a:1,():1);", 7, "name of a leaf"),
-    ("(:1,b:1);", 2, "name of a leaf"),
+    ("(a:1,,b:1);", 6, "a leaf has no name"),
+    ("(a:1,b:1,);", 10, "a leaf has no name"),
+    ("(a:1,' ':1);", 6, "a leaf has no name"),
+    ("(a:1,():1);", 7, "a leaf has no name"),
+    ("(:1,b:1);", 2, "a leaf has no name"),
     ("(a,b:1);", 3, "leaf 'a'"),
     ("((a:1,b:1)ab,c:2);", 13, "inner node 'ab'"),
-    ("((a:1,b:1),c:2);", 11, "inner node that ends here"),
-    ("(a:1,b:);", 8, "not ''"),
-    ("(a:1,b:x);", 8, "not 'x'"),
-    ("(a:1,b:-1);", 8, "not '-1'"),
-    ("(a:1,b:nan);", 8, "not 'nan'"),
-    ("(a:1,b:inf);", 8, "not 'inf'"),
-    ("(a:1,b:1e999);", 8, "not '1e999'"),
-    ("(a:1,b:1_0);", 8, "not '1_0'"),
+    ("((a:1,b:1),c:2);", 11, "inner node ending here"),
+    ("(a:1,b:);", 8, "got ''"),
+    ("(a:1,b:x);", 8, "got 'x'"),
+    ("(a:1,b:-1);", 8, "got '-1'"),
+    ("(a:1,b:nan);", 8, "got 'nan'"),
+    ("(a:1,b:inf);", 8, "got 'inf'"),
+    ("(a:1,b:1e999);", 8, "got '1e999'"),
+    ("(a:1,b:1_0);", 8, "got '1_0'"),
 ]
 
 
@@ -51,17 +51,17 @@ def test_newick_syntax(text, position, fact):
 
 
 NEWICK = [
-    (";", ("this is ';'", "pathlib.Path")),
-    ("drinks.nwk\n", ("this is 'drinks.nwk'", "pathlib.Path")),
+    (";", ("got ';'", "pathlib.Path")),
+    ("drinks.nwk\n", ("got 'drinks.nwk'", "pathlib.Path")),
     (None, ("`text`", "got NoneType")),
     ("(a:1);", (FEW, "got 'a'")),
     ("(a:1,b:1,a:1);", ("numbers 1 and 3", "'a'")),
     ("((a:1,' a':1):1,b:2);", ("numbers 1 and 2", "'a'")),
-    ("(c:1.5,b:2,a:1);", ("'a' is 1 and 'b' 2", "rescale='extend'")),
-    ("(a:1,(b:0.1000012,c:0.1):0.9);", ("'a' is 1 and 'b' 1.0000012",)),
-    ("(a:0,b:0);", ("'a' is 0",)),
-    ("(a:1,b:-0);", ("'b' is 0 and 'a' 1",)),
-    ("(a:1e308,(b:1e308,c:1e308):1e308);", ("'b' is inf",)),
+    ("(c:1.5,b:2,a:1);", ("'a' has 1 and 'b' has 2", "rescale='extend'")),
+    ("(a:1,(b:0.1000012,c:0.1):0.9);", ("'a' has 1 and 'b' has 1.0000012",)),
+    ("(a:0,b:0);", ("0 for 'a'",)),
+    ("(a:1,b:-0);", ("'b' has 0 and 'a' has 1",)),
+    ("(a:1e308,(b:1e308,c:1e308):1e308);", ("inf for 'b'",)),
 ]
 
 
@@ -101,8 +101,8 @@ GROUPS = [
     ([["tea", "milk"]], ("`groups`", "got list")),
     ("tea", ("`groups`", "got str")),
     ({"hot": ["tea", "milk"], "cold": ["tea"]}, ("'tea'", "'hot' and 'cold'")),
-    ({"hot": ["tea", "tea"]}, ("'tea'", "'hot' twice")),
-    ({"hot": [1, "1"]}, ("'1'", "'hot' twice")),
+    ({"hot": ["tea", "tea"]}, ("'tea'", "twice in group 'hot'")),
+    ({"hot": [1, "1"]}, ("'1'", "twice in group 'hot'")),
     ({"hot": ["tea", None]}, ("Member 2", "'hot'")),
 ]
 
@@ -159,8 +159,8 @@ LINKAGES = [
     ([[0, 1, 1, 2], [3, 2, INF, 3]], "abc", ("Row 1", "3 and 2 at height inf")),
     ([[0, 1, -1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "0 and 1 at height -1")),
     ([[NAN, 1, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "nan and 1 at height 1")),
-    ([[0, 1, 0, 2], [3, 2, 0, 3]], "abc", ("'a' is 0",)),
-    ([[0, 1, 1, 2], [3, 2, 0.5, 3]], "abc", ("Row 1", "height 0.5, below 1", "'average'")),
+    ([[0, 1, 0, 2], [3, 2, 0, 3]], "abc", ("0 for 'a'",)),
+    ([[0, 1, 1, 2], [3, 2, 0.5, 3]], "abc", ("Row 1", "height 0.5, below the height 1", "'average'")),
 ]
 
 

@@ -134,7 +134,7 @@ class Density(NamedTuple):
 
 
 class SetDensity(NamedTuple):
-    r"""The density of log worths, of which only differences count, given choices out of sets, or best and worst.
+    r"""The density of log worths, of which only differences count, given choices from sets, or best and worst.
 
     .. math:: \log p(u) = \log L(e^u) + \sum_i u_i - n \log \sum_i e^{u_i}
 
@@ -653,14 +653,14 @@ def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
     prior, by_mcmc = parts["prior"], Setting("method", "mcmc")
     if not isinstance(prior, Given) or prior.matrix.any() or not parts["likelihood"].unique:
         raise ArgumentError(
-            Setting("method", "laplace"), " is for ", Setting("aspects", "unique"), " alone; set ", by_mcmc, "."
+            Setting("method", "laplace"), " requires ", Setting("aspects", "unique"), "; set ", by_mcmc, "."
         )
     if parts["tempering"] is not None:
         refuse_of_chains("tempering")
     data = as_pairs(source, parts["likelihood"].best_worst)
     if not isinstance(data, PairedComparisons):
         raise DataError(
-            "Laplace's approximation is for paired comparisons, and these are choices out of larger sets; set ",
+            "The Laplace approximation requires paired comparisons, but these are choices from larger sets; set ",
             by_mcmc,
             ".",
         )

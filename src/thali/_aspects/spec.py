@@ -47,33 +47,33 @@ _PRIOR = (ALPHA, TEMPERING)
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
 _ON_WHICH_WEIGHTS_DEPEND = (
-    "Columns of the respondents, such as age, on which individual weights depend; means --people individuals."
+    "Respondent columns, such as age, that individual weights depend on; implies --people individuals."
 )
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
     aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
     cls="thali._aspects.models.elimination:EliminationByAspects",
     data=(PAIRS, CHOICES),
-    answers="the aspects by which options are eliminated, their number and their weights",
+    answers="latent aspects by which options are eliminated: number, weights and owners",
     papers=("tversky1972", "gorur2006", "miller2008"),
     methods=("mcmc", "laplace", "maximum-likelihood"),
     features="aspects",
     pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
     options=(
         METHOD.but(
-            help=", for known aspects (out of more than two options for unique ones alone), or laplace, for pairs and"
-            " unique aspects"
+            help=" (known aspects only; unique ones for choices of more than two options), or laplace (pairs with"
+            " unique aspects only)"
         ),
         Option(
             "aspects",
-            "Which aspects. ibp infers their number, unique gives each option its own and no other"
-            " (Bradley-Terry-Luce), an integer K allows K of them, FILE is a table of options and aspects.",
+            "Aspects of the model. ibp: infer their number; unique: one per option (Bradley-Terry-Luce); K: exactly K;"
+            " FILE: a table of options and aspects.",
             to=FEATURES,
-            default="ibp; with --method laplace or maximum-likelihood unique",
+            default="ibp; unique with --method laplace or maximum-likelihood",
             metavar="ibp|unique|K|FILE",
             words={"ibp": "ibp", "unique": "unique"},
         ),
-        Option("unique", "Give each option an aspect of its own besides.", bool, default="--unique"),
+        Option("unique", "Give each option a unique aspect in addition.", bool, default="--unique"),
         LAPSE.but(default="0.01; with --method maximum-likelihood 0"),
         SIMILAR.but(methods=_DRAWN),
         CI.but(methods=("maximum-likelihood",)),
@@ -108,17 +108,16 @@ ADDITIVE = ModelSpec(
     aliases=("additive", "ADCLUS"),
     cls="thali._aspects.models.additive:AdditiveClustering",
     data=(SIMILARITIES, TRIPLETS),
-    answers="the features that objects share, their number and their weights",
+    answers="latent features that objects share: number, weights and owners",
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
     features="features",
     pictures=("features", "membership", "n_features", "trace", "similarity"),
     options=(
-        METHOD.but(help=", or map, one set of features in seconds, the best of several annealed runs"),
+        METHOD.but(help=", or map (one set of features in seconds, the best of several annealing runs)"),
         Option(
             "features",
-            "Which features. ibp infers their number, an integer K allows K of them, FILE is a table of objects and"
-            " features.",
+            "Features of the model. ibp: infer their number; K: exactly K; FILE: a table of objects and features.",
             to=FEATURES,
             default="ibp",
             metavar="ibp|K|FILE",
@@ -126,10 +125,10 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "sigma",
-            "Standard deviation of the similarities about the fitted ones; that of one judgement where a column counts"
-            " of how many each is the mean.",
+            "Standard deviation of the similarities around their fitted values; per judgement if a column counts"
+            " judgements.",
             NUMBER,
-            default="that of the data, or chosen by cross-validation",
+            default="from the data, or by cross-validation",
             metavar="NUMBER|learned",
             words={"learned": "learned"},
             check=partial(positive, meaning="the standard deviation of a similarity"),
@@ -137,21 +136,23 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "weight_prior",
-            "Gamma prior of each weight and of the constant.",
+            "Gamma prior of the weights and the constant.",
             NUMBERS,
-            default="shape 1, and a mean of a tenth of the largest similarity; for triplets 1,1",
+            default="shape 1, with mean a tenth of the largest similarity; 1,1 for triplets",
             metavar="SHAPE,RATE",
         ),
-        Option("constant", "An additive constant for all pairs.", bool, default="--constant", data=(SIMILARITIES,)),
+        Option(
+            "constant", "Include an additive constant for all pairs.", bool, default="--constant", data=(SIMILARITIES,)
+        ),
         Option(
             "link",
-            "Of triplets: exp, the softmax of the weights that two objects share, or ratio, by their sum and a"
-            " constant.",
+            "Choice rule of triplets. exp: softmax of the weights that two objects share; ratio: proportional to their"
+            " sum plus a constant.",
             default="exp",
             words={"exp": "exp", "ratio": "ratio"},
             data=(TRIPLETS,),
         ),
-        LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random.", data=(TRIPLETS,)),
+        LAPSE.but(default="0.01", help="For triplets: probability of a random answer.", data=(TRIPLETS,)),
         WHERE,
         WITHOUT,
         LABELS,
@@ -160,7 +161,7 @@ ADDITIVE = ModelSpec(
         DISSIMILARITIES,
         Option(
             "symmetrize",
-            "Take the mean of the two sides of a square where they differ.",
+            "Average the two halves of a square that is not symmetric.",
             to=DATA,
             default="an error",
             words={"mean": "mean"},
@@ -168,7 +169,7 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "kind",
-            "Which estimate is printed and written.",
+            "Estimate to print and write.",
             to=REPORT,
             typed="estimate",
             default="expectation",
@@ -193,7 +194,7 @@ OPEN = ModelSpec(
     aliases=("open",),
     cls="thali._aspects.models.open:LatentFeatureModel",
     data=(PAIRS, CHOICES, SIMILARITIES, TRIPLETS),
-    answers="features under any prior and any likelihood, yours included",
+    answers="latent features under any prior and likelihood, including your own",
     papers=("griffiths2011",),
     pictures=("features", "n_features", "trace"),
 )

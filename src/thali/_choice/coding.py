@@ -213,8 +213,8 @@ def _warn_beyond(name: str, values: np.ndarray, tested: np.ndarray) -> None:
         worst = beyond[np.abs(beyond - tested.mean()).argmax()]
         warn(
             DataWarning(
-                f"{name!r} is {worst:g}, outside the tested range of {tested.min():g} to {tested.max():g}: there "
-                "the slope is prolonged beyond what anybody was asked."
+                f"{name!r} is {worst:g}, outside the tested range {tested.min():g} to {tested.max():g}, so its effect"
+                " is extrapolated linearly."
             )
         )
 
@@ -239,8 +239,8 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             cure = Message(", or fit with ", Setting("linear", name), ", which takes any number") if numeric else ""
             shown = [level for level in levels if level not in unseen]
             raise DataError(
-                f"The tasks of the fit never show {name!r} as {asked[0]!r}, so that nothing is known of its utility; "
-                f"ask about {shorten(shown)}",
+                f"The tasks of the fit never show {name!r} as {asked[0]!r}, so its utility is unknown; use"
+                f" {shorten(shown)}",
                 cure,
                 ".",
             )
@@ -259,8 +259,8 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             unknown = missing[:, place] & ~coding.seen[place][-1]
         if unknown.any():
             raise DataError(
-                f"Some new product lacks {name!r} as no product of the fit does, or has it as none does, so that "
-                "nothing is known of its utility; give it a level, or take it away."
+                f"A new product lacks {name!r} when no product of the fit does, or has it when none does, so its"
+                " utility is unknown; add or remove a level."
             )
 
 
@@ -268,8 +268,8 @@ def experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
     """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
-            f"The model needs a ChoiceExperiment; got {type(data).__name__}. Make one by "
-            "ChoiceExperiment.from_frame(frame)."
+            f"The model requires a ChoiceExperiment; got {type(data).__name__}. Create one with"
+            " ChoiceExperiment.from_frame(frame)."
         )
     if not isinstance(constants, bool | None):
         raise ArgumentError(Argument("constants"), f" must be True, False or None; got {constants!r}.")
@@ -366,7 +366,8 @@ def knots_by_name(knots: Any) -> dict[str, Any]:
     if not isinstance(knots, Mapping):
         raise ArgumentError(
             Argument("knots"),
-            f" must map attributes to where their slopes change, such as {{'price': [2, 3]}}; got {knots!r}.",
+            " must map attributes to the points where their slopes change, such as {'price': [2, 3]}; got"
+            f" {knots!r}.",
         )
     return {str(name): given for name, given in knots.items()}
 
@@ -388,7 +389,8 @@ def interaction_pairs(interactions: Any) -> tuple[tuple[str, str], ...]:
         if one == other or (one, other) in found or (other, one) in found:
             raise ArgumentError(
                 Argument("interactions"),
-                f" name {one!r} and {other!r}; each pair is of two attributes, and stands once.",
+                f" pairs {one!r} with {other!r}, but pairs must be of different attributes, each listed once; remove"
+                " it.",
             )
         found.append((one, other))
     return tuple(found)
@@ -400,7 +402,8 @@ def numbers_of_levels(name: str, levels: Iterable[str]) -> np.ndarray:
     for level in levels:
         if (number := as_number(level)) is None:
             raise ArgumentError(
-                Argument("linear"), f" names {name!r}, whose level {level!r} is no number; leave it out of the list."
+                Argument("linear"),
+                f" contains {name!r}, whose level {level!r} is not a number; remove it from the list.",
             )
         found.append(number)
     return np.array(found, dtype=float)
@@ -424,7 +427,7 @@ def pieces(values: np.ndarray, knots: Sequence[float]) -> np.ndarray:
 def _known(argument: str, name: str, data: "ChoiceExperiment") -> None:
     if name not in data.attributes or name == INSIDE:
         raise ArgumentError(
-            Argument(argument), f" names {name!r}, which is no attribute.{suggest(name, data.attributes)}"
+            Argument(argument), f" contains {name!r}, which is not an attribute.{suggest(name, data.attributes)}"
         )
 
 
@@ -442,14 +445,14 @@ def _knots_of(data: "ChoiceExperiment", name: str, given: Any) -> tuple[float, .
     if not len(found) or not inside.all() or not (np.diff(found) > 0).all():
         raise ArgumentError(
             Argument("knots"),
-            f" of {name!r} must be increasing numbers between its smallest and largest tested value, {tested.min():g} "
-            f"and {tested.max():g}, or how many there are, 1 to {max(1, len(tested) - 2)}; got {given!r}.",
+            f" of {name!r} must be increasing numbers between its lowest and highest tested values, {tested.min():g}"
+            f" and {tested.max():g}, or their number, 1 to {max(1, len(tested) - 2)}; got {given!r}.",
         )
     columns = pieces(tested, tuple(found.tolist()))
     shown = ", ".join(f"{value:g}" for value in tested)
     if np.linalg.matrix_rank(columns - columns.mean(axis=0)) <= len(found):
         raise ArgumentError(
             Argument("knots"),
-            f" of {name!r} leave a piece whose slope the tested values {shown} do not show; give fewer of them.",
+            f" of {name!r} leave a segment without enough tested values ({shown}) to estimate its slope; use fewer.",
         )
     return tuple(found.tolist())

@@ -207,18 +207,21 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
             known = data.attributes
             raise ArgumentError(
                 Argument(argument),
-                f": the data have no attribute {name!r}; they have {shorten(known, 20)}.{suggest(name, known)}",
+                f": the data have no attribute {name!r}; their attributes are"
+                f" {shorten(known, 20)}.{suggest(name, known)}",
             )
         if found.get(name, direction) != direction:
-            raise ArgumentError(Argument(argument), f": {name!r} cannot be both increasing and decreasing; choose one.")
+            raise ArgumentError(
+                Argument(argument), f": {name!r} is given as both increasing and decreasing; choose one."
+            )
         levels = data.levels[name]
         if data.orders[name] == ALPHABET:
             raise ArgumentError(
                 Argument(argument),
-                f": the levels of {name!r} ({shorten(levels)}) have no order but the alphabet's; list them "
-                "from worst to best by ",
+                f": the levels of {name!r} ({shorten(levels)}) are in alphabetical order only; list them from worst to"
+                " best with ",
                 Argument("levels"),
-                InPython(" when the data are made"),
+                InPython(" when creating the data"),
                 ".",
             )
         found[name] = direction

@@ -37,7 +37,7 @@ def see(X: Any, y: Any, sample_weight: Any, model: str) -> Seen:
     from dask.delayed import delayed
 
     if sample_weight is not None:
-        raise DataError("sample_weight is not for a Dask array X; leave it out, or pass X.compute().")
+        raise DataError("sample_weight does not support a Dask array X; remove it, or pass X.compute().")
     pairs = _pairs(X, y, model)
     seen = compute(*(delayed(_look_over)(x, label, number, model) for number, (x, label) in enumerate(pairs)))
     labels, counts = _labels_of(seen)
@@ -66,9 +66,9 @@ def sum_over(function: Callable[..., Any], blocks: Sequence[Any], *rest: Any) ->
 def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
     """Refuse a Dask array where a method needs all rows in memory."""
     raise DataError(
-        Message("X is a Dask array, whose rows stay in their blocks, and "),
+        Message("X is a Dask array, whose rows stay in blocks, but "),
         Setting("method", method),
-        " needs them in memory; set ",
+        " requires them in memory; set ",
         Message(Argument("method"), " to one of ", one_of("method", others)),
         ", or pass X.compute().",
     )
@@ -85,7 +85,7 @@ def predicted(predict: Callable[[Any], np.ndarray], X: Any, columns: int | None,
 def refuse_errors(return_se: bool) -> None:
     """Refuse standard errors of predictions in blocks."""
     if return_se:
-        raise ArgumentError(Argument("return_se"), " is not for a Dask array X; leave it out, or pass X.compute().")
+        raise ArgumentError(Argument("return_se"), " does not support a Dask array X; remove it, or pass X.compute().")
 
 
 class _Part(NamedTuple):
@@ -103,7 +103,7 @@ def _pairs(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
     import dask.array as da
 
     if X.ndim != 2:
-        raise DataError(f"X must be two-dimensional, one row an observation; got {X.ndim} dimensions.")
+        raise DataError(f"X must be two-dimensional, one row per observation; got {X.ndim} dimensions.")
     for name, array in (("X", X), ("y", y)):
         if is_blocked(array) and np.isnan(np.concatenate(array.chunks)).any():
             raise DataError(
@@ -114,9 +114,9 @@ def _pairs(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
     if not is_blocked(y):
         labels = da.from_array(labels_of(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
     elif y.ndim != 1:
-        raise DataError(f"y should be a 1d array of labels, one for each row of X; got {y.ndim} dimensions.")
+        raise DataError(f"y should be a 1d array of labels, one per row of X; got {y.ndim} dimensions.")
     if X.shape[0] != labels.shape[0]:
-        raise DataError(f"X has {X.shape[0]} rows and y has {labels.shape[0]} labels; each row of X needs one label.")
+        raise DataError(f"X has {X.shape[0]} rows but y has {labels.shape[0]} labels; pass one label per row of X.")
     labels = labels.rechunk((X.chunks[0],))
     return list(zip(X.to_delayed().ravel(), labels.to_delayed().ravel(), strict=True))
 
@@ -135,7 +135,7 @@ def _labels_of(seen: Sequence[_Part]) -> tuple[np.ndarray, np.ndarray]:
     if len(set(kinds)) > 1:
         text, number = (repr(seen[kinds.index(kind)].labels[0]) for kind in (True, False))
         raise DataError(
-            f"y holds labels of mixed type, {text} in one block and {number} in another; make them one type."
+            f"y contains labels of mixed type, {text} in one block and {number} in another; convert them to one type."
         )
     labels, places = np.unique(np.concatenate([part.labels for part in seen]), return_inverse=True)
     counts = np.zeros(len(labels), np.int64)

@@ -142,7 +142,7 @@ class Classifier(Predictions, RunByChains):
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(
-            f"{type(self).__name__} has not converged; print(model.convergence()) says by how much, and what to do."
+            f"{type(self).__name__} has not converged; see print(model.convergence()) for details and remedies."
         )
 
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -258,7 +258,7 @@ class Classifier(Predictions, RunByChains):
 
     def _arguments(self, design: Any) -> tuple[Any, ...]:
         if not isinstance(design, tuple) or len(design) != 2:
-            raise DataError(f"The design of a classifier is the pair (X, y); got {type(design).__name__}.")
+            raise DataError(f"The design of a classifier must be the pair (X, y); got {type(design).__name__}.")
         return design
 
     def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":

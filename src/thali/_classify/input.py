@@ -54,37 +54,36 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     """
     if is_sparse(X):
         raise DataError(
-            f"X is a sparse matrix of shape {X.shape}, and a dense one is expected, which takes "
-            f"{_memory(8 * X.shape[0] * X.shape[1])}; pass X.toarray(), or choose SparseMultinomialLogit, whose "
-            "methods 'auto', 'laplace', 'variational' and 'map' take sparse ones."
+            f"X is a sparse matrix of shape {X.shape}, but this model requires a dense one, which takes"
+            f" {_memory(8 * X.shape[0] * X.shape[1])}; pass X.toarray(), or use SparseMultinomialLogit with method"
+            " 'auto', 'laplace', 'variational' or 'map'."
         )
     try:
         values = np.asarray(X.to_numpy() if hasattr(X, "columns") and hasattr(X, "to_numpy") else X)
     except ValueError as error:
-        raise DataError("X must have rows of one length; got rows of different lengths.") from error
+        raise DataError("X must have rows of equal length; got rows of different lengths.") from error
     if values.dtype.kind == "c":
-        raise DataError("Complex data not supported: X must hold real numbers.")
+        raise DataError("Complex data not supported: X must contain real numbers.")
     if values.ndim != 2:
         raise DataError(
-            f"X must be two-dimensional, one row an observation and one column a covariate; got shape {values.shape}. "
-            "Reshape your data: X.reshape(-1, 1) for a single covariate, X.reshape(1, -1) for a single observation."
+            "X must be two-dimensional, with one row per observation and one column per covariate; got shape"
+            f" {values.shape}. Reshape your data: X.reshape(-1, 1) for a single covariate, X.reshape(1, -1) for a"
+            " single observation."
         )
     if values.shape[1] == 0:
         raise DataError(
-            f"Found array with 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: X needs a column."
+            f"Found array with 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: add a column to X."
         )
     if values.shape[0] == 0:
-        raise DataError(f"X has no rows (shape {values.shape}); pass one row an observation.")
+        raise DataError(f"X has no rows (shape {values.shape}); pass one row per observation.")
     matrix = np.ascontiguousarray(_as_floats(values, names))
     wrong = ~np.isfinite(matrix)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         what = "NaN" if math.isnan(matrix[row, column]) else "inf"
         count = int(wrong.sum())
-        more = f", and {count - 1} further entries are NaN or infinite" if count > 1 else ""
-        raise DataError(
-            f"X is {what} in row {row}, {column_name(names, column)}{more}; fill it in or leave the row out."
-        )
+        more = f", and {count - 1} more entries are NaN or infinite" if count > 1 else ""
+        raise DataError(f"X is {what} in row {row}, {column_name(names, column)}{more}; fill it in or remove the row.")
     return matrix
 
 
@@ -103,7 +102,7 @@ def sparse_matrix_of(X: Any) -> Any:
     from scipy import sparse
 
     if X.dtype.kind == "c":
-        raise DataError("Complex data not supported: X must hold real numbers.")
+        raise DataError("Complex data not supported: X must contain real numbers.")
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must have rows and columns; got shape {X.shape}.")
     matrix = sparse.csc_array(X, dtype=np.float64)
@@ -113,7 +112,7 @@ def sparse_matrix_of(X: Any) -> Any:
         column = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
         what = "NaN" if math.isnan(matrix.data[place]) else "inf"
         raise DataError(
-            f"X is {what} in row {matrix.indices[place]}, {column_name(None, column)}; fill it in or leave the row out."
+            f"X is {what} in row {matrix.indices[place]}, {column_name(None, column)}; fill it in or remove the row."
         )
     return matrix
 
@@ -130,8 +129,8 @@ def _as_floats(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
             floats[place] = math.nan if type(value).__name__ in _MISSING else float(value)
         except (TypeError, ValueError):
             raise NotNumbers(
-                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}; every entry of this argument must be a "
-                "number, or a string that reads as a number. Encode categories, for instance with pandas.get_dummies."
+                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry must be a number, or a"
+                " string that can be converted to one. Encode categories, for instance with pandas.get_dummies."
             ) from None
     return floats
 
@@ -147,15 +146,14 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
     labels = labels_of(y, model, rows)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise DataError(f"y holds one class only, {shown(classes[0])}; a classifier needs two or more classes.")
+        raise DataError(f"y contains only one class, {shown(classes[0])}; a classifier requires at least two.")
     counts = np.bincount(codes)
     if (alone := np.flatnonzero(counts == 1)).size and not is_quiet():
         named = ", ".join(shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
         warn(
             DataWarning(
-                f"Classes with a single member in y: {named}. Their probabilities rest on one row each; join rare "
-                "classes "
-                "if that is too little."
+                f"Classes with a single member in y: {named}. Their probabilities depend on one row each; merge rare"
+                " classes if that is too little."
             )
         )
     return classes, codes.astype(np.int64)
@@ -164,7 +162,7 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
 def labels_of(y: Any, model: str, rows: int) -> np.ndarray:
     """Labels of one kind, one a row, whose classes are yet to be found; parameters and errors as in `codes_of`."""
     if y is None:
-        raise DataError(f"{model} requires y to be passed, but the target y is None; pass a label for each row of X.")
+        raise DataError(f"{model} requires y to be passed, but the target y is None; pass one label per row of X.")
     labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn(
@@ -174,9 +172,9 @@ def labels_of(y: Any, model: str, rows: int) -> np.ndarray:
         )
         labels = labels.ravel()
     if labels.ndim != 1:
-        raise DataError(f"y should be a 1d array of labels, one for each row of X; got shape {labels.shape}.")
+        raise DataError(f"y should be a 1d array of labels, one per row of X; got shape {labels.shape}.")
     if len(labels) != rows:
-        raise DataError(f"X has {rows} rows and y has {len(labels)} labels; each row of X needs one label.")
+        raise DataError(f"X has {rows} rows but y has {len(labels)} labels; pass one label per row of X.")
     if labels.dtype == object:
         labels = _of_one_kind(labels, keep=not isinstance(y, list | tuple))
     if labels.dtype.kind in "fc":
@@ -189,15 +187,15 @@ def _of_one_kind(labels: np.ndarray, keep: bool) -> np.ndarray:
     seen: dict[str, object] = {}
     for row, label in enumerate(labels):
         if type(label).__name__ in _MISSING:
-            raise DataError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out.")
+            raise DataError(f"Input y contains NaN: the label of row {row} is missing; remove such rows.")
         seen.setdefault(_kind(label), label)
     if "other" in seen:
         raise DataError(
-            f"Unknown label type: {type(seen['other']).__name__}; labels must be strings, whole numbers or booleans."
+            f"Unknown label type: {type(seen['other']).__name__}; labels must be strings, integers or booleans."
         )
     if len(seen) > 1:
         examples = " and ".join(f"{label!r} ({kind})" for kind, label in seen.items())
-        raise DataError(f"y holds labels of mixed type, {examples}; make them one type, for instance all strings.")
+        raise DataError(f"y contains labels of mixed type, {examples}; convert them to one type, for instance strings.")
     return labels if keep and "string" in seen else np.array(labels.tolist())
 
 
@@ -211,16 +209,16 @@ def _kind(label: Any) -> str:
 
 def _refuse_continuous(labels: np.ndarray) -> None:
     if labels.dtype.kind == "c":
-        raise DataError("Complex data not supported: labels in y must be strings, whole numbers or booleans.")
+        raise DataError("Complex data not supported: labels in y must be strings, integers or booleans.")
     if not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))
         what = "NaN" if math.isnan(labels[row]) else "infinity"
-        raise DataError(f"Input y contains {what}: the label of row {row} is no class; leave such rows out.")
+        raise DataError(f"Input y contains {what}: the label of row {row} is not a class; remove such rows.")
     if (fractions := labels != np.floor(labels)).any():
         row = int(np.argmax(fractions))
         raise DataError(
-            f"Unknown label type: continuous, such as {labels[row]} in row {row} of y; a classifier needs classes. "
-            "Cut a continuous target into classes first."
+            f"Unknown label type: continuous, such as {labels[row]} in row {row} of y; a classifier requires classes."
+            " Bin a continuous target first."
         )
 
 
@@ -275,8 +273,8 @@ def standard_of(matrix: Any, names: np.ndarray | None = None, counts: np.ndarray
     constant = low == high
     if constant.all():
         raise DataError(
-            f"All columns of X are the same in every row ({column_name(names, 0)} holds {low[0]:g}), so that "
-            "nothing tells the classes apart; pass a column that varies."
+            f"All columns of X are constant ({column_name(names, 0)} is {low[0]:g}), so the classes cannot be"
+            " distinguished; include a column that varies."
         )
     unit = np.where(constant, 1.0, np.maximum(np.maximum(-low, high), np.finfo(float).tiny))
     share = np.ones(matrix.shape[0]) if counts is None else counts
@@ -325,7 +323,7 @@ def warn_of_left_out(standard: Standard | None, names: np.ndarray | None, usual:
     named = ", ".join(column_name(names, int(j)) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
     warn(
         DataWarning(
-            f"Covariates that are the same in every row say nothing, and predictions do not depend on them: {named}."
+            f"Covariates that are constant in all rows are not used, and predictions do not depend on them: {named}."
         )
     )
 

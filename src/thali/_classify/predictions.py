@@ -56,7 +56,7 @@ def _codes_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     codes = np.array([known.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
         named = ", ".join(map(repr, list(known)[:10]))
-        raise DataError(f"y holds {shown(labels[int(np.argmin(codes))])}, and the model was fitted to {named}.")
+        raise DataError(f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to {named}.")
     return codes
 
 
@@ -220,7 +220,7 @@ class Predictions(ScikitLearn):
         """
         predicted, labels = self.predict(X), np.asarray(y)
         if labels.shape[:1] != predicted.shape:
-            raise DataError(f"X has {len(predicted)} rows and y has shape {labels.shape}; each row needs one label.")
+            raise DataError(f"X has {len(predicted)} rows but y has shape {labels.shape}; pass one label per row of X.")
         return float(
             np.average(predicted == labels.reshape(len(predicted)), weights=weights_of(sample_weight, len(predicted)))
         )
@@ -356,8 +356,8 @@ class Predictions(ScikitLearn):
         if known is not None and names is None:
             warn(
                 DataWarning(
-                    f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names; "
-                    "its columns are taken to be in the order of feature_names_in_."
+                    f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names;"
+                    " its columns are assumed to be in the order of feature_names_in_."
                 )
             )
         elif known is not None and names is not None and list(names) != list(known):
@@ -369,8 +369,8 @@ class Predictions(ScikitLearn):
     def _check_width(self, columns: int) -> None:
         if columns != self.n_features_in_:
             raise DataError(
-                f"X has {columns} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input; pass the columns that it was fitted to."
+                f"X has {columns} features, but {type(self).__name__} is expecting {self.n_features_in_} features as"
+                " input; pass the columns that it was fitted to."
             )
 
     def _fitted_classes(self) -> np.ndarray:

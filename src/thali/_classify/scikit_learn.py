@@ -97,5 +97,5 @@ def seed_from(random_seed: Any, random_state: Any) -> Any:
         return random_state
     raise ArgumentError(
         Argument("random_state"),
-        f" must be None, a whole number, or a numpy.random.RandomState or Generator; got {random_state!r}.",
+        f" must be None, an integer, or a numpy.random.RandomState or Generator; got {random_state!r}.",
     )

@@ -28,21 +28,20 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     try:
         weight = np.array(sample_weight, float)
     except (TypeError, ValueError):
-        raise DataError("sample_weight must hold numbers, one for each row of X.") from None
+        raise DataError("`sample_weight` must contain numbers, one per row of X.") from None
     if weight.shape != (rows,):
         raise DataError(
-            f"sample_weight must be one-dimensional, with one number for each of {rows} rows of X; got shape "
-            f"{weight.shape}."
+            f"`sample_weight` must be one-dimensional, with one number for each of {rows} rows of X; got shape"
+            f" {weight.shape}."
         )
     if (wrong := ~((weight <= LARGEST) & (weight >= 0.0))).any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"sample_weight is {weight[row]:g} in row {row}; every weight must be a finite number of 0 or more, up to"
-            f" {LARGEST:g}."
+            f"`sample_weight` is {weight[row]:g} in row {row}; weights must be finite, >= 0 and at most {LARGEST:g}."
         )
     if not weight.any():
         raise DataError(
-            "All sample weights are zero, so that no row is left; give rows of two classes a weight above 0."
+            "All sample weights are zero, so no rows are left; give rows of at least two classes a positive weight."
         )
     return weight
 
@@ -67,8 +66,8 @@ def weighted_classes(
         factors = totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))
     if (empty := totals * factors == 0.0).any():
         raise DataError(
-            f"The class {shown(classes[int(np.argmax(empty))])} has rows of weight 0 only; leave it out of y, or give "
-            "it a weight above 0."
+            f"The class {shown(classes[int(np.argmax(empty))])} has only rows with weight 0; remove it from y, or give"
+            " it a positive weight."
         )
     return weight * factors[codes]
 
@@ -79,9 +78,8 @@ def warn_of_shares(weight: np.ndarray, classes: int) -> None:
         rows = int((weight > 0.0).sum())
         warn(
             DataWarning(
-                f"The weights of {plural(rows, 'row')} sum to {total:.3g}, and count as so many rows: the fit is "
-                "nearly the prior; where they are shares, as those of AdaBoost are, pass sample_weight * "
-                "(len(sample_weight) / sum(sample_weight))."
+                f"`sample_weight` sums to {total:.3g} for {plural(rows, 'row')}, so the prior dominates. If the"
+                " weights are shares (as in AdaBoost), pass sample_weight * (len(sample_weight) / sum(sample_weight))."
             )
         )
 
@@ -93,11 +91,9 @@ def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
     for label, value in class_weight.items():
         if label not in known:
             named = ", ".join(map(repr, list(known)[:10]))
-            raise ArgumentError(Argument("class_weight"), f" has a weight for {label!r}, and y has only {named}.")
+            raise ArgumentError(Argument("class_weight"), f" has a weight for {label!r}, but y has only {named}.")
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value < np.inf:
-            raise ArgumentError(
-                Argument("class_weight"), f" of {label!r} must be a finite number of 0 or more; got {value!r}."
-            )
+            raise ArgumentError(Argument("class_weight"), f" of {label!r} must be a finite number >= 0; got {value!r}.")
         factors[known[label]] = value
     return factors
 
@@ -106,9 +102,9 @@ def refuse_fractions(counts: np.ndarray, method: str, others: tuple[str, ...]) -
     """Refuse weights that are not whole, where a method draws a variable for each copy of a row."""
     if (fraction := counts != np.floor(counts)).any():
         raise DataError(
-            Message(f"Rows have a weight of {counts[int(np.argmax(fraction))]:g}, and "),
+            Message(f"Some rows have weight {counts[int(np.argmax(fraction))]:g}, but "),
             Setting("method", method),
-            " draws a variable for each copy of a row; pass whole numbers, or set ",
+            " draws one variable per copy of a row; pass integer weights, or set ",
             Message(Argument("method"), " to ", one_of("method", others, " or ")),
             ".",
         )

@@ -91,8 +91,8 @@ def compare_by_evidence(
             raise KeyboardInterrupt
         table = table_of_evidence(named, batch.records, base, odds)
     table.attrs["interrupted"] = interrupted
-    go_on = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
-    warn_of_evidence(table, go_on if job is None else f"the same call goes on from '{job}'")
+    go_on = InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
+    warn_of_evidence(table, go_on if job is None else f"repeat the call to resume from '{job}'")
     return table
 
 
@@ -120,8 +120,8 @@ def warn_of_evidence(table: "pandas.DataFrame", go_on: str | Fact) -> None:
         kind = InterruptedWarning if interrupted else IncompleteWarning
         warn(
             kind(
-                f"{'Stopped early; the' if interrupted else 'The'} evidence of {shorten(waiting, _MAX_NAMED)} is not "
-                "found yet, and the probabilities are those of the other models alone; ",
+                f"{'Stopped early; the' if interrupted else 'The'} evidence of {shorten(waiting, _MAX_NAMED)} is not"
+                " available yet, and the probabilities cover only the other models; ",
                 go_on,
                 ".",
             )
@@ -167,8 +167,8 @@ def _check(name: str, model: Any, data: Any) -> None:
     """Refuse a model without evidence, one that was fitted to other data, and one that cannot be fitted to these."""
     if not has_evidence(model):
         raise ArgumentError(
-            f"{name!r} is {model!r}, whose evidence is not known; evidence is for the latent-feature "
-            "models by MCMC and for ProductClasses(method='smc'). Compare by prediction, or leave it out."
+            f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature model fitted by MCMC,"
+            " or ProductClasses(method='smc'). Compare by prediction, or remove the model."
         )
     try:
         refuse_other_fit(model, data)
@@ -184,10 +184,9 @@ def _checked_odds(prior_odds: Any, named: Mapping[str, Any]) -> dict[str, float]
     if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(named):
         raise ArgumentError(
             Argument("prior_odds"),
-            f" must be a mapping from the name of every model to a number above 0, such as "
-            f"{dict.fromkeys(named, 1)}; got {prior_odds!r}.",
+            f" must map every model to a positive number, such as {dict.fromkeys(named, 1)}; got {prior_odds!r}.",
         )
-    return {name: positive("prior_odds", prior_odds[name], f"that of {name!r}") for name in named}
+    return {name: positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}") for name in named}
 
 
 def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
@@ -337,17 +336,17 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         other, (factor, error) = table.loc[name], factors[name]
         unsure = ", not distinguishable from 0" if name in near else ""
         sentences.append(
-            f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); on "
-            "the "
-            f"scale of Kass & Raftery (1995), evidence against {name} is {other['evidence_against']}."
+            f"The log Bayes factor of {best} over {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by Kass"
+            f" & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
         sentences.append(
-            f"No model has higher evidence than guessing ({BASE}, log {table.loc[BASE, 'log_evidence']:.2f})."
+            f"No model has higher evidence than {BASE}, random guessing (log {table.loc[BASE, 'log_evidence']:.2f})."
         )
     if len(missing := table.attrs["missing"]):
         sentences.append(
-            f"The evidence of {', '.join(missing['model'])} is still missing; probabilities are relative to the others."
+            f"The evidence of {', '.join(missing['model'])} is not available yet; the probabilities cover only the"
+            " other models."
         )
     sentences += [f"{name}: {each.convergence}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
@@ -360,9 +359,9 @@ def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
     other = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"].idxmax()
     changed = {change: at[1] for change, at in other.items() if at[1] != best}
     if not changed:
-        return f"{best} also has the highest evidence under each of the {len(other)} alternative priors."
+        return f"{best} has the highest evidence under each of the {len(other)} other priors tried."
     named = "; ".join(f"{model} with {change}" for change, model in changed.items())
-    return f"Under alternative priors another model has the highest evidence: {named}."
+    return f"Under other priors another model has the highest evidence: {named}."
 
 
 def _probability(value: float) -> str:

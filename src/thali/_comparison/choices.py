@@ -64,7 +64,7 @@ class Tasks(OfTasks):
         if (counts < 2).any():
             person = self.tasks.respondents[int((counts < 2).argmax())]
             raise DataError(
-                f"Respondent {person!r} has a single task; leaving out tasks needs two of every respondent."
+                f"Respondent {person!r} has only one task; leaving out tasks requires at least two per respondent."
             )
         number = folds_wanted(folds, int(counts.max()), "tasks of a respondent")
         if number is None:
@@ -87,7 +87,7 @@ class ChoicesOutOfSets(Evenly, OfTasks):
     """Leaves out random choices."""
 
     leave_out = what = "choice"
-    alone = "has one choice;"
+    alone = "has only one choice;"
     tasks: "Occasions"
 
     def __init__(self, data: Choices) -> None:
@@ -107,13 +107,13 @@ class Choosers(ChoicesOutOfSets):
     """Leaves out all choices of some respondents."""
 
     leave_out = what = "respondent"
-    alone = "has one respondent;"
+    alone = "has only one respondent;"
 
     def __init__(self, data: Choices) -> None:
         super().__init__(data)
         if not self.knows_people:
             raise DataError(
-                "The choices do not say who made them; leave out choices, or name the column of respondents."
+                "The choices do not identify respondents; leave out choices, or name the column of respondents."
             )
 
     @property
@@ -149,7 +149,7 @@ class Occasions:
 
     def __init__(self, data: Choices) -> None:
         if not np.array_equal(data.times, np.floor(data.times)):
-            raise DataError("compare leaves whole choices out; these have fractional weights. Give whole counts.")
+            raise DataError("compare leaves out whole choices, but these have fractional weights; give integer counts.")
         rows = np.lexsort((data.choice, data.respondent))
         rows = np.repeat(rows, data.times[rows].astype(np.int64))
         self._fill(data, data.respondent[rows], data.choice[rows], None if data.worst is None else data.worst[rows])
@@ -234,8 +234,8 @@ class Occasions:
         sizes = self.choices.answers
         if [each.shape for each in found] != [(size,) for size in sizes]:
             raise DataError(
-                "predict_proba must give, for each set, the probabilities of its members, or of the ordered "
-                "pairs (best, worst)."
+                "predict_proba must return, for each set, the probabilities of its members, or of the ordered pairs"
+                " (best, worst)."
             )
         _, which = np.unique(self.set, return_inverse=True)
         return np.concatenate([found[v] for v in which])
@@ -275,8 +275,8 @@ class HitScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
-            f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit} "
-            f"(guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} hits."
+            f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit}"
+            f" (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} hits."
         )
 
 
@@ -294,8 +294,8 @@ class ChoiceScorer(HitScorer):
     counted: ClassVar[str] = "tasks"
     called: ClassVar[str] = "choices"
     legend: ClassVar[str] = (
-        f"log score: mean over choices of the log of the predicted probability (larger is better); {DIFFERENCE};"
-        " standard errors are over {unit}s."
+        f"log score: mean log predicted probability of the choices, larger is better; {DIFFERENCE}; standard errors"
+        " are over {unit}s."
     )
     a_unit: ClassVar[str] = "per choice"
 
@@ -361,14 +361,12 @@ class PeopleScorer(ChoiceScorer):
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
-        best = f"{scores.index[0]} ({scores.iloc[0]:.3f} per choice)"
+        best = f"{scores.index[0]}: {scores.iloc[0]:.3f} per choice"
         less = [
-            f"{name} {-row['together_difference']:.3f} less (standard error {row['together_difference_se']:.3f})"
+            f"{name} {-row['together_difference']:.3f} lower (standard error {row['together_difference_se']:.3f})"
             for name, row in table.loc[scores.index[1:]].iterrows()
         ]
-        sentence = "; ".join(
-            [f"Joint prediction of all choices of a respondent is best for {best}", *less[:_MAX_NAMED]]
-        )
+        sentence = "; ".join([f"All choices of a respondent are jointly predicted best by {best}", *less[:_MAX_NAMED]])
         return [f"{sentence}.", *super().remarks(table, ranked)]
 
 
@@ -388,9 +386,8 @@ class TripletScorer(HitScorer):
     shown: ClassVar[tuple[str, ...]] = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
     called: ClassVar[str] = "answers"
     legend: ClassVar[str] = (
-        "log score: mean over answers of the log of the predicted probability of the pair named (larger is better);"
-        f" hits: share of answers that name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE:"
-        " guessing."
+        "log score: mean log predicted probability of the chosen pair, larger is better; hits: share of answers that"
+        f" name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE: guessing."
     )
     a_unit: ClassVar[str] = "per answer"
 
@@ -426,9 +423,9 @@ def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
         raise DataError(
-            f"predict_proba must give {plural(test.n_alternatives, 'number')}, one a row; got shape {p.shape}."
+            f"predict_proba must return {plural(test.n_alternatives, 'number')}, one per row; got shape {p.shape}."
         )
     sums = np.add.reduceat(p, test.first_row[:-1])
     if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:
-        raise DataError("predict_proba must give probabilities that sum to 1 in every task.")
+        raise DataError("predict_proba must return probabilities that sum to 1 in every task.")
     return p

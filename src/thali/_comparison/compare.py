@@ -59,20 +59,18 @@ def _by_name(models: Any, kind: str, taken: tuple[str, ...]) -> dict[str, Any]:
     except (TypeError, ValueError):
         raise ArgumentError(
             Argument("models"),
-            f" must be a mapping from name to model, or a list of (name, model); got {type(models).__name__}.",
+            f" must map names to models, or be a list of (name, model); got {type(models).__name__}.",
         ) from None
     if not items:
-        raise ArgumentError(
-            f"models is empty; give at least one model, such as {{'mine': {spec_of_kind(kind).example}}}."
-        )
+        raise ArgumentError(f"`models` is empty; give at least one model, such as {{'mine': {1}}}.")
     named: dict[str, Any] = {}
     for name, model in items:
         if not isinstance(name, str) or not name.strip():
-            raise ArgumentError(f"The name of a model must be a text that is not empty; got {name!r}.")
+            raise ArgumentError(f"The name of a model must be a non-empty string; got {name!r}.")
         if name in taken:
-            raise ArgumentError(f"{name!r} names a reference row of the table; choose another name for the model.")
+            raise ArgumentError(f"{name!r} is the name of a reference row of the table; rename the model.")
         if name in named:
-            raise ArgumentError(f"Two models are named {name!r}; give each a name of its own.")
+            raise ArgumentError(f"Two models are named {name!r}; rename one.")
         named[name] = model
     return named
 
@@ -82,13 +80,14 @@ def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
     spec = spec_of(model)
     if spec is not None and OF_GROUPS.get(kind, kind) not in spec.data:
         raise ArgumentError(
-            f"{name!r} is a {type(model).__name__}, which is fitted to {' or '.join(spec.data)}; these data are {kind}."
+            f"{name!r} is a {type(model).__name__}, which requires {' or '.join(spec.data)}; these data are {kind}."
+            " Remove it."
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
         alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
         example = spec_of_kind(kind).example
         raise ArgumentError(
-            f"{name!r} must be a model of thali for {kind}, such as {example}{alternative}; got {model!r}."
+            f"{name!r} must be a thali model for {kind}, such as {example}{alternative}; got {model!r}."
         )
 
 
@@ -105,18 +104,18 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
                 raise ArgumentError(
                     f"Model {name!r} has ",
                     Setting("ties", model.ties),
-                    " and predicts no ties, of which the data have some; ",
+                    " and does not predict ties, which the data contain; ",
                     InPython(
-                        f"leave it out, or compare on data.without_ties({model.ties!r}).",
-                        f"give all models the same with --ties {model.ties}.",
+                        f"remove it, or compare on data.without_ties({model.ties!r}).",
+                        f"set --ties {model.ties} for all models.",
                     ),
                 )
             if model.ties is None:
                 model = copy.copy(model).set_params(ties="davidson")
         elif not isinstance(model, LatentFeatureModel):
             raise ArgumentError(
-                f"Model {name!r} predicts no ties, of which the data have some; leave it out, or compare on ",
-                InPython("data.without_ties('half') or ('drop').", "--ties half or --ties drop."),
+                f"Model {name!r} does not predict ties, which the data contain; remove it, or compare on ",
+                InPython("data.without_ties('half') or data.without_ties('drop').", "--ties half or --ties drop."),
             )
         found[name] = model
     return found
@@ -133,7 +132,7 @@ def refuse_people(named: dict[str, Any], kind: str) -> None:
         tells = _TELLS.get(type(model.people), "")
         if tells:
             raise ArgumentError(
-                f"Model {name!r} tells {tells} apart, and is compared by what it predicts for people; set ",
+                f"Model {name!r} distinguishes {tells}, so it must be compared by predictions for respondents; set ",
                 Setting("leave_out", "respondent"),
                 ".",
             )
@@ -158,8 +157,8 @@ def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     options = model._options_of_fit() if isinstance(model, LatentFeatures) and model._is_fitted() else []
     if options and options != list(data.labels):
         raise ArgumentError(
-            f"Model {name!r} was fitted to the options {shorten(options)}, but the data are of "
-            f"{shorten(data.labels)}; compare models on the same options."
+            f"Model {name!r} was fitted to the options {shorten(options)}, but the data have {shorten(data.labels)};"
+            " compare models on the same options."
         )
 
 
@@ -366,7 +365,7 @@ def compare(
             ("folds", folds),
         ):
             if value is not None:
-                raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
+                raise ArgumentError(Argument(name), " applies to comparisons by prediction only; remove it.")
         if is_own(data):
             named = models_of_own_data(models)
         else:
@@ -381,9 +380,7 @@ def compare(
         return compare_by_evidence(named, data, how, prior_odds, job)
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
-            raise ArgumentError(
-                Argument(name), " is for a comparison with ", Setting("by", EVIDENCE), "; leave it out."
-            )
+            raise ArgumentError(Argument(name), " requires a comparison with ", Setting("by", EVIDENCE), "; remove it.")
     data, leave_out = as_left_out(data, leave_out)
     kind = kind_of(data)
     way = usual_way(kind) if leave_out is None else WAYS[kind][one_of("leave_out", leave_out, tuple(WAYS[kind]))]

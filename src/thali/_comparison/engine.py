@@ -109,7 +109,7 @@ def ignore_sigint(home: int) -> Any:
 
 
 _MAX_NAMED = 5
-_DIED = "its worker process died again and again, perhaps for want of memory; use fewer cores"
+_DIED = "its worker process crashed repeatedly, possibly for lack of memory; use fewer cores"
 
 
 def run_comparison(
@@ -150,7 +150,7 @@ def run_comparison(
         if folder is not None:
             folder.plan({key_of(fit): fit[0] for fit in fits}, "fits")
         batch = Batch(tasks, lambda task: key_of((task.name, task.number)), run, _record_of, folder)
-        quicker = "fewer ", Argument("draws"), ", or fewer parts by ", Argument("folds")
+        quicker = "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
         progress = Progress(progressbar, "leaving out", len(tasks), "fits", says("This comparison", *quicker))
 
         def compile_first(waiting: list[LeftOutFit]) -> None:
@@ -169,8 +169,8 @@ def run_comparison(
             raise KeyboardInterrupt
         table = comparison_table(Scores(splitter, scorer, parts, list(named), records))
     table.attrs.update(interrupted=interrupted, lapses=lapses)
-    go_on = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
-    warn_of(table, splitter, go_on if job is None else f"the same call goes on from '{job}'")
+    go_on = InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
+    warn_of(table, splitter, go_on if job is None else f"repeat the call to resume from '{job}'")
     return table
 
 
@@ -192,8 +192,8 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
         more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
         warn(
             IncompleteWarning(
-                f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other fits were kept; these "
-                f"{part}s count for no model."
+                f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other fits were kept, but"
+                f" these {part}s are excluded for all models."
             )
         )
     if waiting := [fit_names[number] for number in missing.index[~is_failed]]:
@@ -201,9 +201,8 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
         kind = InterruptedWarning if table.attrs["interrupted"] else IncompleteWarning
         warn(
             kind(
-                f"{stopped}{fits - len(missing):,} of {fits:,} fits are finished and kept; not run: "
-                f"{shorten(waiting, _MAX_NAMED)}. {part.capitalize()}s that not every model has finished count "
-                "for none; ",
+                f"{stopped}{fits - len(missing):,} of {fits:,} fits are finished and saved; not run:"
+                f" {shorten(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models are excluded; ",
                 go_on,
                 ".",
             )

@@ -172,7 +172,7 @@ class EachPair(Splitter):
         if hold_out is not None or folds is not None:
             return super().drawn(count, seed, hold_out, folds)
         if count < 2:
-            raise DataError(f"There is one {cls.what}; leaving out pairs needs two.")
+            raise DataError(f"There is only one {cls.what}; leaving out pairs requires at least two.")
         return list(np.arange(count)[:, None])
 
     @classmethod
@@ -182,7 +182,7 @@ class EachPair(Splitter):
         found = super().drawn_of_groups(counts, seed, hold_out, folds)
         for numbers in found:
             if lost := lost_group(counts, numbers):
-                raise DataError(f"A part would hold all pairs of group {lost!r}; leave out fewer at a time.")
+                raise DataError(f"A part would contain all pairs of group {lost!r}; leave out fewer at a time.")
         return found
 
     @property
@@ -197,7 +197,7 @@ class Pairs(EachPair):
     """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is numbers of pairs."""
 
     what = part = "pair"
-    alone = "compared a single pair:"
+    alone = "compared only one pair:"
     data: PairedComparisons
     has_ties: bool
 
@@ -264,7 +264,7 @@ class Pairs(EachPair):
         for part in range(self.data.n_pairs):
             (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
             if lost := [label for label in rest.never_compared if label not in alone]:
-                lonely.append(f"{' and '.join(lost)} (compared only within {name})")
+                lonely.append(f"{' and '.join(lost)} (compared only with the other option of {name})")
             elif len(rest.components()) > groups:
                 cut.append(name)
         found = []
@@ -272,11 +272,11 @@ class Pairs(EachPair):
             found.append(f"Holding out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
         if cut:
             found.append(
-                "Holding out a pair splits the options into groups that were never compared with each other: "
-                f"{shorten(cut, _MAX_NAMED)}."
+                "Holding out a pair splits the options into groups that were never compared:"
+                f" {shorten(cut, _MAX_NAMED)}."
             )
         if found:
-            message = " ".join(found) + " Predictions there depend on the prior only."
+            message = " ".join(found) + " Predictions for these pairs depend only on the prior."
             warn(DataWarning(message))
 
 
@@ -292,7 +292,7 @@ class ObjectPairs(EachPair):
     """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask of pairs."""
 
     what = "measured pair"
-    alone = "judged a single pair:"
+    alone = "judged only one pair:"
     data: Similarities
 
     def observed(self) -> dict[str, np.ndarray]:
@@ -309,7 +309,7 @@ class PairSets(Evenly):
     """Leaves out random sets, a fifth of them by default; a part is a mask of sets, a unit an answer."""
 
     leave_out = what = level = "set"
-    alone = "was asked of a single set:"
+    alone = "answered only one set:"
     data: Triplets
     places: np.ndarray  # of each answer
     set: np.ndarray
@@ -318,7 +318,7 @@ class PairSets(Evenly):
     def __init__(self, data: Triplets) -> None:
         super().__init__(data)
         if not np.array_equal(data.counts, np.floor(data.counts)):
-            raise DataError("compare leaves whole answers out; these have fractional weights. Give whole counts.")
+            raise DataError("compare leaves out whole answers, but these have fractional weights; give integer counts.")
         self.places = np.repeat(np.arange(len(data.counts)), data.counts.astype(np.int64))  # of each answer
         self.set = data.set_of[self.places]
 
@@ -383,8 +383,8 @@ class BinomialScorer(Scorer):
     )
     called: ClassVar[str] = "pairs"
     legend: ClassVar[str] = (
-        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
-        " comparison above guessing; log pred.: mean of the log of the posterior mean of the binomial; to best: score"
+        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information"
+        " per comparison relative to guessing; log pred.: mean log posterior mean of the binomial; to best: score"
         " minus that of the best model, with its standard error over pairs."
     )
 
@@ -430,8 +430,8 @@ class BinomialScorer(Scorer):
 
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
-            f"{best} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair (observed "
-            f"proportions: {table.loc[EMP, 'nll']:.3f}; guessing: {table.loc[BASE, 'nll']:.3f})."
+            f"{best} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair (observed proportions:"
+            f" {table.loc[EMP, 'nll']:.3f}, guessing: {table.loc[BASE, 'nll']:.3f})."
         )
 
     def prediction(self, row: Any) -> str:
@@ -480,9 +480,8 @@ class GaussianScorer(Scorer):
     )
     called: ClassVar[str] = "similarities"
     legend: ClassVar[str] = (
-        "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
-        f" squared distance of similarities from their predictions; {DIFFERENCE}. BASE: one normal distribution for"
-        " all."
+        "log score: mean log predictive density over pairs of objects, larger is better; sq. error: mean squared error"
+        f" of predicted similarities; {DIFFERENCE}. BASE: one normal distribution for all pairs."
     )
     own_models: tuple[str, ...] = ()  # predictive densities need the draws of a model of thali
 
@@ -517,8 +516,8 @@ class GaussianScorer(Scorer):
         row, base = table.loc[best], table.loc[BASE]
         return (
             f"{best} predicts held-out similarities best: log score {row['log_score']:.3f} per pair (one distribution"
-            f" for all: {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f} "
-            f"({math.sqrt(base['squared_error']):.3f})."
+            f" for all: {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f}"
+            f" ({math.sqrt(base['squared_error']):.3f})."
         )
 
     def prediction(self, row: Any) -> str:

@@ -45,13 +45,14 @@ class Rows(Splitter):
         self.X: Any = X if self.is_frame else X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
         self.y = np.asarray(y)
         if self.y.ndim != 1 or self.X.shape[:1] != self.y.shape:
-            raise DataError(f"X and y must have one row an observation; got shapes {self.X.shape} and {self.y.shape}.")
+            raise DataError(f"X and y must have one row per observation; got shapes {self.X.shape} and {self.y.shape}.")
         super().__init__((self.X, self.y))
 
     def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[np.ndarray]:
         if hold_out is not None:
             raise ArgumentError(
-                Argument("hold_out"), " is not for covariates and classes, whose rows are left out in folds."
+                Argument("hold_out"),
+                " does not apply to covariates and classes, whose rows are held out in folds; remove it.",
             )
         number = FOLDS if folds is None else folds
         fold = fold_of_rows(self.y, number, seed)
@@ -89,7 +90,8 @@ def fold_of_rows(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= max_folds(labels):
         raise ArgumentError(
             Argument("folds"),
-            f" must be 2 to {max_folds(labels):,} (the rows of classes with two members or more); got {folds!r}.",
+            f" must be 2 to {max_folds(labels):,} (the number of rows in classes with at least two members); got"
+            f" {folds!r}.",
         )
     codes, counts = np.unique(labels, return_inverse=True, return_counts=True)[1:]
     shared = counts[codes] > 1
@@ -137,10 +139,9 @@ class ClassScorer(Scorer):
     )
     called: ClassVar[str] = "rows"
     legend: ClassVar[str] = (
-        "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
-        " rows whose class is predicted correctly; Brier: mean squared distance of the probabilities from 0 and 1; to"
-        " best: log loss minus that of the best model. BASE: the proportions of the classes, and the largest class, of"
-        " the other rows."
+        "log loss: mean -ln predicted probability of the class, smaller is better; right: share of rows whose class is"
+        " the most probable one; Brier: mean squared distance of the probabilities from 0 and 1; to best: log loss"
+        " minus that of the best model. BASE: class proportions, and the largest class, of the other rows."
     )
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
@@ -148,11 +149,11 @@ class ClassScorer(Scorer):
         p = np.asarray(model.predict_proba(covariates), dtype=float)
         if p.shape != (len(truth), len(proportions)):
             raise DataError(
-                f"predict_proba must give a row for each of {len(truth):,} rows and a column for each of "
-                f"{len(proportions):,} classes; got shape {p.shape}."
+                f"predict_proba must return one row for each of {len(truth):,} rows and one column for each of"
+                f" {len(proportions):,} classes; got shape {p.shape}."
             )
         if not (p >= 0).all() or np.abs(p.sum(axis=1) - 1.0).max() > _ROUNDING:
-            raise DataError("predict_proba must give probabilities that sum to 1 in every row.")
+            raise DataError("predict_proba must return probabilities that sum to 1 in every row.")
         return scores_of_rows(p, truth)
 
     def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
@@ -172,9 +173,9 @@ class ClassScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
-            f"{best} predicts held-out rows best: log loss {row['log_loss']:.3f} (class proportions: "
-            f"{base['log_loss']:.3f}), {percent(row['accuracy'], 1)} right (largest class: "
-            f"{percent(base['accuracy'], 1)})."
+            f"{best} predicts held-out rows best: log loss {row['log_loss']:.3f} (class proportions:"
+            f" {base['log_loss']:.3f}), {percent(row['accuracy'], 1)} correct (largest class:"
+            f" {percent(base['accuracy'], 1)})."
         )
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
@@ -203,7 +204,7 @@ def check_folds(labels: np.ndarray, folds: int) -> None:
     if folds and not 2 <= folds <= most:
         raise ArgumentError(
             Argument("folds"),
-            f" must be 2 to {most:,} (the rows of classes with two members or more), or 0 for no"
+            f" must be 2 to {most:,} (the number of rows in classes with at least two members), or 0 for no"
             f" cross-validation; got {folds}.",
         )
 

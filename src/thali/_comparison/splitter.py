@@ -133,9 +133,7 @@ class Evenly(Splitter):
         wanted = hold_out_wanted(hold_out, total, cls.what)
         taken = order[((np.arange(wanted) + 0.5) * total / wanted).astype(int)]
         if lost_group(counts, taken):
-            raise ArgumentError(
-                Setting("hold_out", wanted), f" leaves some group without a {cls.what}; hold out fewer."
-            )
+            raise ArgumentError(Setting("hold_out", wanted), f" leaves a group without a {cls.what}; hold out fewer.")
         return [taken]
 
 
@@ -157,7 +155,7 @@ class Grouped(Splitter):
         self.knows_people: bool = all(each.knows_people for each in self.of_group.values())
         self._counts = {name: each.count for name, each in self.of_group.items()}
         if few := [name for name, count in self._counts.items() if count < 2]:
-            raise DataError(f"Group {few[0]!r} {of_one.alone} without it nothing of the group would be left.")
+            raise DataError(f"Group {few[0]!r} {of_one.alone} nothing would be left of the group without it.")
         self._first = np.cumsum([0, *self._counts.values()])
         self._first_unit = np.cumsum([0, *(len(each.number_of_unit) for each in self.of_group.values())])
 
@@ -214,7 +212,7 @@ class Grouped(Splitter):
 def not_both(hold_out: int | None, folds: int | None) -> None:
     """Refuse two answers to one question."""
     if hold_out is not None and folds is not None:
-        raise ArgumentError("Give ", Argument("hold_out"), " or ", Argument("folds"), ", not both.")
+        raise ArgumentError("Both ", Argument("hold_out"), " and ", Argument("folds"), " are given; remove one.")
 
 
 def random_groups(
@@ -222,7 +220,7 @@ def random_groups(
 ) -> list[np.ndarray]:
     """The numbers of the units that are left out at a time: so many once, or all of them in so many folds."""
     if count < 2:
-        raise DataError(f"There is one {what}; leaving out {what}s needs two.")
+        raise DataError(f"There is only one {what}; leaving out {what}s requires at least two.")
     number = folds_wanted(folds, count, f"{what}s")
     order = rng.permutation(count)
     if number is not None:
@@ -234,7 +232,7 @@ def hold_out_wanted(hold_out: int | None, count: int, what: str) -> int:
     """How many are left out at a time: a fifth by default."""
     wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
     if wanted >= count:
-        raise ArgumentError(Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit.")
+        raise ArgumentError(Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit; hold out fewer.")
     return wanted
 
 
@@ -244,7 +242,7 @@ def folds_wanted(folds: int | None, most: int, what: str) -> int | None:
         return None
     number = whole("folds", folds, 2)
     if number > most:
-        raise ArgumentError(Setting("folds", number), f" is more than the {most} {what}.")
+        raise ArgumentError(Setting("folds", number), f" exceeds the number of {what} ({most}); reduce it.")
     return number
 
 

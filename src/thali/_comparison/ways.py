@@ -69,14 +69,14 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     """
     if data.answers is None:
         raise DataError(
-            "The comparisons do not say who answered; leave out pairs, or read the table with its column of"
+            "The comparisons do not identify respondents; leave out pairs, or read the table with its column of"
             " respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
     if data.n_ties:
         raise DataError(
-            f"People are left out of choices without ties; {data.n_ties:,} of these are ties. ",
+            f"Leaving out respondents requires choices without ties, but {data.n_ties:,} of these are ties. ",
             InPython(
                 'Give data.without_ties("half") or data.without_ties("drop")',
                 Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),
@@ -85,7 +85,7 @@ def choices_of_people(data: PairedComparisons) -> Choices:
         )
     if data.covariate_names:
         named = shorten(data.covariate_names)
-        warn(DataWarning(f"People are left out of choices without covariates, and models do not know {named}."))
+        warn(DataWarning(f"Leaving out respondents does not support covariates, so the models ignore {named}."))
     return Choices.from_comparisons(data)
 
 
@@ -119,6 +119,6 @@ def kind_of(data: Any) -> str:
     if (kind := getattr(data, "kind", None)) in WAYS:
         return kind
     raise DataError(
-        "compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for "
-        f"classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."
+        "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for"
+        f" classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."
     )

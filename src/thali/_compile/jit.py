@@ -94,7 +94,7 @@ def generic(stub: Any) -> Any:
         if found is None:
             known = ", ".join(sorted(c.__name__ for c in answers)) or "no class yet"
             name = getattr(cls, "__name__", cls)
-            raise TypeError(f"{stub.__name__} has no answer for {name}; it is registered for {known}.")
+            raise TypeError(f"{stub.__name__} is not defined for {name}; it is registered for {known}.")
         return found
 
     @functools.wraps(stub)
@@ -227,7 +227,7 @@ def _undisturbed() -> Iterator[None]:
                 gc.enable()
 
 
-_WAIT = "thali: stopping as soon as the compiler is done"
+_WAIT = "thali: stopping after the compiler finishes"
 
 
 def _compile(dispatcher: Any, drop: Callable[[], Any], signature: Any) -> Any:

@@ -149,7 +149,7 @@ class KernelCache(NullCache):
             except FileNotFoundError:
                 continue
             except OSError as error:
-                warn_once(f"Compiled code in '{folder.path}' cannot be read: {error.strerror}. It is compiled again.")
+                warn_once(f"Cannot read compiled code in '{folder.path}': {error.strerror}. Compiling again.")
                 continue
             except Exception:  # a damaged pickle can fail in any way
                 self._refuse(folder, name)
@@ -158,9 +158,7 @@ class KernelCache(NullCache):
             USED.add(folder.target)
             return result
         if shipped().reason:
-            warn_once(
-                f"The compiled code that came with thali is not used, because {shipped().reason}; it is compiled here."
-            )
+            warn_once(f"The compiled code shipped with thali is not used, because {shipped().reason}; compiling here.")
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
@@ -173,8 +171,8 @@ class KernelCache(NullCache):
             folder.write(self._entry_of(sig), lean(cres))
         except OSError as error:
             warn_once(
-                f"Compiled code cannot be kept in '{folder.path}': {error.strerror}. Each process compiles again until "
-                "there is room, or until NUMBA_CACHE_DIR is another folder."
+                f"Cannot save compiled code in '{folder.path}': {error.strerror}. Each process will compile again;"
+                " free some space, or set NUMBA_CACHE_DIR to another folder."
             )
 
     def _entry_of(self, sig: Any) -> str:
@@ -183,13 +181,11 @@ class KernelCache(NullCache):
     def _refuse(self, folder: Folder, name: str) -> None:
         """Say that an entry is not used, and remove it from our own folder."""
         if not folder.is_ours:
-            warn_once(
-                f"Damaged compiled code that came with thali, in '{folder.path}', is not used; it is compiled again."
-            )
+            warn_once(f"The compiled code shipped with thali in '{folder.path}' is damaged; compiling again.")
             return
         with suppress(OSError):
             folder.file(name).unlink()
-        warn_once(f"Damaged compiled code in '{folder.path}' was removed and is compiled again.")
+        warn_once(f"Removed damaged compiled code in '{folder.path}'; compiling again.")
 
 
 def spell_types(types: Any) -> str:
@@ -222,8 +218,7 @@ def _make_ready(target_context: Any, needed: Iterable[str]) -> None:
 
 def _refuse_to_be_linked() -> Any:
     raise RuntimeError(
-        "Code that was loaded from disk cannot be compiled into other code: mark the function as `part`, not as an "
-        "entry point."
+        "Code loaded from disk cannot be compiled into other code; mark the function as `part`, not as an entry point."
     )
 
 
@@ -251,15 +246,15 @@ def usable_folder() -> Folder | None:
             folder.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             warn_once(
-                f"There is no folder to keep compiled code in, because '{folder.path}' cannot be made "
-                f"({error.strerror}), so each process compiles again; set NUMBA_CACHE_DIR to a folder of your own."
+                f"Cannot create the folder '{folder.path}' for compiled code ({error.strerror}), so each process will"
+                " compile again; set NUMBA_CACHE_DIR to a folder of your own."
             )
             return None
     reason = refusal(str(folder.path))
     if reason:
         warn_once(
-            f"Compiled code is not kept in '{folder.path}', because {reason} and could make your programs run other "
-            "code; each process compiles again until NUMBA_CACHE_DIR is a folder to which only you may write."
+            f"Compiled code is not saved in '{folder.path}', because {reason} and could make your programs run other"
+            " code. Each process will compile again; set NUMBA_CACHE_DIR to a folder that only you can write to."
         )
         return None
     return folder
@@ -309,7 +304,7 @@ def shipped() -> Shipped:
             return Shipped(Folder(SHIPPED / (here + level), level, False), "")
     if names and not reason:
         came = ", ".join(sorted(name.removeprefix("thali-") for name in names))
-        reason = f"it is for {came}, and this is {platform_tag()}"
+        reason = f"it is for {came}, but this machine is {platform_tag()}"
     return Shipped(None, reason)
 
 
@@ -416,8 +411,8 @@ def in_words(files: int, size: int) -> str:
 def _shipped_in_words() -> str:
     came = shipped()
     if came.folder is not None:
-        return f"{in_words(*came.folder.size())} came with thali, compiled for {came.folder.target}"
-    return f"what came with thali is not used, because {came.reason}" if came.reason else ""
+        return f"{in_words(*came.folder.size())} shipped with thali, compiled for {came.folder.target}"
+    return f"the compiled code shipped with thali is not used, because {came.reason}" if came.reason else ""
 
 
 def cache_clear() -> int:

@@ -82,7 +82,7 @@ def features_here() -> frozenset[str]:
 def lacking(level: str) -> str:
     """Why code of a level does not run here, such as "this processor lacks avx2"; empty if it does."""
     if is_chosen():
-        return f"code for {native().tag} is asked for (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
+        return f"code for {native().tag} was requested (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
     machine = platform.machine().lower()
     if machine not in LEVELS[level].machines:
         return f"this processor is {machine}"

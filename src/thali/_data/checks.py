@@ -20,21 +20,21 @@ def checked_counts(values: Any, where: Callable[[int], str], weights: bool = Fal
     `where(k)` says in words where the k-th value stands.
     """
     counts = checked_numbers(values, where, "count")
-    kind = "weights must be finite and 0 or more" if weights else "counts must be whole numbers, 0 or more"
+    kind = "weights must be finite and >= 0" if weights else "counts must be integers >= 0"
     if (k := _first(np.isnan(counts))) is not None:
-        raise DataError(f"The count {where(k)} is missing; write 0 where there was no such comparison.")
+        raise DataError(f"The count {where(k)} is missing; enter 0 if there were no such comparisons.")
     if (k := _first(np.isinf(counts))) is not None:
         raise DataError(f"The count {where(k)} is infinite; {kind}.")
     if (k := _first(counts > MAX_COUNTED)) is not None:
-        raise DataError(f"The count {where(k)} is {counts[k]:g}, which is more than can be counted exactly (2^53).")
+        raise DataError(f"The count {where(k)} is {counts[k]:g}, too large to be exact (above 2^53).")
     if (k := _first(counts < 0)) is not None:
         raise DataError(f"The count {where(k)} is {counts[k]:g}, which is negative; {kind}.")
     if not weights and (k := _first(counts != np.floor(counts))) is not None:
         raise DataError(
-            f"The count {where(k)} is {counts[k]:g}, which is not whole; {kind}. ",
-            "If fractional counts are meant, say so: ",
-            Clause(Setting("weights", True), ", or "),
-            "a column called 'weight' in a file.",
+            f"The count {where(k)} is {counts[k]:g}, which is not an integer; {kind}. ",
+            "For fractional counts, ",
+            Clause("set ", Setting("weights", True), " or "),
+            "call the column 'weight'.",
         )
     return counts
 
@@ -53,8 +53,8 @@ def refuse_extremes(values: np.ndarray, what: str) -> None:
     if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
         verb = "divide" if largest > 1.0 else "multiply"
         raise DataError(
-            f"The largest {what} is {largest:.3g}, which is too far from 1; {verb} all by a constant, so that they"
-            " are about 0 to 1."
+            f"The largest {what} is {largest:.3g}, too far from 1; {verb} all values by a constant so that they range"
+            " from about 0 to 1."
         )
 
 
@@ -75,9 +75,9 @@ def _number(value: Any, k: int, where: Callable[[int], str], what: str) -> float
 def _spelled_number(text: str, what: str) -> str:
     """How to write what only people read as a number: with separators of thousands, or per cent."""
     if re.fullmatch(r"[+-]?\d{1,3}([,.' \u00a0\u202f\u2019]\d{3})+([,.]\d+)?", text.strip()):
-        return f"; write it without separators of thousands, {re.sub(r'[^0-9]', '', text)}"
+        return f"; write it without thousands separators, {re.sub(r'[^0-9]', '', text)}"
     if re.fullmatch(r"[+-]?[\d.,]+\s*%", text.strip()):
-        return "; give counts, not percentages" if what == "count" else "; give numbers without the per cent sign"
+        return "; give counts, not percentages" if what == "count" else "; give numbers without a per cent sign"
     return ""
 
 

@@ -27,15 +27,15 @@ def as_frame(frame: Any) -> "pd.DataFrame":
         return frame
     if not hasattr(frame, "__arrow_c_stream__"):
         raise DataError(
-            "`frame` must be a DataFrame, of pandas, polars or whatever has the Arrow interface; got "
-            f"{type(frame).__name__}."
+            "`frame` must be a DataFrame (pandas, polars or another with the Arrow interface); got"
+            f" {type(frame).__name__}."
         )
     try:
         import narwhals as nw
     except ImportError:
         raise DataError(
-            f"A {type(frame).__name__} of {type(frame).__module__.partition('.')[0]} needs narwhals: pip install "
-            '"thali[frames]", or pass frame.to_pandas().'
+            f"A {type(frame).__name__} of {type(frame).__module__.partition('.')[0]} requires narwhals; run pip"
+            ' install "thali[frames]", or pass frame.to_pandas().'
         ) from None
     import pandas as pd
 
@@ -56,7 +56,7 @@ _NOTED = "thali_thousands"  # among the attributes of a frame
 
 
 COUNTS = Words(
-    "counts", "option", "Long tables are read by PairedComparisons.from_frame, (winner, loser) tuples by from_pairs."
+    "counts", "option", "Use PairedComparisons.from_frame for long tables and from_pairs for (winner, loser) tuples."
 )
 
 
@@ -68,8 +68,8 @@ def square_cells(counts: Any, labels: Iterable[Any] | None, weights: bool) -> tu
     if (diagonal := np.flatnonzero(winner == loser)).size:
         k = int(diagonal[0])
         raise DataError(
-            f"The diagonal is {values[k]:g} {cell(names, int(winner[k]), int(loser[k]))}, but no option is "
-            "ever compared with itself; set the diagonal to 0."
+            f"The diagonal is {values[k]:g} {cell(names, int(winner[k]), int(loser[k]))}, but an option is never"
+            " compared with itself; set the diagonal to 0."
         )
     return names, (winner, loser, values)
 
@@ -135,8 +135,8 @@ def refuse_nested(values: "pd.Series") -> None:
     for row, value in values.items():
         if not pd.api.types.is_scalar(value):
             raise DataError(
-                f"Column {values.name!r} holds a cell of type {type(value).__name__} in row {row}, but a "
-                "cell holds one value; write these out in columns or rows of their own, or remove the column."
+                f"Column {values.name!r} contains a {type(value).__name__} in row {row}; put each value into a"
+                " separate column or row, or remove the column."
             )
 
 
@@ -153,8 +153,8 @@ def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
         if name in noted:
             whole = noted[name][:-4]
             raise DataError(
-                f"Column {name!r} holds {noted[name]!r}, which may be {whole}000 or {whole}; write counts as whole "
-                "numbers without a point or a comma."
+                f"Column {name!r} contains {noted[name]!r}, which may mean {whole}000 or {whole}; write counts as"
+                " integers without separators."
             )
 
 
@@ -208,8 +208,8 @@ def answered_rows(
         words = no_answers(texts, ())
         if words and any(frame[each].dtype.kind == "f" and frame[each].hasnans for each in options):
             raise DataError(
-                f"{min(words)!r} in column {name!r} may be an option, as the options are numbers and empty cells; call "
-                "it otherwise, or leave such cells empty."
+                f"{min(words)!r} in column {name!r} may be an option, because all options are numbers or empty; rename"
+                " it, or leave cells without an answer empty."
             )
     if tasks := [frame[name].to_numpy() for name in by if name is not None]:
         lacking = pd.Series(lacking).groupby(tasks, dropna=False).transform("all").to_numpy()
@@ -234,7 +234,7 @@ def note_omission(number: float, words: Iterable[str] = (), what: str = "row") -
     """List how many rows have no answer, or warn of them where no sentence reports how a table was read."""
     said = f" ({shorten(sorted(words))})" if words else ""
     if number:
-        note(f"{plural(number, what)} without an answer{said} left out")
+        note(f"{plural(number, what)} without an answer{said} dropped")
 
 
 def note(clause: str) -> None:
@@ -257,7 +257,7 @@ def encode(
 
     rows = len(winners)
     if not rows:
-        raise DataError("There is not a single comparison; the table has no rows.")
+        raise DataError("The table has no rows, so it contains no comparisons.")
     codes_won, values_won = pd.factorize(winners)
     codes_lost, values_lost = pd.factorize(losers)
     codes = np.concatenate([codes_won, np.where(codes_lost < 0, -1, codes_lost + len(values_won))])
@@ -284,14 +284,14 @@ def encode(
     if (numbers < 0).any():
         k = int((numbers < 0).argmax())
         text = texts[codes[k]]
-        raise DataError(f"{text!r} {where(k % rows, k < rows)} is not among `labels`.{suggest(text, names)}")
+        raise DataError(f"{text!r} {where(k % rows, k < rows)} is not in `labels`.{suggest(text, names)}")
     winner, loser = numbers[:rows], numbers[rows:]
     if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
         k = int(itself[0])
         label = names[winner[k]]
         if is_tie(label):
-            raise DataError(f"{tie_sentence(label)} It stands in both columns {where(k, True).split(',')[0]}.")
-        raise DataError(f"{label!r} is compared with itself {where(k, True)}; remove the row or mend a label.")
+            raise DataError(f"{tie_sentence(label)} It is in both columns {where(k, True).split(',')[0]}.")
+        raise DataError(f"{label!r} is compared with itself {where(k, True)}; correct or remove the row.")
     if labels is None:
         refuse_ties(names, winner, loser, counts)
     return names, winner, loser, counts
@@ -355,7 +355,7 @@ def coded(frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None)
         row = int((numbers < 0).argmax())
         text = texts[codes[row]]
         raise DataError(
-            f"{text!r} in row {frame.index[row]}, column {name!r}, is not among `labels`.{suggest(text, names)}"
+            f"{text!r} in row {frame.index[row]}, column {name!r}, is not in `labels`.{suggest(text, names)}"
         )
     return numbers, names
 
@@ -375,7 +375,8 @@ def flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(
-            f"Column {name!r} must hold 1 (yes) or 0 (no); row {frame.index[row]} holds {as_label(values.iloc[row])!r}."
+            f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[row]} contains"
+            f" {as_label(values.iloc[row])!r}."
         )
     return yes
 

@@ -39,12 +39,10 @@ def disconnected(groups: list[list[str]], never_compared: list[str], most: int =
     """What to tell of options that no chain of comparisons connects; "" when all are connected."""
     sentences = []
     if found := parted("options", groups, "compared with each other", most):
-        sentences.append(f"{found} Choices between groups follow from the prior alone.")
+        sentences.append(f"{found} Choices between these groups depend only on the prior.")
     if never_compared:
         was, their = ("was", "its") if len(never_compared) == 1 else ("were", "their")
-        sentences.append(
-            f"{shorten(never_compared)} {was} never compared: {their} choices follow from the prior alone."
-        )
+        sentences.append(f"{shorten(never_compared)} {was} never compared: {their} choices depend only on the prior.")
     return " ".join(sentences)
 
 
@@ -55,7 +53,7 @@ def parted(what: str, groups: list[list[str]], how: str, most: int = 4) -> str:
         return ""
     names = "; ".join(f"({shorten(group)})" for group in large[:most])
     names += f"; and {len(large) - most:,} more" if len(large) > most else ""
-    return f"The {what} fall into {len(large):,} groups never {how}: {names}."
+    return f"The {what} form {len(large):,} groups that were never {how}: {names}."
 
 
 def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
@@ -68,7 +66,7 @@ def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
     return bool(reached.all())
 
 
-_BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps it finite.",)
+_BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps the estimate finite.",)
 
 
 def check_finite(
@@ -93,14 +91,10 @@ def check_finite(
         if not (beaten and beats):
             names = [label for label, own in zip(labels, group, strict=True) if own == number]
             was = (
-                "chosen over, nor rejected for,"
-                if not (beaten or beats)
-                else "rejected for"
-                if beats
-                else "chosen over"
+                "chosen over, or rejected for," if not (beaten or beats) else "rejected for" if beats else "chosen over"
             )
             raise DataError(
-                f"There is no finite estimate: {shorten(names)} was never {was} any of the other options; leave it out",
+                f"No finite estimate exists: {shorten(names)} was never {was} any other option; remove it",
                 InPython(" (subset)"),
                 ", or ",
                 *instead,

@@ -68,22 +68,22 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     def __init__(self, data: Mapping[Any, Any], people: "pd.DataFrame | None" = None) -> None:
         if not isinstance(data, Mapping):
-            raise DataError(f"Groups must be a mapping from the name of each to its data; got {type(data).__name__}.")
+            raise DataError(f"Groups must be a mapping from group names to data; got {type(data).__name__}.")
         names, parts = tuple(map(as_label, data)), tuple(data.values())
         if not names:
-            raise DataError("There is no group; give a mapping from the name of each group to its data.")
+            raise DataError("There are no groups; give a mapping from group names to data.")
         if len(set(names)) < len(names) or not all(names):
-            raise DataError(f"Groups must have different names, which are not empty; got {shorten(names)}.")
+            raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
             if not isinstance(part, Judged) or part.kind not in GROUPED:
                 raise DataError(
-                    f"Group {name!r} must have PairedComparisons, Choices, Similarities or Triplets; got "
-                    f"{type(part).__name__}. Leave out a group without data."
+                    f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets; got"
+                    f" {type(part).__name__}. Omit groups without data."
                 )
             if type(part) is not type(parts[0]):
                 raise DataError(
-                    f"Groups must have data of one kind; {names[0]!r} has {type(parts[0]).__name__}, and {name!r}"
-                    f" {type(part).__name__}."
+                    f"Groups must have the same kind of data; {names[0]!r} has {type(parts[0]).__name__}, and {name!r}"
+                    f" has {type(part).__name__}."
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
         _refuse_other_covariates(names, parts, labels)
@@ -98,7 +98,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
-            raise KeyError(f"There is no group {name!r}; the groups are {shorten(self.names)}.")
+            raise KeyError(f"Unknown group {name!r}; the groups are {shorten(self.names)}.")
         return self.data[self.names.index(name)]
 
     def __iter__(self) -> Iterator[str]:
@@ -198,11 +198,20 @@ class GroupedData(Judged, Mapping[str, Any]):
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
             unjudged = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
-            warn(DataWarning(f"Groups judged different options: {unjudged}. What these are to them is a guess."))
+            warn(
+                DataWarning(
+                    f"Groups judged different options: {unjudged}. Values for unjudged options depend on the model"
+                    " and the prior."
+                )
+            )
         times = Counter(name for part in self.data for name in part.respondents)
         if twice := [name for name, number in times.items() if number > 1]:
-            who = plural(len(twice), "name") + (" of a person is" if len(twice) == 1 else " of people are")
-            warn(DataWarning(f"{who} in several groups, such as {twice[0]!r}; they count as different people."))
+            who = plural(len(twice), "name") + (" occurs" if len(twice) == 1 else " occur")
+            warn(
+                DataWarning(
+                    f"{who} in several groups, such as {twice[0]!r}; they are treated as different respondents."
+                )
+            )
 
 
 def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
@@ -210,14 +219,14 @@ def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
     import pandas as pd
 
     if not isinstance(people, pd.DataFrame):
-        raise DataError(f"`people` must be a table with a row for each group; got {type(people).__name__}.")
+        raise DataError(f"`people` must be a table with one row per group; got {type(people).__name__}.")
     rows = list(map(as_label, people.index))
     if absent := [name for name in names if name not in rows]:
-        has = f"its rows are called {shorten(rows)}" if rows else "it has no rows"
-        raise DataError(f"`people` must have a row for each group, by its name; {has}, and none is {absent[0]!r}.")
+        has = f"its rows are {shorten(rows)}" if rows else "it has no rows"
+        raise DataError(f"`people` must have a row named after each group; {has}, so {absent[0]!r} is missing.")
     if len(set(rows)) < len(rows):
         twice = next(name for name in rows if rows.count(name) > 1)
-        raise DataError(f"`people` must have one row for each group; {twice!r} has {rows.count(twice)}.")
+        raise DataError(f"`people` must have one row per group; {twice!r} has {rows.count(twice)}.")
     return people.set_axis(pd.Index(rows, name=people.index.name)).loc[list(names)]
 
 
@@ -232,8 +241,8 @@ def _refuse_other_covariates(names: tuple[str, ...], parts: tuple[Any, ...], lab
             continue
         if part.labels != labels:
             raise DataError(
-                f"Groups whose comparisons have covariates must have the same labels in one order; {name!r} has "
-                f"{shorten(part.labels)}, and all together have {shorten(labels)}."
+                f"Groups with covariates must have the same labels in the same order; {name!r} has"
+                f" {shorten(part.labels)}, but all groups together have {shorten(labels)}."
             )
         if not np.array_equal(part.covariates.options, first.covariates.options):
-            raise DataError(f"Groups must have the same covariates of options; {name!r} has others than {names[0]!r}.")
+            raise DataError(f"Groups must have the same option covariates; those of {name!r} differ from {names[0]!r}.")

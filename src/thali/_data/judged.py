@@ -41,7 +41,7 @@ class Frozen(Described):
         raise NotImplementedError
 
     def __setattr__(self, name: str, value: Any = None) -> None:
-        raise AttributeError(f"{type(self).__name__} cannot be changed; build new data.")
+        raise AttributeError(f"{type(self).__name__} cannot be changed; build new data instead.")
 
     def __delattr__(self, name: str) -> None:
         setattr(self, name, None)  # refused as well
@@ -74,7 +74,7 @@ def _same(a: Any, b: Any) -> bool:
 # What every kind of judgement of options says of itself, under one name -----------------------------------------------
 
 
-_NO_COVARIATES = "Covariates are for comparisons of two options; choices out of larger sets have none."
+_NO_COVARIATES = "Covariates require comparisons of two options; remove them for choices from larger sets."
 
 
 class Tally(NamedTuple):
@@ -153,20 +153,17 @@ class Judged(Frozen):
     def by_respondent(self, /) -> Mapping[str, Self]:
         """The answers of each person; a DataError if the data do not say who answered."""
         raise DataError(
-            f"{type(self).__name__} do not say who answered; ",
+            f"{type(self).__name__} do not identify respondents; ",
             InPython(
-                "give a mapping from the name of each person to their data.",
-                Message("name the column that does by ", Argument("group"), "."),
+                "give a mapping from each respondent to their data.",
+                Message("name their column with ", Argument("group"), "."),
             ),
         )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
         """The answers of each group of people, by a column of `people`; a DataError of data whose groups are given
         apart, as of similarities, which are means over the people of a group."""
-        raise DataError(
-            f"{type(self).__name__} are not divided by a column of people; give a mapping from the name of each group"
-            " to its data."
-        )
+        raise DataError(f"{type(self).__name__} are not divided into groups; give a mapping from group names to data.")
 
     def to_comparisons(self) -> "PairedComparisons":
         """The same answers as paired comparisons; a DataError if they are none."""
@@ -193,27 +190,27 @@ class Judged(Frozen):
 
 def with_more(old: Any, new: Any) -> Any:
     """All comparisons or choices together, of the options of the old ones; who made them is kept if both know it."""
-    for each, which in ((old, "fitted to"), (new, "to be updated by")):
+    for each, which in ((old, "fitted to"), (new, "to be updated with")):
         if not isinstance(each, Judged) or not each.are_choices or each.tally is None:
             raise DataError(
-                "Paired comparisons or choices out of sets can be updated by further ones; the model is "
-                f"{which} {type(each).__name__}. Fit to all the data."
+                f"Only paired comparisons and choices from sets can be updated; the model is {which}"
+                f" {type(each).__name__}. Fit all data together instead."
             )
     if type(old) is not type(new):
-        kinds = f"{type(old).__name__}, and is to be updated by {type(new).__name__}"
-        raise DataError(f"The model is fitted to {kinds}; fit to all the data.")
+        kinds = f"{type(old).__name__}, but the update has {type(new).__name__}"
+        raise DataError(f"The model is fitted to {kinds}; fit all data together.")
     unknown = [label for label in new.labels if label not in set(old.labels)]
     if unknown:
         raise DataError(
-            f"The new data have options that the model does not know, {shorten(unknown)}"
-            f"{suggest(unknown[0], old.labels)}; fit to all the data."
+            "The new data contain options that the model was not fitted to,"
+            f" {shorten(unknown)}{suggest(unknown[0], old.labels)}; fit all data together."
         )
     if old.covariate_names or new.covariate_names:
-        raise DataError("Comparisons with covariates cannot be updated by further ones; fit to all the data.")
+        raise DataError("Comparisons with covariates cannot be updated; fit all data together.")
     return old.together([new], old.labels)
 
 
 def not_pairs(data: Any) -> str:
     """The sentence where something else than paired comparisons was given."""
-    needed = "This needs PairedComparisons, or a square table of counts (row chosen over column)"
+    needed = "This requires PairedComparisons, or a square table of counts (row chosen over column)"
     return f"{needed}; got {type(data).__name__}."

@@ -4,8 +4,8 @@ from .roles import TARGET
 from .spec import DataSpec
 
 PAIRS = "paired comparisons"
-CHOICES = "choices out of sets"
-BEST_WORST = "best-worst choices"  # which are kept as choices out of sets, and of which posteriors have answers apart
+CHOICES = "choices from sets"
+BEST_WORST = "best-worst choices"  # which are kept as choices from sets, and of which posteriors have answers apart
 SIMILARITIES = "similarities"
 TRIPLETS = "triplets"
 CLASSES = "covariates and classes"
@@ -28,8 +28,8 @@ SPECS: tuple[DataSpec, ...] = (
         example="EliminationByAspects()",
         compared="BTL=unique,inferred aspects=ibp",
         compared_by_group="common,free,similar",
-        groups="choices out of sets by group",
-        kinds="choices out of sets of latent classes",
+        groups="choices from sets by group",
+        kinds="choices from sets with latent classes",
     ),
     DataSpec(
         EXPERIMENTS,
@@ -52,7 +52,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="BTL=unique,inferred aspects=ibp",
         compared_by_group="common,free,similar",
         groups="paired comparisons by group",
-        kinds="paired comparisons of latent classes",
+        kinds="paired comparisons with latent classes",
         by_people=True,
     ),
     DataSpec(
@@ -95,7 +95,7 @@ TRIPLET_GROUPS = GROUPED[TRIPLETS]
 
 # of people whose kinds are not known
 BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
-BY_KINDS |= {BEST_WORST: "best-worst choices of latent classes"}
+BY_KINDS |= {BEST_WORST: "best-worst choices with latent classes"}
 OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
 PAIR_KINDS, CHOICE_KINDS, BEST_WORST_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[BEST_WORST]
 

@@ -21,18 +21,17 @@ class Observed:
     def __init__(self, data: Any) -> None:
         if not issubclass(type(data), tuple) or not hasattr(data, "_fields"):
             raise DataError(
-                f"The data of a likelihood of your own are a NamedTuple of arrays and numbers; got "
-                f"{type(data).__name__}."
+                f"Data of a custom likelihood must be a NamedTuple of arrays and numbers; got {type(data).__name__}."
             )
         if "labels" not in data._fields:
             raise DataError(
-                f"{type(data).__name__} needs a field `labels` with the names of the options, which also says how many "
-                f"there are; it has {', '.join(data._fields) or 'no field'}."
+                f"{type(data).__name__} requires a field `labels` with the names of the options; it has"
+                f" {', '.join(data._fields) or 'no field'}."
             )
         self.original: Any = data
         self.labels = tuple(str(label) for label in data.labels)
         if not self.labels or len(set(self.labels)) < len(self.labels):
-            raise DataError("labels must name one option or more, each differently.")
+            raise DataError("`labels` must contain at least one option, without duplicates.")
         values = {name: _usable(name, getattr(data, name)) for name in data._fields if name != "labels"}
         key = type(data).__name__, *values
         if key not in _WITHOUT_LABELS:
@@ -57,10 +56,10 @@ class Observed:
             new: Any = getattr(data, name, None)
             if isinstance(old, np.ndarray):
                 if np.shape(new) != old.shape:
-                    raise DataError(f"simulate must keep the shape {old.shape} of {name}; it made {np.shape(new)}.")
+                    raise DataError(f"`simulate` must return {name} with shape {old.shape}; got shape {np.shape(new)}.")
                 old[...] = new
             elif new != old:
-                raise DataError(f"simulate must leave the number {name} at {old}; it made {new!r}.")
+                raise DataError(f"`simulate` must not change the number {name} = {old}; got {new!r}.")
 
 
 def _usable(name: str, value: Any) -> Any:

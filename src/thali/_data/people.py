@@ -36,10 +36,10 @@ def people_by(people: "pd.DataFrame | None", column: str) -> dict[str, np.ndarra
     """The places of those for whom a column holds the same; those for whom it is empty are left out."""
     known = [] if people is None else [str(name) for name in people.columns]
     if people is None or column not in known:
-        has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"
+        has = f"available: {shorten(known)}" if known else "there are no other respondent columns"
         raise DataError(
-            f"There is no column {column!r} that is the same in all rows of each person; {has}."
-            f"{suggest(column, known) or ' Give everybody one value of it, or name another column.'}"
+            f"No column {column!r} is constant within each respondent;"
+            f" {has}.{suggest(column, known) or ' Give one value per respondent, or name another column.'}"
         )
     group_of = people[column].map(as_label, na_action="ignore").to_numpy(object)
     names = dict.fromkeys(group_of[~people[column].isna()])
@@ -54,4 +54,4 @@ def differing_columns(people: "pd.DataFrame | None") -> list[str]:
 def column_facts(people: "pd.DataFrame | None") -> Facts:
     """What a notebook shows of the columns that describe people."""
     differing = differing_columns(people)
-    return (("columns of people", tuple(differing)),) if differing else ()
+    return (("respondent columns", tuple(differing)),) if differing else ()

@@ -147,7 +147,7 @@ class Role:
 
 # What a cell holds.
 LABEL = "a label"
-COUNT_OF_ROWS = "a number, 0 or more"
+COUNT_OF_ROWS = "a number >= 0"
 MARK = "1 or 0"
 PLACE = "1, 2, 3, ..."
 NUMBER = "a number"
@@ -156,7 +156,7 @@ ANSWER = "a label, a side or a word"
 # Who answered: people, and programs that judge.
 RESPONDENT = Role(
     "respondent",
-    "who answered",
+    "the respondent",
     LABEL,
     "subject subj participant ppt pid respondent resp person judge rater assessor annotator evaluator voter user worker"
     " prolificpid responseid runid student panelist panellist consumer pupil child marker examiner teacher coder grader"
@@ -171,7 +171,7 @@ RESPONDENT = Role(
 # The same where each row describes an alternative: what else describes people is a name of them if no other is.
 RESPONDENT_OF_TASKS = Role(
     "respondent",
-    "who answered the tasks",
+    "the respondent of a task",
     LABEL,
     "respondent respondents respondentid resp respid person personid subject subjectid participant panel panels"
     " sysrespnum respnum respondentserial responseid id",
@@ -196,7 +196,7 @@ TASK = Role(
 TASK_OF_RESPONDENT = TASK.but(name="task")
 VERSION = Role(
     "version",
-    "the version of a design that somebody had",
+    "the version of the design",
     LABEL,
     "version versions versionno versionnumber versionid version# block blockid blocknumber designversion",
     "fragebogenversion fassung",
@@ -216,7 +216,7 @@ ALTERNATIVE = Role(
 )
 CHOSEN = Role(
     "chosen",
-    "1 for the chosen alternative and 0 for others",
+    "1 for the chosen alternative and 0 for the others",
     MARK,
     "chosen choice selected y response",
     "gewählt gewaehlt wahl auswahl antwort",
@@ -226,7 +226,7 @@ CHOSEN = Role(
 )
 AVAILABLE = Role(
     "available",
-    "1 for what was offered and 0 for the rest",
+    "1 for offered alternatives and 0 for the others",
     MARK,
     "available avail availability isavailable av offered",
     "verfügbar verfuegbar angeboten",
@@ -235,7 +235,7 @@ AVAILABLE = Role(
 )
 COUNT = Role(
     "count",
-    "how many such comparisons or choices a row stands for",
+    "the number of comparisons or choices per row",
     COUNT_OF_ROWS,
     "count counts n freq frequency times weight weights",
     "anzahl häufigkeit haeufigkeit",
@@ -254,7 +254,7 @@ FIRST = Role("first", "the first of two options", LABEL, "first")
 SECOND = Role("second", "the second of two options", LABEL, "second")
 CHOSEN_OF_TWO = Role(
     "chosen",
-    "which of the two was chosen",
+    "the chosen option",
     ANSWER,
     "chosen choice winner preferred preference prefers selected picked choose chose pref response answer resp vote"
     " verdict decision judgment judgement better key keyresp keyrespkeys mouseclickedname buttonpressed",
@@ -262,10 +262,10 @@ CHOSEN_OF_TWO = Role(
     "choix choisi réponse gagnant gagnante vainqueur préféré préférée",
     "elegido elegida elección respuesta ganador ganadora preferido preferida",
 )
-REJECTED = Role("rejected", "the option that was not chosen", LABEL, "rejected")  # by its partner, see CHOSEN_REJECTED
+REJECTED = Role("rejected", "the rejected option", LABEL, "rejected")  # by its partner, see CHOSEN_REJECTED
 LOSSES = Role(
     "losses",
-    "how often it was chosen instead",
+    "the number of times the other option was chosen",
     COUNT_OF_ROWS,
     "loss losses lose loses lost defeats",
     "niederlage niederlagen",
@@ -274,15 +274,15 @@ LOSSES = Role(
 )
 TIES = Role(
     "ties",
-    "how often neither was chosen",
+    "the number of ties",
     COUNT_OF_ROWS,
     "tie ties tied draw draws drawn undecided nopreference indifferent equal both neither",
     "unentschieden gleich remis",
     "nul nuls égalité égalités",
     "empate empates",
 )
-HOME = Role("home", "who played at home", LABEL, "home")
-AWAY = Role("away", "who played away", LABEL, "away")
+HOME = Role("home", "the home side", LABEL, "home")
+AWAY = Role("away", "the away side", LABEL, "away")
 RESULT = Role(
     "result",
     "the result",
@@ -297,7 +297,7 @@ RESULT = Role(
 OPTION = ALTERNATIVE.but(name="option", meaning="the option")
 RANK = Role(
     "rank",
-    "the rank, 1 for the best",
+    "the rank (1 is best)",
     PLACE,
     "rank ranks ranking place position pos",
     "rang rangplatz platz",
@@ -306,7 +306,7 @@ RANK = Role(
 )
 BEST = Role(
     "best",
-    "the best",
+    "the best option",
     ANSWER,
     "best most mostimportant mostpreferred bestoption",
     "beste bester bestes",
@@ -315,7 +315,7 @@ BEST = Role(
 )
 WORST = Role(
     "worst",
-    "the worst",
+    "the worst option",
     ANSWER,
     "worst least leastimportant leastpreferred worstoption",
     "schlechteste schlechtester schlechtestes",
@@ -326,7 +326,7 @@ WORST = Role(
 # Objects that are judged alike.
 SIMILARITY = Role(
     "similarity",
-    "how similar two objects are",
+    "the similarity of two objects",
     NUMBER,
     "similarity similarities sim sij meansimilarity similarityrating proximity affinity",
     "ähnlichkeit aehnlichkeit",
@@ -336,14 +336,14 @@ SIMILARITY = Role(
 )
 DISSIMILARITY = Role(
     "dissimilarity",
-    "how dissimilar two objects are",
+    "the dissimilarity of two objects",
     NUMBER,
     "dissimilarity dissimilarities distance dist d dij",
     "unähnlichkeit unaehnlichkeit distanz abstand",
     "dissimilarité distance",
     "disimilitud distancia",
 )
-OBJECTS = Role("objects", "the objects that were shown together", LABEL, "objects")
+OBJECTS = Role("objects", "the objects of a triplet", LABEL, "objects")
 ODD = Role(
     "odd",
     "the odd one out",
@@ -364,7 +364,7 @@ ANCHOR = Role(
 )
 NEARER = Role(
     "nearer",
-    "the one that is more like the anchor",
+    "the object more similar to the anchor",
     LABEL,
     "near nearer nearest close closer closest positive similar moresimilar",
     "näher naeher ähnlicher aehnlicher",
@@ -373,7 +373,7 @@ NEARER = Role(
 )
 FARTHER = Role(
     "farther",
-    "the other",
+    "the object less similar to the anchor",
     LABEL,
     "far farther farthest further distant negative dissimilar lesssimilar",
     "ferner entfernter unähnlicher unaehnlicher",
@@ -394,7 +394,7 @@ TRIAL = Role(
 )
 RESPONSE_TIME = Role(
     "response_time",
-    "how long an answer took",
+    "the response time",
     NUMBER,
     "rt rts reactiontime responsetime decisiontime latency keyresprt duration",
     "reaktionszeit antwortzeit entscheidungszeit",
@@ -403,7 +403,7 @@ RESPONSE_TIME = Role(
 )
 GOALS = Role(
     "goals",
-    "how often one side scored",
+    "the goals of one side",
     NUMBER,
     "goals goal score points pts ftg g sets runs",
     "tore punkte",
@@ -517,7 +517,7 @@ def refuse_ambiguous(frame: "pd.DataFrame", given: Collection[object] = ()) -> N
             readings = [f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()]
             named = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
-                f"Column {own[word]!r} may hold {' or '.join(readings)}; name it by ",
+                f"Column {own[word]!r} may contain {' or '.join(readings)}; name it with ",
                 *named[1:],
                 ", or rename the column.",
             )
@@ -528,7 +528,7 @@ def names_of_columns() -> "pd.DataFrame":
 
     Examples
     --------
-    >>> names_of_columns().loc["who answered", "French"].split(", ")[:2]
+    >>> names_of_columns().loc["the respondent", "French"].split(", ")[:2]
     ['sujet', 'répondant']
     """
     import pandas as pd
@@ -536,5 +536,5 @@ def names_of_columns() -> "pd.DataFrame":
     shown = [role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)]
     rows = [(role.cell, (role.english, role.german, role.french, role.spanish, role.vague)) for role in shown]
     names = [[cell, *(", ".join(text.split()) for text in texts)] for cell, texts in rows]
-    held = pd.Index([role.meaning for role in shown], name="a column holds")
+    held = pd.Index([role.meaning for role in shown], name="a column contains")
     return pd.DataFrame(names, held, ["a cell is", *LANGUAGES, "if there is no other"])

@@ -30,8 +30,8 @@ def square_table(values: Any, labels: Iterable[Any] | None, words: Words) -> tup
     names = checked_labels(range(values.shape[0]) if labels is None else labels)
     if len(names) != values.shape[0]:
         raise DataError(
-            f"`labels` must name every {words.noun} once; got {plural(len(names), 'label')} for "
-            f"{plural(values.shape[0], words.noun)}."
+            f"`labels` must name every {words.noun} once; got {plural(len(names), 'label')} for"
+            f" {plural(values.shape[0], words.noun)}."
         )
     return names, values
 
@@ -47,14 +47,14 @@ def _array(values: Any, words: Words) -> np.ndarray:
     try:
         return np.array(values)
     except ValueError:
-        raise DataError(f"`{words.argument}` must be square; its rows differ in length.") from None
+        raise DataError(f"`{words.argument}` must be square, but its rows differ in length.") from None
 
 
 def _check_square(shape: tuple[int, ...], words: Words) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(
-            f"`{words.argument}` must be square, a row and a column for each {words.noun}; got shape "
-            f"{tuple(shape)}. {words.elsewhere}"
+            f"`{words.argument}` must be square, with one row and one column per {words.noun}; got shape"
+            f" {tuple(shape)}. {words.elsewhere}"
         )
 
 
@@ -66,8 +66,8 @@ def _square_frame(
 
     if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
         raise DataError(
-            f"`{words.argument}` must be square; got shape {frame.shape}, whose first column holds labels: "
-            f"pass frame.set_index({frame.columns[0]!r})."
+            f"`{words.argument}` must be square; got shape {frame.shape}, whose first column contains labels. Pass"
+            f" frame.set_index({frame.columns[0]!r})."
         )
     _check_square(frame.shape, words)
 
@@ -90,7 +90,7 @@ def _square_frame(
     if labels is not None:
         labels = tuple(labels)
         if own is not None and tuple(map(as_label, labels)) != own:
-            raise DataError("`labels` must be those of the DataFrame, in its order; leave them out.")
+            raise DataError("`labels` must equal those of the DataFrame, in the same order; omit it.")
     return values, own if labels is None else labels
 
 
@@ -101,4 +101,4 @@ def mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
     only_columns = [name for name in columns if name not in rows]
     found = [f"only rows have {shorten(only_rows)}"] if only_rows else []
     found += [f"only columns have {shorten(only_columns)}"] if only_columns else []
-    return f"Rows and columns must bear the same labels; {', '.join(found)}."
+    return f"Rows and columns must have the same labels; {', '.join(found)}."

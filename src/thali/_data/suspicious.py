@@ -26,8 +26,8 @@ _MIN_PAIRS = 3  # that sum to 100 before it is worth a word
 def tie_sentence(label: str) -> str:
     """What to do where a label says that there was no winner."""
     return (
-        f"{label!r} says that neither option was chosen; name both options and the outcome in columns such as 'left', "
-        "'right' and 'chosen', or count ties in a column 'ties' (if it is an option, give it another name)."
+        f"{label!r} seems to mean that neither option was chosen; name both options and the outcome in columns such as"
+        " 'left', 'right' and 'chosen', or count ties in a column 'ties' (rename it if it is an option)."
     )
 
 
@@ -64,8 +64,8 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
         total = others[k].sum()
         if total and (n > 3 or np.isclose(counts[k, k], total, rtol=_ROUNDING)):
             raise DataError(
-                f"Row and column {labels[k]!r} hold the sums of the other rows and columns, which are no option; "
-                "remove both."
+                f"Row and column {labels[k]!r} contain the sums of the other rows and columns, not an option; remove"
+                " both."
             )
 
 
@@ -80,7 +80,9 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
     if inside.any() and sums:
         extra = [label for label, shared in zip(rows, shared_rows, strict=True) if not shared]
         extra += [label for label, shared in zip(columns, shared_columns, strict=True) if not shared]
-        raise DataError(f"{shorten(extra)}: these are the sums of the options, and none of them; remove them.")
+        raise DataError(
+            f"Some rows or columns contain the sums of the options, not options: {shorten(extra)}. Remove them."
+        )
 
 
 def dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
@@ -95,8 +97,8 @@ def dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
     if not dropped:
         return None
     return (
-        f"Not read, though they seem to hold losses or ties: {shorten(dropped)}; give losses rows of their own, with "
-        "the two options the other way round."
+        f"Columns not used although they seem to contain losses or ties: {shorten(dropped)}; put losses into separate"
+        " rows with the two options swapped."
     )
 
 
@@ -108,8 +110,8 @@ def percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float =
         if mixed and len(total) >= _MIN_PAIRS and np.allclose(total, whole, rtol=1e-6, atol=0.0):
             of = "The two numbers" if np.ndim(tied) == 0 or not np.any(tied) else "The numbers"
             return (
-                f"{of} of every pair sum to {whole:g}; if they are {what}, give the counts instead, because "
-                "the number of comparisons decides how sure the answer is."
+                f"{of} of every pair sum to {whole:g}; if they are {what}, give the counts instead, because the"
+                " uncertainty depends on the number of comparisons."
             )
     return None
 
@@ -122,10 +124,10 @@ def alike_labels(labels: Sequence[str]) -> str | None:
     alike = [group for group in groups.values() if len(group) > 1]
     if not alike:
         return None
-    more = f", and so do {len(alike) - 1:,} more groups of labels" if len(alike) > 1 else ""
+    more = f", as do {len(alike) - 1:,} more groups of labels" if len(alike) > 1 else ""
     return (
-        f"The labels {shorten(alike[0])} differ only in capitals or blanks{more}; they are taken for different "
-        "ones, so write alike what is one."
+        f"The labels {shorten(alike[0])} differ only in capitals or spaces{more}; they are treated as different, so"
+        " use one spelling for each option."
     )
 
 
@@ -134,7 +136,7 @@ def totals_for_options(labels: Sequence[str]) -> str | None:
     called = [label for label in labels if plain(label) in _TOTALS]
     if not called:
         return None
-    return f"{shorten(called)}: read as an option; if the sum or the mean of others is meant, remove its rows."
+    return f"{shorten(called)}: read as an option; if it is the sum or mean of others, remove its rows."
 
 
 def unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:
@@ -144,25 +146,25 @@ def unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[st
     if lowest_diagonal:
         found.append(
             Message(
-                "The diagonal is the smallest number of every row, as in a table of dissimilarities; if it is one, ",
-                InPython("use Similarities.from_dissimilarities.", "make similarities of them first."),
+                "The diagonal is the smallest number in every row, as in a table of dissimilarities; if it is one, ",
+                InPython("use Similarities.from_dissimilarities.", "convert it to similarities first."),
             )
         )
     if np.all(values == values[0]):
         which = f"All {len(values):,} similarities are" if len(values) > 1 else "The only similarity is"
-        found.append(f"{which} {values[0]:g}: variance accounted for is undefined.")
+        found.append(f"{which} {values[0]:g}, so the variance accounted for is undefined.")
     if (mean := values.mean()) < 0:
         found.append(
             Message(
-                f"The mean similarity is {mean:.3g}, but the additive constant and the weights cannot be negative; add "
-                "a constant to all similarities, or ",
-                InPython("use Similarities.from_dissimilarities", "make similarities of them first"),
+                f"The mean similarity is {mean:.3g}, but the additive constant and the weights cannot be negative; add"
+                " a constant to all similarities, or ",
+                InPython("use Similarities.from_dissimilarities", "convert them to similarities first"),
                 " if these are dissimilarities.",
             )
         )
     if alone := data.never_measured:
         whose = "its" if len(alone) == 1 else "their"
-        found.append(f"{shorten(alone)}: no similarity was measured; {whose} features follow from the prior alone.")
+        found.append(f"{shorten(alone)}: no similarity was measured, so {whose} features depend only on the prior.")
     if alike := alike_labels(data.labels):
         found.append(alike)
     return found

@@ -76,11 +76,11 @@ class DesignCheck(Printed):
     bayesian_d_error: float | None = None
 
     def _description(self) -> Description:
-        facts = (("D-error", f"{self.d_error:.4g} (one person)"), ("D-efficiency", f"{self.d_efficiency:.3f}"))
+        facts = (("D-error", f"{self.d_error:.4g} (one respondent)"), ("D-efficiency", f"{self.d_efficiency:.3f}"))
         if self.bayesian_d_error is not None:
             facts = (*facts, ("Bayesian D-error", f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"))
         if self.dominated is not None:
-            facts = (*facts, ("Tasks with a product that is worse than another", f"{self.dominated:,}"))
+            facts = (*facts, ("Tasks with a dominated product", f"{self.dominated:,}"))
         return Description(self.title, facts, table=self.table.round(3), note=self.note)
 
 
@@ -147,7 +147,10 @@ def check(
     """
     from thali._choice.coding import coding_of
 
-    number, target = whole("respondents", respondents, 1), positive("standard_error", standard_error, "the error")
+    number, target = (
+        whole("respondents", respondents, 1),
+        positive("standard_error", standard_error, "the standard error"),
+    )
     data, names, levels, has_none, drawn, _, coding = asked_of(design, prior, prior_sd, interactions)
     utilities = [np.mean(each, axis=0) for each in zip(*drawn, strict=True)]
     alone = coding_of(data)
@@ -240,8 +243,8 @@ def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
     if not isinstance(design, pd.DataFrame) or TASK not in design or ALTERNATIVE not in design:
         raise ArgumentError(
             Argument("design"),
-            f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as designs.choice gives it, or a "
-            f"ChoiceExperiment; got {type(design).__name__}.",
+            f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as returned by designs.choice, or a"
+            f" ChoiceExperiment; got {type(design).__name__}.",
         )
     frame = design if VERSION in design else design.assign(**{VERSION: 1})
     attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
@@ -333,11 +336,11 @@ def _coefficients(
 def _note(table: "pandas.DataFrame", number: int, target: float) -> str:
     lost = [str(name) for name in table.index[~np.isfinite(table["se"].to_numpy(float))]]
     if lost:
-        return f"The design cannot tell {', '.join(lost)} from other coefficients."
+        return f"The design does not identify {', '.join(lost)}; add tasks or versions."
     most = max(table["respondents"].tolist())
     return (
-        f"Standard errors are those of a multinomial logit with {plural(number, 'respondent')}; for standard errors of "
-        f"{target:g} or less {most:,} are needed."
+        f"Standard errors are for a multinomial logit with {plural(number, 'respondent')}; {most:,} are needed for"
+        f" standard errors <= {target:g}."
     )
 
 

@@ -89,12 +89,12 @@ def random_design(
             if _filled(attributes, task, wanted, rng):
                 break
         else:
-            fewer = ("ask for fewer ", Argument("alternatives"), ", or ") if alternatives > 2 else ()
+            fewer = ("reduce ", Argument("alternatives"), ", or ") if alternatives > 2 else ()
             raise ArgumentError(
                 *leaving(attributes, directed=True),
-                f" no task of {alternatives} products of which none is worse than another; ",
+                f" no task of {alternatives} products without a dominated one; ",
                 *fewer,
-                "leave a direction out.",
+                "remove a direction.",
             )
     return found
 
@@ -362,18 +362,18 @@ def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, 
     if len(rows) < 2 or not all(isinstance(row, Mapping) for row in rows):
         raise ArgumentError(
             Argument("holdouts"),
-            f": task {number} must be a table of two products or more; it has {len(rows)}.",
+            f": task {number} must be a table of at least two products; it has {len(rows)}.",
         )
     found = []
     for row in rows:
         named = {str(name): value for name, value in row.items()}
         if absent := [name for name in attributes.names if as_label(named.get(name, "")) == ""]:
             raise ArgumentError(
-                Argument("holdouts"), f": a product of task {number} has no {shorten(absent)}; give every attribute."
+                Argument("holdouts"), f": a product of task {number} lacks {shorten(absent)}; give every attribute."
             )
         if idle := [name for name in named if name not in attributes.names]:
             raise ArgumentError(
-                Argument("holdouts"), f": {shorten(idle)} of task {number} is no attribute; leave it out."
+                Argument("holdouts"), f": {shorten(idle)} of task {number} is not an attribute; remove it."
             )
         found.append({name: named[name] for name in attributes.names})
         _refuse_holdout(number, found[-1], attributes)
@@ -389,16 +389,16 @@ def _refuse_holdout(number: int, product: Mapping[str, Any], attributes: Attribu
         if label not in labels and (None in map(as_number, labels) or as_number(label) is None):
             raise ArgumentError(
                 Argument("holdouts"),
-                f": {name!r} of a product of task {number} is {label!r}, of which no other task would tell anything; "
-                f"it has {shorten(labels)}.{suggest(label, labels)}",
+                f": {name!r} of a product of task {number} is {label!r}, a level that no other task has; the levels"
+                f" are {shorten(labels)}.{suggest(label, labels)}",
             )
     if not attributes.allows(known):
         shown = ", ".join(f"{name} {as_label(value)}" for name, value in product.items())
         raise ArgumentError(
             Argument("holdouts"),
-            f": task {number} has the product {shown}, which is ",
+            f": task {number} contains the product {shown}, which is ",
             Argument("prohibited"),
-            "; change it, or allow it.",
+            "; change or allow it.",
         )
 
 
@@ -412,9 +412,9 @@ def _refuse_against_directions(utilities: list[np.ndarray], given: Attributes, s
             better, worse = [as_label(level) for level in given.levels[i][place : place + 2]][:: signs[i]]
             raise ArgumentError(
                 Argument("prior"),
-                f" prefers {name} {better} to {worse}, and ",
+                f" favours {name} {better} over {worse}, but ",
                 Argument("directions"),
-                f" say that {name!r} is {way}; change one of them.",
+                f" declare {name!r} as {way}; change one of them.",
             )
 
 
@@ -433,7 +433,7 @@ def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none:
     if sum(1 for _, _ in zip(range(alternatives), products, strict=False)) < alternatives:
         raise ArgumentError(
             Argument("alternatives"),
-            f" is {alternatives}, which is more than there are different products; ask for fewer.",
+            f" is {alternatives}, more than the number of different products; reduce it.",
         )
     wanted = sum(attributes.sizes) - len(attributes.sizes) + has_none + crossed
     contrasts = tasks * (alternatives - 1 + has_none)
@@ -441,8 +441,8 @@ def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none:
         fewest = -(-wanted // (alternatives - 1 + has_none))
         raise ArgumentError(
             Argument("tasks"),
-            f": {plural(tasks, 'task')} in all tell {plural(contrasts, 'number')} at most, and there are "
-            f"{plural(wanted, 'coefficient')}; ask for {fewest} tasks or more, or for more ",
+            f": {plural(tasks, 'task')} can identify at most {plural(contrasts, 'number')}, but there are"
+            f" {plural(wanted, 'coefficient')}; use at least {fewest} tasks, or more ",
             Argument("versions"),
             ".",
         )

@@ -111,19 +111,24 @@ def power(
     number, studies = _people(respondents), whole("simulations", simulations, 2)
     if isinstance(spread, bool) or not isinstance(spread, Real) or not 0.0 <= spread < np.inf:
         raise ArgumentError(
-            Argument("spread"), f", the standard deviation between people, must be 0 or more; got {spread!r}."
+            Argument("spread"), f", the standard deviation between respondents, must be >= 0; got {spread!r}."
         )
     if (sets := sets_in(design.table if isinstance(design, Printed) else design)) is not None:
         if interactions:
-            raise ArgumentError(Argument("interactions"), " are of attributes, which options have not.")
+            raise ArgumentError(
+                Argument("interactions"), " require attributes, which options do not have; remove them."
+            )
         return _of_sets(sets, prior, number, float(spread), studies, random_seed)
     if number is None:
-        raise ArgumentError(Argument("respondents"), " is searched for designs of pairs and sets alone; say how many.")
+        raise ArgumentError(
+            Argument("respondents"), " can be searched for only in designs of pairs and sets; give a number."
+        )
     tasks, _, _, has_none, drawn, crossed, coding = asked_of(design, prior, None, interactions)
     beta = np.mean([coefficients(utilities, has_none) for utilities in drawn], axis=0)
     if len(beta) > len(coding.names):
         raise ArgumentError(
-            Argument("design"), " has products that lack attributes, whose choices cannot be simulated by utilities."
+            Argument("design"),
+            " contains products without some attributes, whose choices cannot be simulated; fill them in.",
         )
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
     _refuse_few(number, len(beta), spread)
@@ -159,8 +164,8 @@ def _refuse_few(number: int, p: int, spread: float) -> None:
     if number < (least := _least(p, spread)):
         raise ArgumentError(
             Argument("respondents"),
-            f" must be {least} or more where people differ, {_MORE} more than the {p} coefficients, for standard "
-            f"errors by person; got {number}.",
+            f" must be at least {least} if respondents vary ({_MORE} more than the {p} coefficients, for standard"
+            f" errors by respondent); got {number}.",
         )
 
 
@@ -254,7 +259,9 @@ def _of_sets(
     least = _least(beta.shape[1], spread)
     found = searched(told, least, most) if number is None else {number: told(number)}
     columns = ["first", *(f"first {k}" for k in range(2, min(_FIRST, len(labels) - 1) + 1))]
-    table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis("people")
+    table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis(
+        "respondents"
+    )
     table.attrs.update(simulations=studies)
     return table
 
@@ -267,7 +274,7 @@ def _refuse_parted(sets: "pandas.DataFrame", labels: list[str]) -> None:
     keys = [name for name in sets if name not in ("alternative", _OPTION)]
     follows = np.diff(sets.groupby(keys).ngroup()) == 0  # the row before it in the same set
     if found := parted("options", connected(labels, place[:-1][follows], place[1:][follows]), "shown together"):
-        raise ArgumentError(Argument("design"), f" cannot tell all options apart: {found[0].lower()}{found[1:]}")
+        raise ArgumentError(Argument("design"), f" does not connect all options: {found[0].lower()}{found[1:]}")
 
 
 def searched(told: Callable[[int], np.ndarray], least: int, most: int) -> dict[int, np.ndarray]:
@@ -309,23 +316,23 @@ def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Gene
     if isinstance(prior, EliminationByAspects):
         if prior.aspects != "unique":
             raise ArgumentError(
-                Argument("prior"), " must be a model with unique aspects alone, whose options have worths."
+                Argument("prior"), " must be a model with unique aspects only, whose options have worths."
             )
         draws = prior.posterior_["posterior"]["unique_weights"].stack(sample=("chain", "draw"))
         missing = [label for label in labels if label not in draws["option"].values]
         if missing:
-            raise ArgumentError(Argument("prior"), f" knows no option {missing[0]!r}.")
+            raise ArgumentError(Argument("prior"), f" has no worth for the option {missing[0]!r}; add it.")
         picked = rng.integers(draws.sizes["sample"], size=studies)
         return np.log(draws.sel(option=labels).transpose("sample", "option").values[picked])
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
-            f" of pairs and sets must map options to worths, be a fitted model of worths, or None; got {prior!r}.",
+            f" for pairs and sets must map options to worths, be a fitted model of worths, or None; got {prior!r}.",
         )
     known = {as_label(name): value for name, value in prior.items()}
     worths = np.array([value if isinstance(value := known.get(label), Real) else np.nan for label in labels], float)
     if lacking := [label for label, worth in zip(labels, worths, strict=True) if not 0.0 < worth < np.inf]:
-        raise ArgumentError(Argument("prior"), f" must have a worth above 0 for each option; {lacking[0]!r} has none.")
+        raise ArgumentError(Argument("prior"), f" must give each option a positive worth; {lacking[0]!r} has none.")
     return np.tile(np.log(worths), (studies, 1))
 
 

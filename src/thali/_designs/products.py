@@ -52,13 +52,13 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
     if not isinstance(attributes, Mapping) or not attributes:
         raise ArgumentError(
             Argument("attributes"),
-            f" must map the name of each attribute to its levels, such as {{'price': [9, 12]}}; got {attributes!r}.",
+            f" must map each attribute to its levels, such as {{'price': [9, 12]}}; got {attributes!r}.",
         )
     names = tuple(map(str, attributes))
     for name in names:
         if name in (VERSION, TASK, ALTERNATIVE, HELD_OUT):
             raise ArgumentError(
-                Argument("attributes"), f": {name!r} is a column of every design; give the attribute another name."
+                Argument("attributes"), f": {name!r} is the name of a column in every design; rename the attribute."
             )
     levels = tuple(_levels_of(name, given) for name, given in zip(names, attributes.values(), strict=True))
     found = Attributes(names, levels, _rules_of(prohibited, names, levels))
@@ -67,10 +67,10 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
             orders = [[level] if j == i else range(size) for j, size in enumerate(found.sizes)]
             if next(found.products(orders), None) is None:
                 if next(found.products(list(map(range, found.sizes))), None) is None:
-                    raise ArgumentError(Argument("prohibited"), " leaves no product; allow some.")
+                    raise ArgumentError(Argument("prohibited"), " excludes every product; allow some.")
                 raise ArgumentError(
                     Argument("prohibited"),
-                    f" leaves no product with {names[i]} = {own[level]}; allow one, or leave the level out.",
+                    f" excludes every product with {names[i]} = {own[level]}; allow one, or remove the level.",
                 )
     return found
 
@@ -80,7 +80,7 @@ def _levels_of(name: str, given: Any) -> tuple[Any, ...]:
     labels = list(map(as_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
-            Argument("attributes"), f": {name!r} must have two different levels or more; got {given!r}."
+            Argument("attributes"), f": {name!r} must have at least two different levels; got {given!r}."
         )
     return levels
 
@@ -109,7 +109,8 @@ def _rule_of(given: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], 
 def _no_rule(given: Any) -> ArgumentError:
     return ArgumentError(
         Argument("prohibited"),
-        f" must list what no product may have together, such as [{{'brand': 'A', 'price': [9, 12]}}]; got {given!r}.",
+        " must list combinations that no product may have, such as [{'brand': 'A', 'price': [9, 12]}]; got"
+        f" {given!r}.",
     )
 
 
@@ -117,7 +118,7 @@ def place_of(argument: str, name: Any, names: Sequence[str]) -> int:
     """The number of an attribute that an argument names."""
     if str(name) not in names:
         raise ArgumentError(
-            Argument(argument), f" names {str(name)!r}, which is no attribute.{suggest(str(name), list(names))}"
+            Argument(argument), f" contains {str(name)!r}, which is not an attribute.{suggest(str(name), list(names))}"
         )
     return list(names).index(str(name))
 
@@ -127,7 +128,8 @@ def level_of(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int
     labels = list(map(as_label, levels))
     if (label := as_label(level)) not in labels:
         raise ArgumentError(
-            Argument(argument), f": {name!r} has no level {label!r}, only {shorten(labels)}.{suggest(label, labels)}"
+            Argument(argument),
+            f": {name!r} has no level {label!r}; its levels are {shorten(labels)}.{suggest(label, labels)}",
         )
     return labels.index(label)
 
@@ -140,8 +142,8 @@ def utilities_of(prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
-            " must map attributes to the utilities of their levels, or to that of one more of a number, such as "
-            f"{{'price': -0.2}}, or be a logit that was fitted to a pilot; got {prior!r}.",
+            " must map attributes to utilities of their levels (or, for numbers, to the utility of one unit, such as"
+            f" {{'price': -0.2}}), or be a logit fitted to a pilot study; got {prior!r}.",
         )
     for name, given in prior.items():
         if has_none and str(name) == NONE:
@@ -161,7 +163,7 @@ def prior_draws(
     if isinstance(prior, LogitAnswers):
         if prior_sd is not None:
             raise ArgumentError(
-                Argument("prior_sd"), " is of utilities that are given; a fitted model says how sure it is of its own."
+                Argument("prior_sd"), " requires utilities; a fitted model provides its own uncertainty. Remove it."
             )
         return _of_pilot(prior, names, levels, has_none, draws)
     expected = utilities_of(prior, names, levels, has_none)
@@ -199,7 +201,7 @@ def _spreads(
         if len(each) != len(own) - 1:
             raise ArgumentError(
                 Argument("prior_sd"),
-                f" of {name!r} must be one number for each of its {len(own)} levels; got {value!r}.",
+                f" of {name!r} must have one number for each of its {len(own)} levels; got {value!r}.",
             )
         found.append((each, np.eye(len(own))[:, 1:]))
     return [*found, *[(_sd(NONE, [by_name.get(NONE, 0.0)]), np.ones((1, 1)))] * has_none]
@@ -211,7 +213,7 @@ def _sd(name: str, values: Sequence[Any]) -> np.ndarray:
     except (TypeError, ValueError):
         found = np.array([np.nan])
     if not (np.isfinite(found).all() and (found >= 0.0).all()):
-        raise ArgumentError(Argument("prior_sd"), f" of {name!r} must be numbers of 0 or more; got {values!r}.")
+        raise ArgumentError(Argument("prior_sd"), f" of {name!r} must be numbers >= 0; got {values!r}.")
     return found
 
 
@@ -230,8 +232,8 @@ def _of_pilot(
         if lost := [level for key, level in zip(keys, own, strict=True) if key not in place]:
             raise ArgumentError(
                 Argument("prior"),
-                f", the fitted model, knows no {name!r} of {shorten([as_label(level) for level in lost])}; give"
-                " utilities, or leave these levels out.",
+                f", the fitted model, has no utility for {name!r} of {shorten([as_label(level) for level in lost])};"
+                " give utilities, or remove these levels.",
             )
         columns.append([place[key] for key in keys])
     if has_none:
@@ -253,7 +255,8 @@ def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
         values = np.array([_utility(name, value) for value in given])
         if len(values) != len(levels):
             raise ArgumentError(
-                Argument("prior"), f" has {len(values)} utilities of {name!r}, which has {len(levels)} levels."
+                Argument("prior"),
+                f" has {len(values)} utilities for {name!r}, but {len(levels)} levels; give one per level.",
             )
         return values
     from thali._data.experiments.levels import as_number
@@ -262,7 +265,7 @@ def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
     if any(number is None for number in numbers):
         raise ArgumentError(
             Argument("prior"),
-            f" of {name!r} must be one utility a level, since its levels are no numbers; got {given!r}.",
+            f" of {name!r} must have one utility per level, because its levels are not numbers; got {given!r}.",
         )
     return slope * np.array(numbers, dtype=float)
 
@@ -314,7 +317,8 @@ def signs_of(directions: Any, names: Sequence[str]) -> np.ndarray:
     """1 where later levels of an attribute are better, -1 where they are worse, 0 where nothing is known."""
     if not isinstance(directions, Mapping):
         raise ArgumentError(
-            Argument("directions"), f" must map attributes, such as {{'price': 'decreasing'}}; got {directions!r}."
+            Argument("directions"),
+            f" must map attributes to directions, such as {{'price': 'decreasing'}}; got {directions!r}.",
         )
     found = np.zeros(len(names), np.int64)
     for name, way in directions.items():
@@ -405,14 +409,14 @@ def refuse_unknown(
     unknown = list(dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost))
     both = [pair for pair in unknown if len(pair) == 2]
     if both:
-        what = f"the interaction of {names[both[0][0]]!r} and {names[both[0][1]]!r} from other effects"
+        what = f"the interaction of {names[both[0][0]]!r} and {names[both[0][1]]!r}"
     else:
-        what = f"the effects of {shorten([names[i] for effect in unknown for i in effect])} apart"
+        what = f"the effects of {shorten([names[i] for effect in unknown for i in effect])}"
     raise ArgumentError(
         *leaving(attributes, directed),
-        f" {'tasks' if directed else 'products'} that cannot tell {what}; ",
-        "leave a direction out" if directed else "allow more",
-        *((", or leave it out of ", Argument("interactions"), ".") if both else (", or leave an attribute out.",)),
+        f" {'tasks' if directed else 'products'} that do not identify {what}; ",
+        "remove a direction" if directed else "allow more",
+        *((", or remove it from ", Argument("interactions"), ".") if both else (", or remove an attribute.",)),
     )
 
 

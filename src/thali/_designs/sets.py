@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_TASKS = 100_000  # of a design
 _TRIES = 20  # designs until one is connected
-_MORE_SETS = Message("; ask for more by ", Argument("per_person"), " or ", Argument("versions"), ".")
+_MORE_SETS = Message("; increase ", Argument("per_person"), " or ", Argument("versions"), ".")
 
 
 def pairs(
@@ -116,13 +116,13 @@ def sets(
     tasks = every if per_person is None else whole("per_person", per_person, 1)
     if tasks > every:
         raise ArgumentError(
-            Argument("per_person"), f" must be {every:,} at most, all sets that there are; got {tasks:,}."
+            Argument("per_person"), f" must be at most {every:,}, the number of all sets; got {tasks:,}."
         )
     if tasks * versions > MOST_TASKS:
         raise ArgumentError(
-            f"That makes {tasks * versions:,} sets, more than a design may have; say by ",
+            f"The design would have {tasks * versions:,} sets, too many for one design; limit them with ",
             Argument("per_person"),
-            " how many each person sees.",
+            ", the number of sets per respondent.",
         )
     if tasks * versions * (size - 1) < len(labels) - 1:
         raise ArgumentError(
@@ -191,7 +191,7 @@ def _parts(n: int, size: int, tasks: int, versions: int, rng: np.random.Generato
         found = np.stack([_version(n, size, tasks, together, rng) for _ in range(versions)])
         if group_numbers(n, *np.nonzero(together))[0] == 1:
             return rng.permuted(found, axis=2)
-    raise ArgumentError(f"So few sets leave some of {n} options without a comparison with the others", _MORE_SETS)
+    raise ArgumentError(f"So few sets leave some of the {n} options unconnected to the others", _MORE_SETS)
 
 
 def _version(n: int, size: int, tasks: int, together: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -84,7 +84,9 @@ def asked_of(design: Any, kind: str | None, size: int | None, per_person: int | 
         return _of_options(found, kind or PAIRS, size, per_person, random_seed)
     for name, value in (("size", size), ("per_person", per_person)):
         if value is not None:
-            raise ArgumentError(Argument(name), " is of options alone; a design says itself which tasks there are.")
+            raise ArgumentError(
+                Argument(name), " applies to options only; a design already defines its tasks. Remove it."
+            )
     return _of_products(found, kind) if "alternative" in found else _of_sets(found, kind)
 
 
@@ -126,11 +128,11 @@ def _in_path(path: Path) -> "Options | pandas.DataFrame":
         if not files:
             _refuse_set(path / f"design{ending}" for ending in _SET)
             raise DataError(
-                f"{path} holds no picture and no {_DESIGN}; the endings of pictures are {', '.join(ENDINGS)}."
+                f"{path} contains no pictures and no {_DESIGN}; pictures must have the extensions {', '.join(ENDINGS)}."
             )
         return _with_pictures([str(file) for file in files], Path())
     if not path.is_file():
-        raise DataError(f"There is no file and no folder {str(path)!r}; name a list of options, a table or a folder.")
+        raise DataError(f"There is no file or folder {str(path)!r}; give a list of options, a table or a folder.")
     _refuse_set([path])
     content = path.read_bytes()
     lines = [line.strip() for line in decoded(content).splitlines() if line.strip()]
@@ -140,7 +142,7 @@ def _in_path(path: Path) -> "Options | pandas.DataFrame":
         try:
             content.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise DataError(f"{path} is no text in UTF-8; save the options as plain text, one a line.") from None
+            raise DataError(f"{path} is not UTF-8 text; save the options as plain text, one per line.") from None
         return _with_pictures(lines, path.parent)
     frame = read_table(path)
     with in_file(path.name):
@@ -151,7 +153,9 @@ def _refuse_set(files: Iterable[Path]) -> None:
     """Tables that are set for a text, which nothing reads."""
     for file in files:
         if file.suffix.lower() in _SET and file.is_file():
-            raise DataError(f"{file} is a table for a text; write the design as CSV or Excel (--tables csv).")
+            raise DataError(
+                f"{file} is a table formatted for documents; write the design as CSV or Excel (--tables csv)."
+            )
 
 
 def _in_workbook(path: Path) -> "Options | pandas.DataFrame":
@@ -161,7 +165,7 @@ def _in_workbook(path: Path) -> "Options | pandas.DataFrame":
     with in_file(path.name):
         sheets = excel_sheets(path.read_bytes())
         if "design" not in sheets:
-            raise DataError(f"A workbook of a design has a sheet 'design'; this one has {shorten(list(sheets))}.")
+            raise DataError(f"A design workbook needs a sheet 'design'; this one has {shorten(list(sheets))}.")
         return _in_table(text_table(sheets["design"], path.name).frame, path.parent)
 
 
@@ -193,8 +197,8 @@ def _in_table(frame: "pandas.DataFrame", folder: Path) -> "Options | pandas.Data
     if "alternative" in frame or len(shown_columns(frame)) > 1:
         return frame
     raise DataError(
-        "A questionnaire is made of a table with a column option, or of a design with option1, option2 and so on, "
-        f"first and second, or task, alternative and attributes; this table has {shorten(list(frame.columns))}."
+        "The table must have a column option, or be a design with option1, option2 and so on, first and second, or"
+        f" task, alternative and attributes; it has {shorten(list(frame.columns))}."
     )
 
 
@@ -215,16 +219,18 @@ def _of_options(found: Options, kind: str, size: int | None, per_person: int | N
     """The usual tasks of such options: all that there are, or a balanced part for each person."""
     if kind == CHOICE:
         raise ArgumentError(
-            Setting("kind", CHOICE), " asks about products; give it a design of thali.designs.choice, or its table."
+            Setting("kind", CHOICE), " requires products; give it a design from thali.designs.choice, or its table."
         )
     n = len(found.labels)
     if size is not None and kind in _SIZES:
-        raise ArgumentError(Argument("size"), f" is of sets; {kind} shows {_SIZES[kind]} options at a time.")
+        raise ArgumentError(
+            Argument("size"), f" applies to sets; {kind} shows {_SIZES[kind]} options at a time. Remove it."
+        )
     usual = n if kind == RANKING and n <= _RANKED else min(_USUAL_SIZE, n)
     size = _SIZES.get(kind, usual) if size is None else size
     least = max(size, 2 if kind in (PAIRS, RATINGS) else 3)
     if n < least:
-        raise ArgumentError(f"Such a questionnaire needs {least} options or more; got {plural(n, 'option')}.")
+        raise ArgumentError(f"This questionnaire requires at least {least} options; got {plural(n, 'option')}.")
     if per_person is None:
         most = _MOST.get(kind, min(_MOST_SETS, math.ceil(_TIMES * n / size)))
         per_person = most if math.comb(n, size) > most else None
@@ -237,24 +243,28 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
     columns = shown_columns(frame)
     if kind is None and len(columns) > 2:
         raise ArgumentError(
-            f"The design has sets of {len(columns)}; say what is asked of them by ",
+            f"The design has sets of {len(columns)}; give the question with ",
             Argument("kind"),
-            f": {BEST}, {BEST_WORST}, {RANKING} or {ODD}.",
+            f" ({BEST}, {BEST_WORST}, {RANKING} or {ODD}).",
         )
     kind = PAIRS if kind is None else kind
     if kind == CHOICE:
         raise ArgumentError(
-            Setting("kind", CHOICE), " needs a design with the columns task, alternative and attributes."
+            Setting("kind", CHOICE), " requires a design with the columns task, alternative and attributes."
         )
     if (wanted := _SIZES.get(kind)) is not None and len(columns) != wanted:
-        raise ArgumentError(f"{kind} shows {wanted} options at a time; the design has sets of {len(columns)}.")
+        raise ArgumentError(
+            f"{kind} shows {wanted} options at a time, but the design has sets of {len(columns)}; change one of them."
+        )
     rows = [[as_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
     if wanted is not None and (short := [number for number, row in enumerate(rows, start=1) if "" in row]):
-        raise DataError(f"{kind} shows {wanted} options at a time; set {short[0]} of the design has an empty cell.")
+        raise DataError(
+            f"{kind} shows {wanted} options at a time, but set {short[0]} of the design has an empty cell; fill it in."
+        )
     rows = [[label for label in row if label] for row in rows]
     for number, row in enumerate(rows, start=1):
         if len(set(row)) < max(2, len(row)):
-            raise DataError(f"Set {number} of the design must show different options, two or more; it has {row!r}.")
+            raise DataError(f"Set {number} of the design must show at least two different options; it has {row!r}.")
     labels = tuple(dict.fromkeys(label for row in rows for label in row)) if known is None else known.labels
     place = {label: k for k, label in enumerate(labels)}
     tasks = [Task(tuple(place[label] for label in row)) for row in rows]
@@ -271,20 +281,22 @@ def _refuse_empty(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
 def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
     """The tasks of a design of choice tasks."""
     if kind not in (None, CHOICE):
-        raise ArgumentError(Setting("kind", kind), f" asks about options; the design has products, for {CHOICE}.")
+        raise ArgumentError(Setting("kind", kind), f" requires options, but the design has products; use {CHOICE}.")
     if "task" not in frame:
-        raise DataError("A design of choice tasks needs a column task beside alternative.")
+        raise DataError("A design of choice tasks with a column alternative also needs a column task; add it.")
     attributes = [name for name in frame if name not in ("version", "task", "alternative", HELD_OUT)]
     if not attributes:
-        raise DataError("A design of choice tasks needs a column for each attribute beside task and alternative.")
+        raise DataError(
+            "A design of choice tasks needs at least one attribute in addition to task and alternative; add its column."
+        )
     frame = frame.reset_index(drop=True)  # designs that were put together have numbers twice
     keys = [name for name in ("version", "task") if name in frame]
     _refuse_empty(frame, keys)
     if (again := frame.duplicated([*keys, "alternative"])).any():
         row = frame.loc[again.idxmax()]
         raise DataError(
-            f"Task {as_label(row['task'])} of the design has alternative {as_label(row['alternative'])} twice; where"
-            " several designs were put together, a column version must tell them apart."
+            f"Task {as_label(row['task'])} of the design lists alternative {as_label(row['alternative'])} twice; if"
+            " several designs were merged, add a column version."
         )
     held_out = flags(frame, HELD_OUT) if HELD_OUT in frame else np.zeros(len(frame), bool)
     tasks, firsts = [], []
@@ -292,7 +304,7 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
         if len(set(held_out[part.index].tolist())) > 1:
             task = as_label(part["task"].iloc[0])
             raise DataError(
-                f"Task {task} of the design is held out in some rows and not in others; say the same in all."
+                f"Task {task} of the design is a holdout in some rows but not in others; use one value in all."
             )
         is_none = [plain(as_label(label)) in NO_CHOICE for label in part["alternative"]]
         is_none = [
@@ -301,12 +313,12 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
         cells = part[attributes].itertuples(index=False)
         products = tuple(tuple(map(as_label, row)) for row, nothing in zip(cells, is_none, strict=True) if not nothing)
         if len(products) < 2:
-            raise DataError(f"Each task of the design needs two products or more; one has {len(products)}.")
+            raise DataError(f"Each task of the design needs at least two products; one has {len(products)}.")
         tasks.append(Task(products, any(is_none), bool(held_out[part.index[0]])))
         firsts.append(part.index[0])
     sizes = {len(task.shown) for task in tasks}
     if len(sizes) > 1:
-        raise DataError(f"All tasks of a design must have as many products; these have {sorted(sizes)}.")
+        raise DataError(f"All tasks of a design must have the same number of products; these have {sorted(sizes)}.")
     return Asked(CHOICE, (), {}, _by_version(frame.loc[firsts], tasks), tuple(attributes))
 
 

@@ -100,7 +100,7 @@ class _FileRows:
     def sentences(self) -> list[str]:
         """Name the files with rows that are not taken, but for practice and catch trials, and those not read."""
         found = [
-            f"{plural(files.total(), 'row')} not taken, {why}: {_each(files)}."
+            f"{plural(files.total(), 'row')} skipped ({why}): {_each(files)}."
             for why, files in self.omitted.items()
             if why not in (PRACTICE, CATCH)
         ]
@@ -143,12 +143,12 @@ def collect(folder: str | Path) -> Collected:
 
     folder = Path(folder)
     if not folder.is_dir():
-        raise DataError(f"There is no folder {str(folder)!r}; name the one that holds the files of answers.")
+        raise DataError(f"There is no folder {str(folder)!r}; give the folder with the files of answers.")
     sheets: list[_Sheet] = []
     counts = _FileRows()
     for file, name in _files_in(folder):
         if file.suffix.lower() not in _ENDINGS:
-            counts.unread[name] = "no table of text; save answers as CSV"
+            counts.unread[name] = "not a text table; save answers as CSV"
             continue
         try:
             found = _sheets_in(file, name, counts)
@@ -157,10 +157,10 @@ def collect(folder: str | Path) -> Collected:
             continue
         sheets += found
         if name not in counts.rows:
-            counts.unread[name] = f"without the columns {', '.join(_NEEDED)}"
+            counts.unread[name] = f"missing columns {', '.join(_NEEDED)}"
     if not sheets:
         told = " ".join(counts.sentences()) or "it is empty."
-        raise DataError(f"The folder {str(folder)!r} holds no file of answers to a questionnaire: {told}")
+        raise DataError(f"The folder {str(folder)!r} contains no answers to a questionnaire: {told}")
     kept, notes = _one_a_person(_of_one_study(sheets, counts), counts)
     has_catch = any(PASSED in row for sheet in kept for row in sheet.rows.values())
     people = pd.DataFrame(
@@ -204,7 +204,7 @@ def _sheets_in(file: Path, name: str, counts: _FileRows) -> list[_Sheet]:
         return []
     cells = text_cells(content, joined=True)
     if not _is_header(cells.header):
-        raise DataError("The first line must hold the names of the columns; remove the lines above them.")
+        raise DataError("The first line must contain the column names; remove the lines above them.")
     found: dict[tuple[str, ...], _Sheet] = {}
     counts.rows[name] = len(cells.lines)
     for values in zip(*cells.columns, strict=True):
@@ -227,12 +227,12 @@ def _sheets_in(file: Path, name: str, counts: _FileRows) -> list[_Sheet]:
 def _fault(row: Row) -> str:
     """Return why a row is no answer, "" if it is one."""
     if row[STUDY] == STUDY:
-        return "names of columns"  # of answers that were appended to others
+        return "column names"  # of answers that were appended to others
     if not row[PERSON] or not _number(row):
         return f"without a {TRIAL if row[PERSON] else PERSON}"
     if row[PART] not in (MAIN, PRACTICE, CATCH):
-        return f"{PART} is none of {MAIN}, {PRACTICE}, {CATCH}"
-    return "" if re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED]) else f"{PLANNED} is no number of trials"
+        return f"{PART} is not {MAIN}, {PRACTICE} or {CATCH}"
+    return "" if re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED]) else f"{PLANNED} is not a number of trials"
 
 
 def _is_header(names: list[str]) -> bool:
@@ -249,7 +249,9 @@ def _of_one_study(sheets: list[_Sheet], counts: _FileRows) -> list[_Sheet]:
             f"{study!r} ({shorten(sorted({each.file for each in sheets if each.study == study}), 2)})"
             for study, _ in studies.most_common()
         )
-        raise DataError(f"The folder holds answers to {len(studies)} studies, {named}; give each a folder.")
+        raise DataError(
+            f"The folder contains answers to {len(studies)} studies, {named}; put each study into a separate folder."
+        )
     for sheet in sheets:
         if sheet.study != study:
             counts.omit(sheet.file, "of another study", len(sheet.rows))
@@ -263,7 +265,7 @@ def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet]
     for sheet in sorted(sheets, key=lambda sheet: (-len(sheet.rows), sheet.file)):
         other = fullest.setdefault((sheet.person, sheet.seed, sheet.started), sheet)
         if sheet.contradicts(other):
-            contradicted[sheet.person] = f"{other.file} counts, {sheet.file} does not"
+            contradicted[sheet.person] = f"{other.file} used, {sheet.file} not used"
         elif sheet is not other:
             repeated.append(sheet.file)
     of_person: dict[str, list[_Sheet]] = {}
@@ -275,30 +277,29 @@ def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet]
     ]
     for sheet in sheets:
         if not any(sheet is each for each in kept):
-            counts.omit(sheet.file, "of a questionnaire that does not count", len(sheet.rows))
+            counts.omit(sheet.file, "of a questionnaire that is not used", len(sheet.rows))
     notes = []
     if repeated:
-        verbs = ("repeats", "counts") if len(repeated) == 1 else ("repeat", "count")
         files = shorten(list(dict.fromkeys(repeated)), _SHOWN)
-        notes.append(f"{plural(len(repeated), 'questionnaire')} {verbs[0]} others and {verbs[1]} once: {files}.")
+        notes.append(f"{plural(len(repeated), 'questionnaire')} submitted more than once and used once: {files}.")
     if contradicted:
         notes.append(
-            f"Questionnaires of {_people(len(contradicted))} contradict each other: {_each(contradicted)}; ask "
-            "who handed them in."
+            f"Questionnaires of {_people(len(contradicted))} contradict each other: {_each(contradicted)}; ask who"
+            " submitted them."
         )
     senders: dict[tuple[str, str], list[str]] = {}
     for sheet in kept:
         senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
     if copies := [name for names in senders.values() if len(names) > 1 for name in names]:
         notes.append(
-            f"{_people(len(copies))} share their seed and start with others, as copies under another name do: "
-            f"{shorten(copies, _SHOWN)}."
+            f"{_people(len(copies))} have the same seed and start time as others, which suggests copies under another"
+            f" name: {shorten(copies, _SHOWN)}."
         )
-    for is_whole, which in ((True, "first whole questionnaire"), (False, "questionnaire with most answers")):
+    for is_whole, which in ((True, "first complete questionnaire"), (False, "questionnaire with most answers")):
         people = [each.person for each in kept if len(of_person[each.person]) > 1 and each.is_whole == is_whole]
         if people:
-            none = "" if is_whole else " and finished none"
-            several = f"{_people(len(people))} answered several times{none}, of which the {which} counts"
+            none = "" if is_whole else " without completing one"
+            several = f"{_people(len(people))} answered several times{none}; the {which} is used"
             notes.append(f"{several}: {shorten(people, _SHOWN)}.")
     return kept, notes
 
@@ -334,12 +335,12 @@ def _counted(kept: list[_Sheet]) -> list[str]:
         sentences.append(f"{_people(len(early))} stopped early: {_each(early)}.")
     left = [(part, sum(sheet.trials(part) for sheet in kept)) for part in (PRACTICE, CATCH)]
     if parts := [plural(number, f"{part} trial") for part, number in left if number]:
-        sentences.append(f"Left out: {' and '.join(parts)}.")
+        sentences.append(f"Excluded: {' and '.join(parts)}.")
     failed = {each.person: number for each in kept if (number := each.failed())}
     if failed:
         sentences.append(
-            f"{_people(len(failed))} failed catch trials: {_each(failed)}; a fit leaves them out by "
-            f'where "{FAILED} == 0".'
+            f"{_people(len(failed))} failed catch trials: {_each(failed)}; to exclude them from a fit, use where"
+            f' "{FAILED} == 0".'
         )
     return sentences
 
@@ -351,4 +352,4 @@ def _each(facts: Mapping[str, object]) -> str:
 
 
 def _people(number: int) -> str:
-    return "1 person" if number == 1 else f"{number:,} people"
+    return "1 respondent" if number == 1 else f"{number:,} respondents"

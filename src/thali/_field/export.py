@@ -129,22 +129,22 @@ def _refuse(planned: Planned) -> None:
     """What PsychoPy, which runs no script of thali, cannot ask, or would run."""
     kind, study = planned.asked.kind, planned.study
     if kind == RANKING:
-        raise DataError("Rankings go to jspsych alone; for psychopy ask best-worst, which tells nearly as much.")
-    if study.dual:
-        raise DataError("dual goes to jspsych alone; for psychopy leave it out, or have none of them as an answer.")
-    if study.no_preference:
         raise DataError(
-            "PsychoPy writes which key was pressed, and no key says no preference; leave no_preference out."
+            "psychopy does not support rankings; use jspsych, or ask best-worst, which is almost as informative."
         )
+    if study.dual:
+        raise DataError('psychopy does not support dual; use jspsych, or offer "none of these" as an answer.')
+    if study.no_preference:
+        raise DataError("PsychoPy records the pressed key, and no key means no preference; remove no_preference.")
     has_pictures = ["picture" in option for option in planned.data["options"]]
     if any(has_pictures) and not all(has_pictures):
-        raise DataError("A component of PsychoPy shows pictures or texts; give all options a picture, or none.")
+        raise DataError("A PsychoPy component shows either pictures or text; give all options a picture, or none.")
     labels = [option["label"] for option in planned.data["options"]]
     is_numbered = kind not in (CHOICE, RATINGS)
     if is_numbered and (meant := [label for label in labels if label in _keys(planned)]):
         raise DataError(
-            f"psychopy writes the place of what was chosen, such as {meant[0]!r}, and an option is called so, too; "
-            "call it otherwise."
+            f"psychopy records the position of the chosen option, such as {meant[0]!r}, which is also the name of an"
+            " option; rename it."
         )
     if not any(has_pictures):
         _refuse_misread(planned, labels)
@@ -154,7 +154,7 @@ def _refuse(planned: Planned) -> None:
         cell for tasks in (*planned.data["versions"], *extras) for task in tasks for cell in _cells(task["shown"])
     ]
     if unsafe := [text for text in texts if _TO_BE_RUN.search(text)]:
-        raise DataError(f"psychopy would run a part of {unsafe[0]!r}; word it otherwise.")
+        raise DataError(f"psychopy would execute part of {unsafe[0]!r}; rephrase it.")
 
 
 def _refuse_misread(planned: Planned, labels: list[str]) -> None:
@@ -172,16 +172,16 @@ def _refuse_misread(planned: Planned, labels: list[str]) -> None:
     ]
     for column in columns or [labels]:
         if missing := [text for text in column if text in _MISSING]:
-            raise DataError(f"PsychoPy reads {missing[0]!r} as no value; call it otherwise.")
+            raise DataError(f"PsychoPy reads {missing[0]!r} as a missing value; rename it.")
         numbers = [text for text in column if is_number(text.replace(",", "."))]
         if numbers and (len(numbers) < len(column) or any("," in text for text in numbers)):
-            raise DataError(f"PsychoPy would show {numbers[0]!r} as another number beside texts; word it otherwise.")
+            raise DataError(f"PsychoPy would show {numbers[0]!r} as a different number next to text; rephrase it.")
         table = pd.DataFrame({"label": column + gap}).to_csv(index=False)
         as_read = pd.read_csv(io.StringIO(table), skip_blank_lines=False)["label"].tolist()
         changed = [(text, str(read)) for text, read in zip(column, as_read, strict=False) if text != str(read)]
         if changed:
             text, read = changed[0]
-            raise DataError(f"PsychoPy would show {text!r} as {read!r}; word it otherwise.")
+            raise DataError(f"PsychoPy would show {text!r} as {read!r}; rephrase it.")
 
 
 def _cells(shown: Any) -> list[str]:
@@ -244,7 +244,7 @@ def _jspsych(planned: Planned, rng: np.random.Generator) -> Exported:
     addresses = [[(_FROM + file, f"sha384-{digest}") for file, digest in own.items()] for own in (_SCRIPTS, _STYLES)]
     loads = ([address for address, _ in addresses[0]], [address for address, _ in addresses[1]])
     page = rendered(planned, "jspsych", loads, scripts=addresses[0], styles=addresses[1])
-    how = "Open index.html; it loads jsPsych 8 from unpkg.com. The files that come back: thali field collect."
+    how = "Open index.html; it loads jsPsych 8 from unpkg.com. Merge the returned files with thali field collect."
     return Exported({"index.html": page.encode()}, how)
 
 
@@ -257,14 +257,14 @@ def _psychopy(planned: Planned, rng: np.random.Generator) -> Exported:
             kind, _, content = option["picture"].partition(";base64,")
             ending = kind.removeprefix("data:image/").removesuffix("+xml").replace("jpeg", "jpg")
             if ending == "svg":
-                raise DataError(f"PsychoPy shows no SVG; save the picture of {option['label']!r} as PNG.")
+                raise DataError(f"PsychoPy does not support SVG; save the picture of {option['label']!r} as PNG.")
             name = f"{_UNSAFE.sub('_', option['label'])}.{ending}"
             if name in files:
-                raise DataError(f"The pictures of two options would be called {name!r}; name the options otherwise.")
+                raise DataError(f"The pictures of two options would both be called {name!r}; rename the options.")
             pictures[option["label"]], files[name] = name, base64.b64decode(content)
     names = {name: re.sub(r"\W", "_", name) for name in columns_shown(planned.asked, planned.data["size"])}
     if bad := [name for name, safe in names.items() if not safe.isidentifier() or list(names.values()).count(safe) > 1]:
-        raise DataError(f"The column {bad[0]!r} is no name of a variable in PsychoPy; rename the attribute.")
+        raise DataError(f"The column {bad[0]!r} is not a valid variable name in PsychoPy; rename the attribute.")
     versions = _versions(planned, rng)
     practice = [_shown(planned, task, PRACTICE, rng) for task in planned.data["practice"]]
     has_catch, counted = bool(planned.data["catch"]), TASK if planned.asked.kind == CHOICE else TRIAL
@@ -286,8 +286,8 @@ def _psychopy(planned: Planned, rng: np.random.Generator) -> Exported:
     keys, none = _keys(planned), [planned.data["words"]["none"]] * planned.asked.has_none
     keys += [str(len(keys) + 1)] * len(none)
     part = "a Slider" if planned.asked.kind == RATINGS else f"a Keyboard with the keys {listed(keys)}"
-    part += "".join(f", of which {keys[-1]} is {text!r} (thali fit --none {keys[-1]})" for text in none)
-    how = f"Let a loop read the file; what answers is called {' and '.join(answers)}: {part}."
+    part += "".join(f", where {keys[-1]} means {text!r} (thali fit --none {keys[-1]})" for text in none)
+    how = f"Read the file in a loop; call the response component {' and '.join(answers)}: {part}."
     return Exported(files, how + _by_hand(planned))
 
 
@@ -300,7 +300,7 @@ def _keys(planned: Planned) -> list[str]:
 def _by_hand(planned: Planned) -> str:
     """A word on what of the study the files do not hold."""
     names = [name for name in ("consent", "instructions", "questions", "thanks") if getattr(planned.study, name)]
-    return f" Not in the files, to be written there: {listed(names)}." if names else ""
+    return f" Not exported; add by hand: {listed(names)}." if names else ""
 
 
 TOOLS: dict[str, Callable[[Planned, np.random.Generator], Exported]] = {

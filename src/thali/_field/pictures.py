@@ -30,9 +30,9 @@ def picture(path: Path) -> str:
         If the file is missing, no picture, too large, or an SVG that holds more than a drawing.
     """
     if not path.is_file():
-        raise DataError(f"There is no picture {str(path)!r}; the paths of pictures start from the folder of the list.")
+        raise DataError(f"There is no picture {str(path)!r}; give paths relative to the folder of the list.")
     if (size := path.stat().st_size) > MAX_BYTES:
-        raise DataError(f"The picture {str(path)!r} has {size:,} bytes; scale it down to {MAX_BYTES:,} at most.")
+        raise DataError(f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,}.")
     content = path.read_bytes()
     if path.suffix.lower() == ".svg":
         _check_drawing(path, content)
@@ -52,12 +52,12 @@ def _scaled(path: Path, content: bytes) -> tuple[str, bytes]:
         image: Any = Image.open(io.BytesIO(content), formats=_KINDS)
         if image.width * image.height > MAX_PIXELS:
             raise DataError(
-                f"The picture {str(path)!r} has {image.width:,} by {image.height:,} pixels; scale it down to "
-                f"{MAX_PIXELS:,} at most."
+                f"The picture {str(path)!r} has {image.width:,} by {image.height:,} pixels; reduce it to at most"
+                f" {MAX_PIXELS:,}."
             )
         image = ImageOps.exif_transpose(image)
     except UnidentifiedImageError:
-        raise DataError(f"{str(path)!r} is no picture; save it as PNG, JPEG, GIF, WebP or SVG.") from None
+        raise DataError(f"{str(path)!r} is not a picture; save it as PNG, JPEG, GIF, WebP or SVG.") from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         if isinstance(error, DataError):
             raise
@@ -75,20 +75,20 @@ def _check_drawing(path: Path, content: bytes) -> None:
     """Refuse an SVG that runs, loads or holds anything but a drawing."""
 
     def refuse(what: str) -> DataError:
-        return DataError(f"The picture {str(path)!r} holds {what}; save it as a plain drawing, or as PNG.")
+        return DataError(f"The picture {str(path)!r} contains {what}; save it as a plain drawing, or as PNG.")
 
     if len(content) > _MAX_SVG:
         raise DataError(f"The picture {str(path)!r} has {len(content):,} bytes; save it as PNG.")
     if b"<!ENTITY" in content.upper():
-        raise refuse("entities of its own")
+        raise refuse("entity definitions")
     if b"<?XML-STYLESHEET" in content.upper():
-        raise refuse("a style sheet from elsewhere")
+        raise refuse("an external style sheet")
     try:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError, LookupError):
-        raise DataError(f"{str(path)!r} is no SVG that can be read; save it again.") from None
+        raise DataError(f"{str(path)!r} is not a readable SVG; save it again.") from None
     if _name(root.tag) != "svg":
-        raise DataError(f"{str(path)!r} is no SVG; its first element is {_name(root.tag)!r}.")
+        raise DataError(f"{str(path)!r} is not an SVG; its first element is {_name(root.tag)!r}.")
     for element in root.iter():
         if not isinstance(element.tag, str):  # a comment or an instruction
             continue
@@ -98,12 +98,12 @@ def _check_drawing(path: Path, content: bytes) -> None:
             [*element.attrib.values(), element.text or ""] if _name(element.tag) == "style" else element.attrib.values()
         )
         if any(_ELSEWHERE.search("".join(text.split())) for text in texts):
-            raise refuse("a style that loads something")
+            raise refuse("a style that loads other files")
         for attribute, value in element.attrib.items():
             if _name(attribute).startswith("on"):
                 raise refuse(f"the script {_name(attribute)!r}")
             if _name(attribute) in _LINKS and not _INSIDE.match(value.strip()):
-                raise refuse("a link to something else")
+                raise refuse("an external link")
 
 
 def _name(tag: str) -> str:

@@ -157,8 +157,8 @@ def rendered(planned: Planned, name: str, loads: tuple[list[str], list[str]] = (
     )
     if len(page) > MAX_PAGE:
         raise DataError(
-            f"The page has {len(page):,} bytes with its pictures, more than the {MAX_PAGE:,} that phones load; use "
-            "fewer pictures."
+            f"The page with its pictures has {len(page):,} bytes, more than phones can load ({MAX_PAGE:,}); use fewer"
+            " or smaller pictures."
         )
     return page
 
@@ -209,29 +209,31 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
 def _check(asked: Asked, study: Study) -> None:
     """Refuse what goes together with no study of that kind."""
     if study.no_preference and asked.kind != PAIRS:
-        raise DataError(f"no_preference is a third answer to pairs; {asked.kind} has none.")
+        raise DataError(f"`no_preference` adds a third answer to pairs and does not apply to {asked.kind}; remove it.")
     if study.dual and asked.kind != CHOICE:
-        raise DataError(f"dual asks whether a product would really be chosen; {asked.kind} shows none.")
+        raise DataError(
+            f"`dual` asks whether a product would really be chosen and does not apply to {asked.kind}; remove it."
+        )
     if study.no_preference and (told := [label for label in asked.options if plain(label) in TIE_WORDS]):
-        raise DataError(f"The option {told[0]!r} reads as {TIE!r} in a table of pairs; call it otherwise.")
+        raise DataError(f"The option {told[0]!r} would be read as {TIE!r} in a table of pairs; rename it.")
     known = {plain(name): name for name in asked.attributes}
     if both := [question.name for question in study.questions if plain(question.name) in known]:
-        raise DataError(f"The question {both[0]!r} is called like an attribute; name it otherwise.")
+        raise DataError(f"The question {both[0]!r} has the name of an attribute; rename it.")
     if taken := [name for name in asked.attributes if plain(name) in _TAKEN]:
-        raise DataError(f"The attribute {taken[0]!r} is called like a column of the answers; name it otherwise.")
+        raise DataError(f"The attribute {taken[0]!r} has the name of a column of answers; rename it.")
     if asked.kind == BEST and are_ranks(
         [asked.options[k] for k in task.shown] for tasks in asked.versions for task in tasks
     ):
         raise DataError(
-            f"The options {shorten(asked.options)} read as ranks in a table of sets; call them otherwise, such as "
-            "'design 1'."
+            f"The options {shorten(asked.options)} would be read as ranks in a table of sets; rename them, for"
+            " instance to 'design 1'."
         )
     if asked.kind == BEST and max(len(task.shown) for tasks in asked.versions for task in tasks) == 2:
-        raise DataError(f"Sets of {BEST} have 3 options or more; of 2 options ask {PAIRS}.")
+        raise DataError(f"{BEST} requires sets of at least 3 options; for 2 options use {PAIRS}.")
     if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):
         raise DataError(
-            f"The options {shorten(asked.options)} read as the sides of a pair, of which either was chosen; call them "
-            "otherwise, such as 'design A'."
+            f"The options {shorten(asked.options)} would be read as the two sides of a pair; rename them, for instance"
+            " to 'design A'."
         )
 
 
@@ -241,7 +243,7 @@ def _refuse_changed(labels: tuple[str, ...]) -> None:
 
     if changed := [label for label in labels if as_read(label) != label]:
         raise DataError(
-            f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
+            f"The option {changed[0]!r} would be read back as the number {as_read(changed[0])!r}; rename it."
         )
 
 
@@ -255,17 +257,19 @@ def _extras(
         is_product = isinstance(extra.shown[0], Mapping)
         if is_product != (asked.kind == CHOICE):
             what = "products = [{...}, {...}]" if asked.kind == CHOICE else 'options = ["...", "..."]'
-            raise DataError(f"A {name} trial of {asked.kind} needs {what}.")
+            raise DataError(f"A {name} trial of {asked.kind} requires {what}.")
         if asked.kind in (PAIRS, RATINGS, ODD, CHOICE) and len(extra.shown) != wanted:
-            raise DataError(f"A {name} trial of {asked.kind} shows {wanted}, as all trials do; got {len(extra.shown)}.")
+            raise DataError(
+                f"A {name} trial of {asked.kind} must show {wanted}, like all trials; got {len(extra.shown)}."
+            )
         if name == "catch" and asked.kind == RATINGS:
-            raise DataError("Ratings have no catch trials, since no rating is right.")
+            raise DataError("Ratings have no correct answer, so catch trials do not apply; remove them.")
         if is_product:
             for attribute in dict.fromkeys(attribute for product in extra.shown for attribute in product):
                 if attribute not in asked.attributes:
                     raise DataError(
-                        f"A product of a {name} trial has {attribute!r}, which is no attribute of the design."
-                        f"{suggest(attribute, asked.attributes)}"
+                        f"A product of a {name} trial has {attribute!r}, which is not an attribute of the"
+                        f" design.{suggest(attribute, asked.attributes)}"
                     )
             shown: list[Any] = [
                 [_cell(product, attribute, name) for attribute in asked.attributes] for product in extra.shown
@@ -279,7 +283,7 @@ def _extras(
 
 def _cell(product: Mapping[str, str], attribute: str, name: str) -> str:
     if attribute not in product:
-        raise DataError(f"A product of a {name} trial has no {attribute!r}.{suggest(attribute, tuple(product))}")
+        raise DataError(f"A product of a {name} trial lacks {attribute!r}.{suggest(attribute, tuple(product))}")
     return product[attribute]
 
 
@@ -291,7 +295,7 @@ def _trial(task: Task) -> dict[str, Any]:
 def _pictures(asked: Asked, study: Study, labels: tuple[str, ...]) -> dict[str, str]:
     """The pictures of the options, as addresses."""
     if unknown := [label for label in study.pictures if label not in labels]:
-        raise DataError(f"There is a picture of {unknown[0]!r}, which is no option.{suggest(unknown[0], labels)}")
+        raise DataError(f"There is a picture of {unknown[0]!r}, which is not an option.{suggest(unknown[0], labels)}")
     return {label: picture(file) for label, file in {**asked.pictures, **study.pictures}.items()}
 
 
@@ -332,7 +336,7 @@ def _told_apart(columns: list[str], study: Study) -> list[str]:
     """The columns, of which none is called like a question about the person."""
     names = [plain(name) for name in columns]
     if twice := [question.name for question in study.questions if names.count(plain(question.name)) > 1]:
-        raise DataError(f"The question {twice[0]!r} is called like a column of the answers; name it otherwise.")
+        raise DataError(f"The question {twice[0]!r} has the name of a column of answers; rename it.")
     return columns
 
 
@@ -359,8 +363,8 @@ def _in_words(asked: Asked) -> str:
     """What a page asks, in a sentence."""
     about = shorten(asked.options or asked.attributes, 4)
     versions = len(asked.versions)
-    several = f", in {versions} versions that are drawn by chance" if versions > 1 else ""
-    return f"{asked.kind}: {plural(len(asked.versions[0]), 'question')} for each person about {about}{several}."
+    several = f", in {versions} versions assigned at random" if versions > 1 else ""
+    return f"{asked.kind}: {plural(len(asked.versions[0]), 'question')} per respondent about {about}{several}."
 
 
 def _file(name: str) -> str:

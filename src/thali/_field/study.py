@@ -140,9 +140,11 @@ def study_of(given: Any) -> Study:
     except FileNotFoundError:
         raise DataError(f"There is no file {str(path)!r}.") from None
     except UnicodeDecodeError:
-        raise DataError(f"{path} is no text in UTF-8; save it again as such.") from None
+        raise DataError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path} is no TOML: {error}. A line is a name, = and a value, texts between quotes.") from None
+        raise DataError(
+            f"{path} is not valid TOML: {error}. Each line must be a name, = and a value, with text in quotes."
+        ) from None
     try:
         return _checked(held, path.parent)
     except (ArgumentError, DataError) as error:
@@ -154,7 +156,9 @@ def _checked(held: Mapping[str, Any], folder: Path) -> Study:
     known = tuple(each.name for each in fields(Study))
     for name in held:
         if name not in known:
-            raise DataError(f"A study has no {name!r}; it may have {', '.join(known)}.{suggest(str(name), known)}")
+            raise DataError(
+                f"Unknown key {name!r} in a study; available keys: {', '.join(known)}.{suggest(str(name), known)}"
+            )
     language = _one_of("language", held.get("language", "en"), LANGUAGES)
     found: dict[str, Any] = {
         "language": language,
@@ -187,9 +191,9 @@ def _checked(held: Mapping[str, Any], folder: Path) -> Study:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise DataError(f"{name!r} must be a text between quotes; got {value!r}.")
+        raise DataError(f"{name!r} must be text in quotes; got {value!r}.")
     if len(value) > _LONGEST_TEXT:
-        raise DataError(f"{name!r} has {len(value):,} characters; {_LONGEST_TEXT:,} are allowed.")
+        raise DataError(f"{name!r} has {len(value):,} characters; shorten it to {_LONGEST_TEXT:,}.")
     return value.strip()
 
 
@@ -201,7 +205,7 @@ def _flag(name: str, value: Any) -> bool:
 
 def _whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise DataError(f"{name!r} must be a whole number of {least} or more; got {value!r}.")
+        raise DataError(f"{name!r} must be an integer >= {least}; got {value!r}.")
     return value
 
 
@@ -219,20 +223,20 @@ def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
 
 def _table(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise DataError(f"{name!r} must be a table, [{name}] with a line for each name; got {value!r}.")
+        raise DataError(f"{name!r} must be a table, [{name}] with one line per name; got {value!r}.")
     return value
 
 
 def _list(name: str, value: Any) -> list[Mapping[str, Any]]:
     if not isinstance(value, list | tuple) or not all(isinstance(each, Mapping) for each in value):
-        raise DataError(f"{name!r} must be tables, each under [[{name}]]; got {value!r}.")
+        raise DataError(f"{name!r} must be a list of tables, each under [[{name}]]; got {value!r}.")
     return list(value)
 
 
 def _only(what: str, held: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for name in held:
         if name not in known:
-            raise DataError(f"{what} has no {name!r}; it may have {', '.join(known)}.{suggest(str(name), known)}")
+            raise DataError(f"{what} has no {name!r}; available: {', '.join(known)}.{suggest(str(name), known)}")
 
 
 def post_address(value: Any) -> str:
@@ -246,7 +250,7 @@ def post_address(value: Any) -> str:
         raise DataError(f"{expected}; got {text!r}.") from None
     is_here = parts.hostname in _HERE
     if parts.scheme == "http" and parts.hostname and not is_here:
-        raise DataError(f"{expected}; http sends answers that everybody on the way can read, got {text!r}.")
+        raise DataError(f"{expected}, because http sends answers unencrypted; got {text!r}.")
     safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z_a-z~%,-]+", text) and not set(text) & set("',")
     if parts.scheme not in ("https", "http") or not parts.hostname or not safe or parts.username or parts.fragment:
         raise DataError(f"{expected}; got {text!r}.")
@@ -267,16 +271,22 @@ def _words(held: Any, language: str) -> dict[str, str]:
     found = {}
     for name, text in _table("words", held).items():
         if name not in usual:
-            raise DataError(f"There is no word {name!r} to replace.{suggest(name, tuple(usual))}")
+            raise DataError(f"Unknown text {name!r}.{suggest(name, tuple(usual))}")
         found[name] = _text(name, text)
         allowed = _braces(usual[name]) if isinstance(usual[name], str) else set()
         try:
             named = _braces(found[name])
         except ValueError:
-            raise DataError(f"The word {name!r} has a brace that is alone; write {{{{ or }}}} for one.") from None
+            raise DataError(
+                f"The text {name!r} has an unmatched brace; write {{{{ or }}}} for a literal brace."
+            ) from None
         if unknown := sorted(named - allowed):
-            may = f"may name {', '.join(f'{{{each}}}' for each in sorted(allowed))}" if allowed else "names nothing"
-            raise DataError(f"The word {name!r} {may} in braces; got {{{unknown[0]}}}.")
+            may = (
+                f"may contain {', '.join(f'{{{each}}}' for each in sorted(allowed))}"
+                if allowed
+                else "may contain nothing"
+            )
+            raise DataError(f"The text {name!r} {may} in braces; got {{{unknown[0]}}}.")
     return found
 
 
@@ -290,7 +300,7 @@ def _scale(held: Any) -> Scale:
     _only("The scale", scale, Scale._fields)
     steps = _whole("steps", scale.get("steps", 7), 2)
     if steps > 11:
-        raise DataError(f"A scale has 2 to 11 steps; got {steps}.")
+        raise DataError(f"A scale must have 2 to 11 steps; got {steps}.")
     return Scale(steps, *(_text(name, scale.get(name, "")) for name in ("low", "high")))
 
 
@@ -299,7 +309,7 @@ def _taken() -> dict[str, str]:
     """The names by which tables of answers are recognised, as they are compared: what such a column holds."""
     found = {word: role.meaning for role in ROLES for word in role.synonyms}
     own = {"seed": "the seed", "study": "the study", "part": "the part", "passed": "whether a catch trial was passed"}
-    own |= {"left": "an option", "right": "an option", "version": "the version", "started": "when a person began"}
+    own |= {"left": "an option", "right": "an option", "version": "the version", "started": "when a respondent started"}
     return found | own
 
 
@@ -310,30 +320,32 @@ def _questions(held: Any) -> tuple[Question, ...]:
         name = _text("name", each.get("name", ""))
         if not _NAME.fullmatch(name):
             raise DataError(
-                f"The name of a question is that of its column, one word of letters and digits; got {name!r}."
+                f"The name of a question names its column and must be one word of letters and digits; got {name!r}."
             )
         if plain(name) in _taken():
-            raise DataError(
-                f"The question {name!r} would be read as the column of {_taken()[plain(name)]}; name it otherwise."
-            )
+            raise DataError(f"The question {name!r} would be read as the column of {_taken()[plain(name)]}; rename it.")
         if any(plain(name) == plain(other.name) for other in found):
-            raise DataError(f"Two questions are called {name!r}; the names must differ.")
+            raise DataError(f"Two questions are called {name!r}; rename one.")
         ask = _text("ask", each.get("ask", ""))
         if not ask:
-            raise DataError(f'The question {name!r} needs a text, ask = "...".')
+            raise DataError(f'The question {name!r} has no text; add ask = "...".')
         kind = _one_of(
             "kind", each.get("kind", "choice" if "choices" in each else "text"), ("number", "choice", "text")
         )
         choices: tuple[str, ...] = ()
         if kind == "choice":
             if not isinstance(each.get("choices"), list | tuple) or len(each["choices"]) < 2:
-                raise DataError(f'The question {name!r} needs choices = ["...", "..."], two or more.')
+                raise DataError(f'The question {name!r} requires at least two choices = ["...", "..."].')
             choices = checked_labels(each["choices"], f"The choices of {name!r}")
         limits = {limit: _number(limit, each[limit]) for limit in ("least", "most") if limit in each}
         if (limits or "choices" in each) and kind != ("number" if limits else "choice"):
-            raise DataError(f"The question {name!r} is of kind {kind}, which has no {next(iter(limits), 'choices')!r}.")
+            raise DataError(
+                f"The question {name!r} is of kind {kind}, which does not take {next(iter(limits), 'choices')!r}."
+            )
         if len(limits) == 2 and limits["least"] > limits["most"]:
-            raise DataError(f"The question {name!r} has no answer: least is above most.")
+            raise DataError(
+                f"The question {name!r} has no possible answer, because least is greater than most; correct them."
+            )
         required = _flag("required", each.get("required", True))
         found.append(Question(name, ask, kind, choices, limits.get("least"), limits.get("most"), required))
     return tuple(found)
@@ -345,10 +357,10 @@ def _extra(name: str, held: Mapping[str, Any]) -> Extra:
     known = ("options", "products", *(("answer",) if name == "catch" else ()))
     _only(what, held, known)
     if ("options" in held) == ("products" in held):
-        raise DataError(f'{what} needs options = ["...", "..."], or products = [{{...}}, {{...}}] of choice tasks.')
+        raise DataError(f'{what} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for choice tasks.')
     shown = held.get("options", held.get("products"))
     if not isinstance(shown, list | tuple) or len(shown) < 2:
-        raise DataError(f"{what} shows two or more; got {shown!r}.")
+        raise DataError(f"{what} must show at least two; got {shown!r}.")
     if "options" in held:
         labels = checked_labels(shown, f"The options of a {name} trial")
         answers: tuple[Any, ...] = labels
@@ -360,5 +372,7 @@ def _extra(name: str, held: Mapping[str, Any]) -> Extra:
     if name == "practice":
         return Extra(found)
     if answer not in answers:
-        raise DataError(f"{what} needs its right answer, one of {shorten(list(map(str, answers)))}; got {answer!r}.")
+        raise DataError(
+            f"{what} requires its correct answer, one of {shorten(list(map(str, answers)))}; got {answer!r}."
+        )
     return Extra(found, answers.index(answer))

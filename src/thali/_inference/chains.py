@@ -54,7 +54,7 @@ def checked_run(
     refuse_endless(FIRST_DRAWS if draws is None else draws, tune, chains, thin or 1)
     cores = cores if cores is None else whole("cores", cores, 1)
     if max_time is not None:
-        max_time = positive("max_time", max_time, "the seconds after which the run stops")
+        max_time = positive("max_time", max_time, "the run time in seconds")
     return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar), job, max_time)
 
 
@@ -253,7 +253,7 @@ def run_chains(chains: Sequence[Chain], cores: int | None, progress: Any, is_com
         return False
     try:
         if not is_compiled:
-            progress.note("compiling, once")
+            progress.note("compiling (once only)")
         chains[0].run_to(chains[0].sweeps)
         progress.note("")
         run_in_threads(chains, cores, progress)

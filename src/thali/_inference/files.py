@@ -36,18 +36,18 @@ def lock(descriptor: int) -> bool:
     return True
 
 
-_SPACE, _RIGHTS = "free some space, or choose another place", "choose a place that you may write to"
+_SPACE, _RIGHTS = "free some space, or choose another folder", "choose a folder that you can write to"
 _ADVICE = {
     errno.ENOSPC: _SPACE,
     getattr(errno, "EDQUOT", errno.ENOSPC): _SPACE,
-    errno.EFBIG: "files of that size are not allowed here; choose another place",
+    errno.EFBIG: "files of this size are not allowed here; choose another folder",
     errno.EACCES: _RIGHTS,
     errno.EPERM: _RIGHTS,
     errno.EROFS: _RIGHTS,
 }
 _ANOTHER = (
-    "Another process wrote to '{folder}' at the same time, and {what} there came from it; run one of the two again "
-    "with another folder."
+    "Another process wrote to '{folder}' at the same time and created {what}; run one of the two again with another"
+    " folder."
 )
 _SEAL = b"\nthali %020d bytes, sha256 %s\n"  # the length and the hash of everything before it
 _SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
@@ -131,13 +131,13 @@ def is_intact(path: Path) -> bool:
 def check_place(path: Path) -> None:
     """Refuse a path that a file cannot replace."""
     if path.is_dir():
-        raise DataError(f"Cannot write '{path}': it is a folder; give the name of a file.")
+        raise DataError(f"Cannot write '{path}': it is a folder; give a file name.")
     if path.exists() and not path.is_file():  # a device, which a file must not replace
-        raise DataError(f"Cannot write '{path}': it is not a regular file; give the name of a file.")
+        raise DataError(f"Cannot write '{path}': it is not a regular file; give another file name.")
     if not path.parent.is_dir():
-        raise DataError(f"Cannot write '{path}': there is no folder '{path.parent}'; make it first.")
+        raise DataError(f"Cannot write '{path}': the folder '{path.parent}' does not exist; create it first.")
     if not os.access(path.parent, os.W_OK):
-        raise DataError(f"Cannot write '{path}': you may not write to the folder '{path.parent}'; choose another.")
+        raise DataError(f"Cannot write '{path}': no permission for the folder '{path.parent}'; choose another.")
 
 
 def _identity(path: Path) -> tuple[int, int, int]:

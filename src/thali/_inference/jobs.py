@@ -168,7 +168,7 @@ class JobFolder:
         try:
             yield
         except DataError as error:
-            warn(IncompleteWarning(error, f" The {self.kind} goes on without its job."))
+            warn(IncompleteWarning(error, f" The {self.kind} continues without saving its job."))
             self._is_full = True
             return
         self._last = time.monotonic()
@@ -271,21 +271,23 @@ def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Mes
     """
     for name, version in now["versions"].items():
         if (former := was["versions"].get(name)) != version:
-            return Message(f"was begun with {name} {former}, and {this} has {name} {version}, which may draw otherwise")
+            return Message(
+                f"was started with {name} {former}, but {this} has {name} {version}, which may draw differently"
+            )
     if was["kind"] != now["kind"]:
         return Message(f"is a {was['kind']}, not a {now['kind']}")
     for name, model in was["models"].items():
         if name not in now["models"]:
-            return Message(f"was begun with the model {name!r}, which {this} has not")
+            return Message(f"was started with the model {name!r}, which {this} does not have")
         if found := _difference_of_models(name, model, now["models"][name], now["kind"], this):
             return found
     for name, value in now["settings"].items():
         if (former := was["settings"].get(name)) != value:
-            return Message("was begun with ", Setting(name, former), f", and {this} has ", Setting(name, value))
+            return Message("was started with ", Setting(name, former), f", but {this} has ", Setting(name, value))
     if was["data"] != now["data"]:
-        return Message("was begun with other data")
+        return Message("was started with other data")
     if now["seed"] is not None and was["seed"] != now["seed"]:
-        return Message("was begun with another seed")
+        return Message("was started with another seed")
     return None
 
 
@@ -295,11 +297,11 @@ def _difference_of_models(
     """The same of two models of a name, which is empty where there is only one."""
     if was["class"] != now["class"]:
         called = f" as {name!r}" if name else ""
-        return Message(f"is a {kind} of ", ModelName(was["class"]), f"{called}, not of ", ModelName(now["class"]))
+        return Message(f"is a {kind} of ", ModelName(was["class"]), f"{called}, not ", ModelName(now["class"]))
     for parameter, value in now["parameters"].items():
         if (former := was["parameters"].get(parameter)) != value:
-            parts = "was begun with ", Setting(parameter, former), f" of {name!r}" if name else ""
-            return Message(*parts, f", and {this} has ", Setting(parameter, value))
+            parts = "was started with ", Setting(parameter, former), f" of {name!r}" if name else ""
+            return Message(*parts, f", but {this} has ", Setting(parameter, value))
     return None
 
 
@@ -322,13 +324,13 @@ def versions() -> dict[str, str]:
 
 def _check_place(path: Path) -> None:
     if path.exists() and not path.is_dir():
-        raise DataError(f"The job '{path}' must be a folder, and is a file; choose another name.")
+        raise DataError(f"The job '{path}' must be a folder, but is a file; choose another name.")
     if not path.parent.is_dir():
-        raise DataError(f"There is no folder '{path.parent}' for the job; make it first.")
+        raise DataError(f"The folder '{path.parent}' for the job does not exist; create it first.")
     if not path.is_dir():
         return
     if others := [each.name for each in path.iterdir() if not _OWN.fullmatch(each.name) or each.is_symlink()]:
-        raise DataError(f"The folder '{path}' is no job: it holds '{min(others)}'; choose another folder.")
+        raise DataError(f"The folder '{path}' is not a job: it contains '{min(others)}'; choose another folder.")
 
 
 def locked(path: Path, to_write: bool = True) -> BinaryIO:
@@ -340,7 +342,9 @@ def locked(path: Path, to_write: bool = True) -> BinaryIO:
         raise DataError(cannot_write(path, error)) from None
     if not lock(file.fileno()):
         file.close()
-        raise DataError(f"The job '{path}' is running in another process; wait for its end, or choose another folder.")
+        raise DataError(
+            f"The job '{path}' is running in another process; wait until it finishes, or choose another folder."
+        )
     return file
 
 
@@ -379,7 +383,9 @@ def as_written(path: Path) -> Iterator[None]:
     except ThaliError:
         raise
     except (LookupError, ValueError, TypeError, AttributeError, OverflowError, EOFError, BadZipFile) as error:
-        raise DataError(f"The files of the job '{path}' are not as thali wrote them; ", OTHER_FOLDER, ".") from error
+        raise DataError(
+            f"The files of the job '{path}' were changed since thali wrote them; ", OTHER_FOLDER, "."
+        ) from error
 
 
 def _is_index(index: Mapping[str, Any]) -> bool:

@@ -164,12 +164,12 @@ class Parts(NamedTuple):
 def read_parts(path: Path) -> Parts:
     """Read a job of many parts that does not run."""
     if read_index(path) is None:
-        raise DataError(f"There is no job in '{path}'; give the folder of one.")
+        raise DataError(f"There is no job in '{path}'; give the folder of a job.")
     with locked(path, to_write=False):
         index = read_index(path)
         assert index is not None
         if index["stamp"]["kind"] == "fit":
-            raise DataError(f"The job '{path}' is a fit, which has no parts; give the folder of a comparison.")
+            raise DataError(f"The job '{path}' is a fit, not a comparison; give the folder of a comparison.")
         entry = index["source"]
         with as_written(path):
             source = {} if entry is None else from_bytes(content_of(path, entry))

@@ -35,7 +35,7 @@ def warn_of_loss(loss: str, error: Exception) -> None:
     """Warn that a part of the answer is lost; write the traceback of an error of thali to a file."""
     said, kind = f"{loss} ({type(error).__name__}: {error}); the rest is complete.", IncompleteWarning
     if not isinstance(error, ThaliError | MemoryError | OSError):
-        said, kind = f"{said} This is an error of thali: please report it", DefectWarning
+        said, kind = f"{said} This is a bug in thali; please report it", DefectWarning
         with suppress(OSError), NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file:
             file.write("".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"))
             said += f" with the file '{file.name}'"

@@ -83,7 +83,9 @@ class Model:
         known = self._signature()
         for name, value in params.items():
             if name not in known:
-                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}.")
+                raise ArgumentError(
+                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {', '.join(known)}."
+                )
             setattr(self, self._stored_as.get(name, name), value)
         return self
 
@@ -369,11 +371,11 @@ def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
     other = cls._signature() if of_fit else inspect.signature(cls.fit).parameters
     if name in other and name not in ("self", "data"):
         place = f"the constructor, {cls.__name__}({name}=...)" if of_fit else f"fit(data, {name}=...)"
-        return UnknownArgumentError(f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; give it to {place}.")
+        return UnknownArgumentError(f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; pass it to {place}.")
     names = [each for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters if each != "self"]
     has = ", ".join(names) if names else "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; it takes {has}.{suggest(name, names)}"
+        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; its parameters are {has}.{suggest(name, names)}"
     )
 
 

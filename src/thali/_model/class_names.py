@@ -84,5 +84,5 @@ def name_in_files(cls: type[Any]) -> str:
 def class_named(name: str) -> Any:
     """Return the class that files know by this name."""
     if name not in PLACES:
-        raise DataError(f"The file names {name!r}, which is not part of thali.")
+        raise DataError(f"The file contains {name!r}, which is not part of thali; it may be from another program.")
     return load(PLACES[name])

@@ -3,11 +3,12 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from thali._described import without_empty
+
 if TYPE_CHECKING:
     import pandas
 
 _ENDS = {"_lb": "_low", "_ub": "_high"}
-_OTHERS = {"lower": "low", "upper": "high"}
 MONTE_CARLO = "monte_carlo"  # in attrs: whether errors that are called se are those of draws, rather than of data
 _OF_DRAWS, _OF_DATA = "MC error", "std. error"
 _ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
@@ -48,9 +49,9 @@ COLUMNS = {
     "std_error": Column(_OF_DATA),
     "effect": Column("preferred", PROBABILITY, "se"),
     "importance": Column(unit="share", error="se"),
-    "range_share": Column("part of ranges", "share", "range_se"),
+    "range_share": Column("part of ranges", "share", "range_share_se"),
     "wtp": Column("amount", "units of the price", "wtp_se"),
-    "people_sd": Column("sd of people"),
+    "respondents_sd": Column("sd of respondents"),
     "zero_centred": Column("zero-centred", "mean range 100", decimals=1),
     "zero_centred_sd": Column("its sd of people", decimals=1),
     "se": Column(_OF_DATA),
@@ -88,13 +89,14 @@ COLUMNS = {
     "log_evidence": Column(unit="nats", error="standard_error"),
     "standard_error": Column(_OF_DRAWS, "nats"),
     "log_bayes_factor": Column("log BF of best", "nats", "log_bayes_factor_se"),
-    **dict.fromkeys(("log_bayes_factor_se", "p_se"), Column(_OF_DRAWS)),
+    **dict.fromkeys(("log_bayes_factor_se", "p_value_se"), Column(_OF_DRAWS)),
 }
 
 
 def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
     """The table of a finding: intervals named `low` and `high`, and units and errors in `attrs["columns"]`."""
-    renamed = table.rename(columns={name: _plain_end(name) for name in table.columns if isinstance(name, str)})
+    full = without_empty(table)
+    renamed = full.rename(columns={name: _plain_end(name) for name in full.columns if isinstance(name, str)})
     names = [str(name) for name in renamed.columns]
     known = {name: COLUMNS[name] for name in names if name in COLUMNS}
     renamed.attrs = {name: value for name, value in table.attrs.items() if isinstance(value, _PLAIN)} | {
@@ -113,7 +115,7 @@ def _plain_end(name: str) -> str:
     """An end of an interval as findings call it: ArviZ calls it after the probability."""
     if found := _ARVIZ.match(name):
         return _ENDS[found[1]].removeprefix("_")
-    return _OTHERS.get(name, name)
+    return name
 
 
 def heading(name: str, monte_carlo: bool = False) -> str:

@@ -137,7 +137,7 @@ def fit(data: Any, **settings: Any) -> Any:
     """Fit the model that `thali fit` fits to such data unless one is named.
 
     Choice experiments whose median respondent answered four tasks or more have a hierarchical logit, others a
-    multinomial logit. MaxDiff, rankings and choices out of sets larger than three have Bradley-Terry-Luce worths; in
+    multinomial logit. MaxDiff, rankings and choices from sets larger than three have Bradley-Terry-Luce worths; in
     MaxDiff each respondent has individual worths where the respondents are known. Choices out of smaller sets and pairs
     of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and triplets have
     additive clustering; covariates and classes have Plackett-Luce regression.
@@ -170,7 +170,7 @@ def fit(data: Any, **settings: Any) -> Any:
     """
     if not offers_of(getattr(data, "kind", "")):
         raise DataError(
-            f"`fit` needs data such as `thali.read` returns; got {type(data).__name__}. Read a table first."
+            f"`fit` requires data such as `thali.read` returns; got {type(data).__name__}. Read a table first."
         )
     offer, typed, _ = default_model(data)
     arguments: dict[str, Any] = {word.replace("-", "_"): value for word, value in typed.items()}

@@ -71,7 +71,8 @@ class Engine:
 
         warned = list(model._outcome(Job(dict)))
         parts = [part for warning in warned for part in (" ", warning)][1:]
-        return ConvergenceCheck(not warned, {"warnings": len(warned)}, Message(*(parts or ["The maximum was found."])))
+        message = Message(*(parts or ["Converged: the maximum was found."]))
+        return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
 
     def facts(self, model: Any) -> Facts:
         """What is shown of a fit besides the data and the convergence check: two or three numbers that matter."""
@@ -96,7 +97,7 @@ class Draws(Engine):
         if model.interrupted_:
             kept = model.posterior_["posterior"].sizes["draw"]
             of = "" if job.draws is None else f" of {job.draws}"
-            yield InterruptedWarning(f"Stopped early; {kept}{of} draws a chain were kept.")
+            yield InterruptedWarning(f"Stopped early; {kept}{of} draws per chain were kept.")
         convergence = model.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
@@ -142,7 +143,7 @@ MAXIMUM, DRAWS, CHAINS = Engine(), Draws(), Chains()
 
 def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
     """Refuse an argument that only a method with chains has."""
-    raise ArgumentError(Argument(name), " belongs to ", Setting("method", method), f"; leave it out{because}.")
+    raise ArgumentError(Argument(name), " requires ", Setting("method", method), f"; remove it{because}.")
 
 
 def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
@@ -157,5 +158,5 @@ def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any
     for option in spec.options:
         name = option.name
         if name in given and name not in has and repr(given[name]) != repr(usual[name]):
-            one = Setting("method", option.methods[0]), "; leave it out with ", Setting("method", method)
-            raise ArgumentError(Argument(name), " belongs to ", *one, ".")
+            needed, got = Setting("method", option.methods[0]), Setting("method", method)
+            raise ArgumentError(Argument(name), " requires ", needed, "; got ", got, ". Remove it.")

@@ -47,7 +47,7 @@ def refuse_unfinished(model: "RunByChains") -> None:
     """Refuse the evidence of a fit that was stopped early."""
     if model.interrupted_:
         raise ArgumentError(
-            "The fit was stopped early, and its model is not to be judged by what is left of it; let it end",
+            "The fit was stopped early, so its model cannot be judged yet; finish it",
             InPython(" with continue_fit"),
             ", or fit again.",
         )
@@ -60,6 +60,6 @@ def refuse_other_fit(model: "RunByChains", data: Any) -> None:
     refuse_unfinished(model)
     if model._state_.digest != digest_of(model._as_data(data)):
         raise ArgumentError(
-            "The model was fitted to other data, and evidence is comparable for the same data alone; give the data "
-            "of the fit, or a model that is not fitted."
+            "The model was fitted to other data, but evidence is comparable only for the same data; pass the data of"
+            " the fit, or an unfitted model."
         )

@@ -276,9 +276,9 @@ class Findings(Sequence[Finding], Described):
         except ThaliError as error:  # it does not apply to this source
             return maker.named(Finding(Message(error), good=False, headline="This could not be computed."))
         except Exception as error:  # whatever it is: the others are worth more
-            warn_of_loss(f"the answer '{maker.key}' could not be computed", error)
+            warn_of_loss(f"'{maker.key}' could not be computed", error)
             fault = f"This could not be computed: {type(error).__name__}: {error}."
-            return maker.named(Finding(fault, good=False, headline="Internal error in thali."))
+            return maker.named(Finding(fault, good=False, headline="This is a bug in thali."))
 
     def __iter__(self) -> Iterator[Finding]:
         return (found for key in self._makers if (found := self.find(key)) is not None)
@@ -294,7 +294,7 @@ class Findings(Sequence[Finding], Described):
         if not isinstance(which, str):
             return list(self)[which]
         if (found := self.find(which)) is None:
-            raise ArgumentError(f"There is nothing to say about {which!r} here; there is {', '.join(self.keys())}.")
+            raise ArgumentError(f"There is no finding {which!r} here; the keys are {', '.join(self.keys())}.")
         return found
 
     def __contains__(self, key: object) -> bool:

@@ -31,22 +31,28 @@ from .spec import (
 _COUNT = partial(whole, least=1)
 
 # the run
-DRAWS = Option("draws", "Draws of each chain.", int, FIT, default="until the chains agree", check=_COUNT)
+DRAWS = Option("draws", "Draws per chain.", int, FIT, default="until the chains agree", check=_COUNT)
 NUMBER_OF_DRAWS = DRAWS.but(default="1000")
-TUNE = Option(
-    "tune", "Draws thrown away first, from each chain.", int, FIT, default="1000", check=partial(whole, least=0)
+TUNE = Option("tune", "Warm-up draws per chain (discarded).", int, FIT, default="1000", check=partial(whole, least=0))
+CHAINS = Option("chains", "Number of independent chains.", int, FIT, default="4", check=_COUNT)
+THIN = Option("thin", "Sweeps per draw.", int, FIT, default="chosen by the model", check=_COUNT)
+CORES = Option("cores", "Number of chains run in parallel.", int, FIT, default="all cores", check=_COUNT)
+SEED = Option(
+    "random_seed",
+    "Random seed: the same seed gives the same draws.",
+    int,
+    FIT,
+    typed="seed",
+    default="random",
+    check=seed_number,
 )
-CHAINS = Option("chains", "Independent chains.", int, FIT, default="4", check=_COUNT)
-THIN = Option("thin", "Sweeps for each draw.", int, FIT, default="chosen by the model", check=_COUNT)
-CORES = Option("cores", "Chains run at once.", int, FIT, default="all there are", check=_COUNT)
-SEED = Option("random_seed", "Same seed, same draws.", int, FIT, typed="seed", default="a fresh one", check=seed_number)
 MAX_TIME = Option(
     "max_time",
-    "Stop after so many seconds, and keep what was drawn.",
+    "Stop after this time and keep the draws.",
     float,
     FIT,
     metavar="SECONDS",
-    check=partial(positive, meaning="the seconds after which the run stops"),
+    check=partial(positive, meaning="the run time in seconds"),
 )
 RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 
@@ -54,23 +60,23 @@ RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 METHOD = Option("method", "")
 LAPSE = Option(
     "lapse",
-    "Probability of a blind choice, in [0, 1).",
+    "Probability of a random choice, in [0, 1).",
     float,
     default="0.01",
-    check=partial(share, meaning="the probability of a blind choice"),
+    check=partial(share, meaning="the probability of a random choice"),
 )
 ALPHA = Option(
     "alpha",
-    "Concentration of the prior on aspects, features or classes, above 0.",
+    "Concentration of the prior on aspects, features or classes (> 0).",
     float,
     default="learned",
     check=partial(positive, meaning="the concentration of the prior"),
 )
 TEMPERING = Option(
     "tempering",
-    "Replicas at several temperatures, so that chains change between families of features. auto: on for similarities,"
-    " and for aspects to be learned with --no-unique; off; N temperatures to start with, whose number grows while"
-    " tuning; or the temperatures themselves.",
+    "Replicas at several temperatures, which help chains move between sets of features. auto: on for similarities, and"
+    " for learned aspects with --no-unique; off; N: initial number of temperatures, adapted during warm-up; or the"
+    " temperatures.",
     NUMBERS,
     default="auto",
     metavar="auto|off|N|1,T,...",
@@ -78,45 +84,45 @@ TEMPERING = Option(
 )
 SIMILAR = Option(
     "similar",
-    "Take features of different draws for one if their owners have at least this Jaccard index, such as 0.8: for more"
-    " than about thirty options or objects.",
+    "Jaccard index of owners from which features of different draws are merged, such as 0.8. Useful for more than"
+    " about 30 options or objects.",
     float,
     REPORT,
-    default="features of exactly the same owners; 0.8 for similarities and triplets of more than 30 objects",
-    check=partial(between, meaning="the Jaccard index from which on features are taken for one"),
+    default="identical owners only; 0.8 for similarities and triplets of more than 30 objects",
+    check=partial(between, meaning="the Jaccard index"),
 )
 TREE = Option(
     "tree",
-    "A tree of related options, which share aspects more readily: a table of two columns, option and group, or a Newick"
-    " file. It takes the place of --aspects or --features.",
+    "Tree of related options, which are more likely to share aspects: a table with the columns option and group, or a"
+    " Newick file. Replaces --aspects or --features.",
     Path,
     FEATURES,
     metavar="FILE",
 )
 LEAF_LENGTH = Option(
     "leaf_length",
-    "With groups: length of the edges above the options, above 0 and at most 1; near 0 groups share nearly everything,"
-    " at 1 they mean nothing.",
+    "Length of the edges to the options in a tree of groups, in (0, 1]. Near 0 a group shares almost all aspects; at 1"
+    " groups have no effect.",
     float,
     FEATURES,
     default="0.1",
 )
 GROUP = Option(
     "group",
-    "Split the people into groups by this column, or tell every person apart by the column of who answered: aspects or"
-    " features in common, weights by group.",
+    "Column with groups of respondents (or with the respondent). Aspects or features are common, weights differ by"
+    " group.",
     to=DATA,
     default="none",
     metavar="COLUMN",
 )
 PEOPLE = Option(
     "people",
-    "How respondents differ. independent: as many answers as of different respondents; adjusted: intervals are for new"
-    " respondents; individuals: individual weights about common ones (individuals:each: some differ more than others);"
-    " classes:K, of choices: K latent classes (classes:K:similar: about common weights); with --group, groups:similar"
-    " or groups:common: how its groups differ.",
+    "Differences between respondents. independent: all answers are independent; adjusted: intervals generalise to new"
+    " respondents; individuals: individual weights around common ones (individuals:each: some weights vary more than"
+    " others); classes:K, for choices: K latent classes (classes:K:similar: around common weights); with --group,"
+    " groups:similar or groups:common: differences between groups.",
     PEOPLE_VALUE,
-    default="adjusted with laplace, else independent, which the convergence check judges; with --group groups:free",
+    default="adjusted with laplace, else independent (the convergence check warns); with --group groups:free",
     metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
     words={
         "independent": INDEPENDENT,
@@ -130,94 +136,90 @@ PEOPLE = Option(
     },
 )
 PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
-    default="independent, which the convergence check judges; with --group groups:free",
+    default="independent (the convergence check warns); with --group groups:free",
     words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
 )
 SIGNS = Option(
     "signs",
-    "Attributes of which more is better for everybody, or less is; several may follow each other.",
+    "Attributes that all respondents prefer higher or lower.",
     PAIRS,
     default="any",
     metavar="NAME=increasing|decreasing ...",
 )
 BY = Option(
     "by",
-    "Columns of the respondents, such as age, on which mean tastes depend.",
+    "Respondent columns, such as age, that mean tastes depend on.",
     NAMES,
     metavar="COLUMN,...",
 )
 ATTENTION = Option(
     "attention",
-    "Attributes that a person may ignore, or all: who looks at what is estimated, too.",
+    "Attributes that a respondent may ignore (attribute non-attendance), or all.",
     NAMES,
-    default="nobody ignores any",
+    default="all attributes are attended to",
     metavar="all|COLUMN,...",
     words={"all": True},
 )
 ATTENTION_BY = Option(
     "attention_by",
-    "With --attention: columns of who answered, such as age, on which it depends who attends.",
+    "With --attention: respondent columns, such as age, that attention depends on.",
     NAMES,
     metavar="COLUMN,...",
 )
 PRIOR_SCALE = Option(
     "prior_scale",
-    "About how large variances of tastes among people are before the data.",
+    "Prior scale of the variances of tastes between respondents.",
     float,
     argument="scale",
-    default="1, with attention 0.2",
-    check=partial(positive, meaning="the prior size of a variance among people"),
+    default="1; with attention 0.2",
+    check=partial(positive, meaning="the prior scale of variances between respondents"),
 )
 ATTENTION_SCALE = Option(
     "attention_scale",
-    "With --attention: another prior size of the variances of tastes, such as 1, at which the model is fitted, too, and"
-    " shown beside.",
+    "With --attention: a second prior scale of the variances, such as 1, refitted for comparison.",
     float,
     REPORT,
     default="no second fit",
-    check=partial(positive, meaning="the prior size of a variance among people"),
+    check=partial(positive, meaning="the prior scale of variances between respondents"),
 )
 LINEAR = Option(
     "linear",
-    "Attributes whose levels are numbers with one slope, rather than a coefficient for each level. Columns of more than"
-    " 30 numbers of which some are not whole have one anyway, unless --levels lists them.",
+    "Attributes with a single slope instead of one coefficient per level. Automatic for columns with more than 30"
+    " values, some of them not integers, unless --levels lists them.",
     NAMES,
     metavar="COLUMN,...",
 )
 SEGMENTS = Option(
     "segments",
-    "Group the respondents into K segments by what they prefer; of several numbers, such as 2-6, the most stable is"
-    " chosen.",
+    "Number of respondent segments by preference, or several such as 2-6 to select the most stable.",
     COUNTS,
     REPORT,
-    default="none are printed; a report has the most stable number",
+    default="none printed; a report uses the most stable number",
     metavar="K|K-K|K,K,...",
     check=partial(several_whole, least=2),
 )
 NONE_OF_THEM = Option(
     "none",
-    "The option that stands for none of the others, where people were offered one (an anchored scale): it scores 100,"
-    " and sets that reach people are without it.",
+    'Option that represents "none of these", for an anchored scale. Its score is 100, and TURF sets exclude it.',
     to=REPORT,
     typed="anchor",
-    default="no option does",
+    default="no such option",
     metavar="OPTION",
 )
 
 # the data
 WHERE = Option(
     "where",
-    'Leave out the rows in which this does not hold, such as "block == \'main\'" or "rt > 0.2 and rt < 5". A column'
-    " is compared by ==, !=, <, <=, >, >=, or is in (A, B), is missing, is not missing. May be given several times: all"
-    " conditions must hold.",
+    'Keep only rows that meet the condition, such as "block == \'main\'" or "rt > 0.2 and rt < 5". Operators: ==,'
+    " !=, <, <=, >, >=, in (A, B), is missing, is not missing. Repeat it to require several conditions.",
     CONDITIONS,
     DATA,
-    default="all rows count",
+    default="all rows",
     metavar="CONDITION",
 )
 WITHOUT = Option(
     "without",
-    "A column of the table that is not read, as if the file did not have it. May be given several times.",
+    "Column to ignore. Repeat it for several columns.",
     EACH,
     DATA,
     default="none",
@@ -225,8 +227,8 @@ WITHOUT = Option(
 )
 DISSIMILARITIES = Option(
     "dissimilarities",
-    "The numbers of a square or a list are dissimilarities d, such as distances. max: the similarity is the largest d"
-    " less d (1 - d if none is above 1); exp: exp(-d / mean).",
+    "Read numbers as dissimilarities d, such as distances. max: similarity = max(d) - d (1 - d if all d are at most"
+    " 1); exp: similarity = exp(-d / mean(d)).",
     to=DATA,
     default="similarities",
     words={"max": "linear", "exp": "exponential"},
@@ -234,18 +236,18 @@ DISSIMILARITIES = Option(
 )
 LABELS = Option(
     "labels",
-    "A table of two columns, a name in the data and the label that is shown for it, of options, objects or levels.",
+    "Table with two columns: a name in the data and the label to show, for options, objects or levels.",
     Path,
     DATA,
-    default="as they are in the data; names of files without folder and ending",
+    default="names in the data; file names without folder and extension",
     metavar="FILE",
 )
 
 
 def _column(role: roles.Role, of: str = "", beside: str = "") -> Option:
     """The option that names the column of a role."""
-    help = f"The column of {role.meaning}{beside}."
-    help = f"Of {of}: t{help[1:]}" if of else help
+    help = f"Column with {role.meaning}{beside}."
+    help = f"For {of}: c{help[1:]}" if of else help
     return Option(role.name, help, to=DATA, default="recognised", metavar="COLUMN")
 
 
@@ -255,26 +257,26 @@ ALTERNATIVE = _column(roles.ALTERNATIVE)
 CHOSEN = _column(roles.CHOSEN)
 FIRST = _column(roles.FIRST)
 SECOND = _column(roles.SECOND)
-REJECTED = _column(roles.REJECTED, beside=", beside --chosen")
-LOSSES = _column(roles.LOSSES, beside=", beside --count")
+REJECTED = _column(roles.REJECTED, beside=" (with --chosen)")
+LOSSES = _column(roles.LOSSES, beside=" (with --count)")
 COUNT = _column(roles.COUNT)
 HOME = _column(roles.HOME)
 AWAY = _column(roles.AWAY)
 RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
-    "What a value of the column --chosen or --result, or of columns of pairs, means. May be given several times: all"
-    " count, and what they do not say is recognised.",
+    "Meaning of a value in the column --chosen or --result, or in columns of pairs. Repeat it for several values; the"
+    " others are recognised.",
     PAIRS,
     DATA,
     default="recognised",
     metavar="VALUE=first|second|tie|missing",
 )
-OPTION = _column(roles.OPTION, "rankings", ", beside --rank")
+OPTION = _column(roles.OPTION, "rankings", " (with --rank)")
 RANK = _column(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
-    "Of rankings: what the options are that one does not name. absent: not offered; worse: offered, and worse.",
+    "Options missing from a ranking. absent: not offered; worse: offered and ranked below.",
     to=DATA,
     default="absent",
     words={"absent": "absent", "worse": "worse"},
@@ -283,9 +285,9 @@ BEST = _column(roles.BEST, "best-worst choices")
 WORST = _column(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
-    "Of trials or games: a column that describes the comparison for the first option over the second, such as the"
-    " difference of two lengths, or the judge; of columns such as length_a and length_b, --covariate length is their"
-    " difference; order: being first, or at home. May be given several times.",
+    "Column that describes a comparison (first option minus second), such as a difference in length, or the judge."
+    " From the columns length_a and length_b, --covariate length computes their difference; order: shown first, or at"
+    " home. Repeat it for several columns.",
     EACH,
     DATA,
     typed="covariate",
@@ -294,8 +296,8 @@ COVARIATES = Option(
 )
 OPTION_COVARIATES = Option(
     "option_covariates",
-    "A table of the options, with their labels in its first column and a covariate in each other, on which worths"
-    " depend; with --aspects unique.",
+    "Table of options with labels in the first column and covariates of their worths in the others; requires --aspects"
+    " unique.",
     Path,
     DATA,
     metavar="FILE",
@@ -321,7 +323,7 @@ OF_TABLES = (
 OF_TRIPLETS = (
     Option(
         "objects",
-        "Of triplets: the columns of the objects that were shown together, beside --odd.",
+        "Columns with the objects of a triplet (with --odd).",
         NAMES,
         DATA,
         default="recognised",
@@ -334,22 +336,22 @@ OF_TRIPLETS = (
 )
 TIES = Option(
     "ties",
-    "What a tie counts. davidson: a third outcome, whose odds are learned; half: half a choice of either option; drop:"
-    " nothing.",
+    "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for each option; drop:"
+    " ignored.",
     to=DATA,
-    default="davidson; an error where a test knows choices alone",
+    default="davidson; an error in tests that allow only choices",
     words={"davidson": "davidson", "half": "half", "drop": "drop"},
 )
 BEST_WORST = Option(
     "best_worst",
-    "How best and worst are chosen. ranking: by the best of all, the best of the rest and so on, up to six options;"
-    " reversed: the pair that differs most (maximum difference). Of more than three options --aspects unique alone.",
+    "Model of best-worst choices. ranking: best of all, then best of the rest, and so on (up to six options);"
+    " reversed: the pair with the largest difference (MaxDiff). Above three options it requires --aspects unique.",
     default="ranking",
     words={"ranking": "ranking", "reversed": "reversed"},
 )
 COUNTED_TIES = Option(  # where choices alone are known
     "ties",
-    "What a tie counts. half: half a choice of either option; drop: nothing.",
+    "Treatment of ties. half: half a choice for each option; drop: ignored.",
     to=DATA,
     default="an error",
     words={"half": "half", "drop": "drop"},
@@ -357,15 +359,15 @@ COUNTED_TIES = Option(  # where choices alone are known
 COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
 CODES = Option(
     "codes",
-    "A table of three columns, an attribute, a code in the data, and the label or the price that it stands for.",
+    "Table with three columns: an attribute, a code in the data, and its label or price.",
     Path,
     DATA,
     metavar="FILE",
 )
 DESIGN = Option(
     "design",
-    "The design of which the data are the answers: a row for each alternative of each task of each version. Answers are"
-    " a row a person and task, or a row a person and a column a task.",
+    "Design that the data answer: one row per alternative, task and version. Answers have one row per respondent and"
+    " task, or one row per respondent and one column per task.",
     Path,
     DATA,
     metavar="FILE",
@@ -379,7 +381,7 @@ EXPERIMENT = (
     *COLUMNS,
     Option(
         "alternatives",
-        "Of a table with a row a task: the alternatives as its columns name them, in the order of their numbers.",
+        "Alternatives of a table with one row per task, as named in its columns, in numerical order.",
         NAMES,
         DATA,
         default="recognised",
@@ -387,40 +389,40 @@ EXPERIMENT = (
     ),
     Option(
         "attributes",
-        "The columns that describe the products.",
+        "Columns that describe the products.",
         NAMES,
         DATA,
-        default="all others",
+        default="all other columns",
         metavar="COLUMN,...",
     ),
     Option(
         "levels",
-        "The levels of an attribute from worst to best; may be given several times.",
+        "Levels of an attribute from worst to best; repeat it for several attributes.",
         LISTS,
         DATA,
-        default="by size, by the alphabet",
+        default="numeric or alphabetical order",
         metavar="NAME=A,B,...",
     ),
     Option(
         "none",
-        "The no-choice option. Its label among the alternatives, a column with 1 in its rows, or a column and what it"
-        " holds in its rows.",
+        "No-choice option: its label among the alternatives, a column that is 1 in its rows, or a column and its value"
+        " there.",
         CELL,
         DATA,
-        default="there is none",
+        default="none",
         metavar="LABEL|COLUMN|COLUMN=VALUE",
     ),
     Option(
         "bought",
-        "The column of a second answer to each task, 1 or 0: whether the product chosen would be bought at all"
-        " (dual-response none). Buying nothing is then an alternative.",
+        "Column with a second answer per task, 1 or 0: whether the chosen product would be bought (dual-response"
+        " none). Not buying is then an alternative.",
         to=DATA,
-        default="there is none",
+        default="none",
         metavar="COLUMN",
     ),
     Option(
         "bins",
-        "Put an attribute of many numbers into K bins, or cut it at A, B, ...",
+        "Divide a numeric attribute into K bins, or at the cut points A, B, ...",
         CUTS,
         DATA,
         metavar="NAME=K|NAME=A,B,...",
@@ -428,31 +430,31 @@ EXPERIMENT = (
 )
 KNOTS = Option(
     "knots",
-    "Attributes of numbers whose slope changes at K places, or at A, B, ...",
+    "Numeric attributes whose slope changes at K places, or at A, B, ...",
     CUTS,
     metavar="NAME=K|NAME=A,B,...",
 )
 INTERACTIONS = Option(
     "interactions",
-    "Attributes whose effects depend on those of others, such as price=brand,zoom.",
+    "Attributes whose effects depend on other attributes, such as price=brand,zoom.",
     LISTS,
     metavar="NAME=A,B,...",
 )
 CONSTANTS = Option(
     "constants",
-    "A constant for each label of an alternative.",
+    "Estimate a constant for each alternative.",
     bool,
-    default="for alternatives that have names, none for numbered ones",
+    default="for named alternatives, not for numbered ones",
 )
 SPACE = Option(
     "space",
-    "What coefficients are: utilities, or amounts in units of the attribute that is called price, cost, fee or fare.",
+    "Parameterisation: preference (utilities) or willingness-to-pay (units of price, cost, fee or fare).",
     default="preference",
     words={name: name for name in ("preference", "willingness-to-pay")},
 )
 CI = Option(
     "ci",
-    "Probability of the intervals of the tables.",
+    "Probability of the credible intervals.",
     float,
     REPORT,
     default="0.89",
@@ -461,48 +463,47 @@ CI = Option(
 MARKET_STUDY = (
     Option(
         "market",
-        "A table of products, one a line, whose market shares are predicted; a column scenario makes several markets.",
+        "Table of products, one per row, whose market shares are predicted. A column scenario defines several markets.",
         Path,
         REPORT,
         metavar="FILE",
     ),
     Option(
         "price",
-        "The attribute of amounts of money, in which willingness to pay is told.",
+        "Price attribute for willingness to pay.",
         to=REPORT,
-        default="one that is called price or cost",
+        default="an attribute called price or cost",
         metavar="COLUMN",
     ),
     CI,
     Option(
         "holdouts",
-        'Leave out the rows in which this holds, such as "held_out == 1", and say how well the choices in these tasks'
-        " are predicted; written as --where.",
+        'Hold out the rows that meet the condition, such as "held_out == 1", and check their predictions. Written as'
+        " for --where.",
         CONDITIONS,
         REPORT,
         metavar="CONDITION",
     ),
     Option(
         "availability",
-        "With --market: on which part of the occasions a product is found, awareness times distribution; several may"
-        " follow each other.",
+        "With --market: share of occasions on which a product is available (awareness times distribution).",
         AMOUNTS,
         REPORT,
-        default="1 of each",
+        default="1 for all products",
         metavar="PRODUCT=NUMBER ...",
     ),
 )
 MARKET_RULES = (
     Option(
         "rule",
-        "With --market: how utilities become choices.",
+        "With --market: choice rule for market shares.",
         to=REPORT,
         default="logit",
         words={name: name for name in ("logit", "first-choice", "randomised-first-choice")},
     ),
     Option(
         "scale",
-        "With --market: a factor of all utilities; below 1 shares are more alike.",
+        "With --market: factor on all utilities; below 1 makes shares more equal.",
         float,
         REPORT,
         default="1",
@@ -510,8 +511,7 @@ MARKET_RULES = (
     ),
     Option(
         "actual",
-        "With --market: a table of the products and their shares of today, of which constants make the shares before"
-        " any change.",
+        "With --market: table of products and their current shares, used to calibrate the shares before any change.",
         Path,
         REPORT,
         metavar="FILE",
@@ -519,7 +519,7 @@ MARKET_RULES = (
 )
 TARGET = Option(
     "target",
-    f"The column of {roles.TARGET.meaning}. All other columns are covariates, which must be numbers.",
+    f"Column with {roles.TARGET.meaning}. All other columns are covariates and must be numeric.",
     to=DATA,
     metavar="COLUMN",
 )
@@ -527,7 +527,7 @@ TARGET = Option(
 # the answer
 FOLDS = Option(
     "folds",
-    "Parts of the cross-validation, the same for all models unless --seed differs; 0: none.",
+    "Number of cross-validation folds (0: none), the same for all models with the same --seed.",
     int,
     REPORT,
     default="5",

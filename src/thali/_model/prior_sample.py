@@ -57,7 +57,7 @@ def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xa
     known = tree["observed_data"].to_dataset()
     given = model._observed(*design)
     if not given or not all(_is_same(known[name].values, values) for name, values in given.items()):
-        raise DataError("posterior_predictive needs the data that the model was fitted to, and these are others.")
+        raise DataError("posterior_predictive requires the data that the model was fitted to; got other data.")
     posterior = tree["posterior"].dataset
     refuse_large(sum(values.size for values in given.values()), posterior.sizes["chain"] * posterior.sizes["draw"])
     drawn = model._replicates(streams(random_seed, 1)[0], *design)

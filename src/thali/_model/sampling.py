@@ -155,13 +155,17 @@ def refuse_changed(model: "RunByChains") -> None:
     """Refuse to go on with a fit whose data or parameters are not those of the model any more."""
     was = model._state_
     if was.source is None:
-        raise DataError("The file of this model could not hold your own data and functions; fit the model again.")
+        raise DataError(
+            "This model was loaded from a file, which cannot contain your own data and functions; fit it again."
+        )
     now = parameters_of(model)
     for name, value in was.parameters.items():
         if now[name] != value:
-            raise ArgumentError(Argument(name), " was changed after the fit, which cannot go on with it; fit again.")
+            raise ArgumentError(
+                Argument(name), " was changed after the fit, so the fit cannot be continued; fit again."
+            )
     if digest_of(was.source) != was.digest:
-        raise DataError("The data were changed after the fit, which cannot go on with others; fit again.")
+        raise DataError("The data were changed after the fit, so the fit cannot be continued; fit again.")
 
 
 def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
@@ -247,11 +251,11 @@ class _Work:
                     tree = self.sampling.completed(tree)
                     return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
-                    progress.note(f"the chains do not agree yet after {target:,} {self.sampling.unit} each")
+                    progress.note(f"after {target:,} {self.sampling.unit} per chain the chains do not agree yet")
                     target = min(self.sampling.next_look(target, convergence), self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
-                    progress.note("the chains stay in different places: restarting with tempering")
+                    progress.note("the chains are in different modes: restarting with tempering")
                     self.sampling, self.tempered, self.spent = tempered, True, swept
                     target = self.sampling.least_draws
                     if self.folder is not None:
@@ -277,11 +281,11 @@ class _Work:
         warn(
             EstimateWarning(
                 Setting("max_time", self.run.max_time),
-                f" is half over while the chains still tune: they start anew with {tune:,} tuning states, in place of"
-                f" {self.run.tune:,}. More seconds would be better.",
+                f" is half over while the chains still warm up: they restart with {tune:,} warm-up states instead of"
+                f" {self.run.tune:,}. Allow more time for better results.",
             )
         )
-        progress.note("tuning takes too long: restarting with less tuning")
+        progress.note("warm-up takes too long: restarting with less of it")
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
         sampling = self.model._sampling(self.sampling.source, self.run)
@@ -298,12 +302,12 @@ class _Work:
         if run.draws is None:
             draws, least = sampling.allowed(self.chains), sampling.least_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
-            until = f", and up to {about(most)} if its chains agree late" if about(most) != about(seconds) else ""
+            until = f", and up to {about(most)} if the chains agree late" if about(most) != about(seconds) else ""
             fewer: Any = Setting(sampling.unit, max(1, least // 4))
         else:
             until, fewer = "", f"fewer {sampling.unit}"
         quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
-        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Quicker: ", *quicker, "."))
+        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Faster: ", *quicker, "."))
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place: dict[str, int] = {"draws": target, "tempered": self.tempered}
@@ -323,10 +327,10 @@ class _Work:
         except TimeIsUp:
             watch.finish(False)
             quicker = self.sampling.quicker
-            ways: Any = (", or a quicker way: ", quicker) if quicker else ()
+            ways: Any = (", or choose a faster method: ", quicker) if quicker else ()
             raise ArgumentError(
                 Setting("max_time", self.run.max_time),
-                " was over before the first draw; allow more seconds",
+                " was reached before the first draw; allow more time",
                 *ways,
                 ".",
             ) from None

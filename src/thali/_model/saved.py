@@ -130,7 +130,7 @@ def load(path: Any, verify: bool = True) -> Any:
     if _ANSWER in tree.attrs and FITTED in tree.children:
         return _answer(tree, path)
     if "thali_model" not in tree.attrs or FITTED not in tree.children:
-        raise DataError(f"'{path}' holds draws without a model; open it with xarray.open_datatree.")
+        raise DataError(f"'{path}' contains draws without a model; open it with xarray.open_datatree.")
     try:
         saved = json.loads(tree.attrs["thali_model"])
         name, parameters = str(saved["class"]), dict(saved["parameters"])
@@ -141,8 +141,8 @@ def load(path: Any, verify: bool = True) -> Any:
     except ThaliError:
         raise
     except Exception as error:  # a file may hold anything where thali wrote the model
-        raise DataError(f"'{path}' does not hold a model as thali writes it.") from error
-    raise DataError(f"{path} holds a {name}, which this version of thali does not know; update thali.")
+        raise DataError(f"'{path}' is not a model file written by thali.") from error
+    raise DataError(f"{path} contains a {name}, which this version of thali does not support; update thali.")
 
 
 def _answer(tree: "xarray.DataTree", path: Any) -> Any:
@@ -153,7 +153,7 @@ def _answer(tree: "xarray.DataTree", path: Any) -> Any:
     except ThaliError:
         raise
     except Exception as error:  # a file may hold anything where thali wrote the answer
-        raise DataError(f"'{path}' does not hold an answer as thali writes it.") from error
+        raise DataError(f"'{path}' is not a result file written by thali.") from error
 
 
 def model_in(folder: Any) -> Path | None:
@@ -303,8 +303,8 @@ def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     kind = next(iter(value))
     if kind not in _DECODERS:
         raise ArgumentError(
-            f"The file was written by a model with {value.get('unknown')}, which is not part of thali; "
-            "open its draws with xarray.open_datatree instead."
+            f"The file was written by a model with {value.get('unknown')}, which is not part of thali; open its draws"
+            " with xarray.open_datatree."
         )
     return _DECODERS[kind](value, arrays)
 
@@ -357,7 +357,7 @@ def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     dtype = _dtype(value)
     lengths = [len(each) for each in np.array(value["list"], dtype=object).flat] if dtype.kind == "U" else []
     if len(lengths) * max(lengths, default=0) > max(_MAX_TEXT, 100 * sum(lengths)):
-        raise DataError("The file holds a text so long that those beside it would fill the memory.")
+        raise DataError("The file contains a text too long to load into memory with the rest; it may be damaged.")
     return np.array(value["list"], dtype=dtype)
 
 

@@ -97,7 +97,7 @@ def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
         phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
         title=SENTENCES["sizes.title"],
         table=found.sizes,
-        shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
+        shown=found.sizes[["share", "share_low", "share_high", "respondents", "name"]],
         picture=Picture("segments", SENTENCES["sizes.title"], (found,)) if is_clear or asked else None,
         brief=Brief("Segments"),
     )

@@ -118,11 +118,13 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str 
     for name, value in given.items():
         if name not in known:
             raise ArgumentError(
-                f"findings() of this model has no setting {name!r}; it has {', '.join(known)}.{suggest(name, known)}"
+                f"findings() of this model has no setting {name!r}; its settings are"
+                f" {', '.join(known)}.{suggest(name, known)}"
             )
         if name == "ci" and name not in options and value != INTERVAL:
             raise ArgumentError(
-                Argument("ci"), f": the intervals of this model's answers are {interval_name()}s; got {value!r}."
+                Argument("ci"),
+                f" cannot be changed for this model, whose intervals are {interval_name()}s; got {value!r}.",
             )
         option = (_OF_EVERY_RUN | options).get(name)
         if option is not None and option.check is not None and value is not None:

@@ -32,12 +32,12 @@ class Leaderboard(Printed):
     ----------
     table : pandas.DataFrame
         One row an option, the best first: `rank` (1 is the best, by the mean of the log worth) with the interval
-        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `group`, the numbers of the groups in
-        which the option is: two options are in one group together if and only if neither is above the other with a
+        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `tier`, the numbers of the tiers in
+        which the option is: two options are in one tier together if and only if neither is above the other with a
         probability of .95 or more; `rating` with its
         interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
         or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
-        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices out of sets, also
+        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices from sets, also
         those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those in
         which it was chosen and `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
         neither in `ties`. Intervals hold 89 %. With
@@ -46,7 +46,7 @@ class Leaderboard(Printed):
     order : pandas.DataFrame, options by options
         The probability that the row is above the column.
     groups : tuple of tuples of str
-        The members of each group, the best first.
+        The members of each tier, the best first.
     tie : float
         nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
     data : PairedComparisons or Choices
@@ -116,7 +116,7 @@ class Leaderboard(Printed):
         True
         """
         if self.of_chains is None:
-            raise DataError("This leaderboard was made without chains; set leaderboard(method='mcmc').")
+            raise DataError("This leaderboard was fitted without chains; set leaderboard(method='mcmc').")
         return self.of_chains
 
     def judges(self) -> "pandas.DataFrame":
@@ -154,7 +154,7 @@ class Leaderboard(Printed):
         ['Ann', 'Bo']
         """
         if self.of_judges is None:
-            raise DataError("This leaderboard takes all judges for equals; set leaderboard(judges=True).")
+            raise DataError("This leaderboard has no judge effects; set leaderboard(judges=True).")
         return self.of_judges.copy()
 
     def worths_in_time(self) -> "pandas.DataFrame":
@@ -222,7 +222,7 @@ class Leaderboard(Printed):
         (0.0, True)
         """
         if self.of_more_votes is None:
-            raise DataError("This is the leaderboard of a part; more_votes is about that of all comparisons together.")
+            raise DataError("more_votes applies to the leaderboard of all comparisons, not of a subset; use that one.")
         return self.of_more_votes.copy()
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
@@ -296,7 +296,7 @@ class Leaderboard(Printed):
         True
         """
         if self.effects is None:
-            raise DataError("This leaderboard controls for no covariate; name columns: leaderboard(covariates=[...]).")
+            raise DataError("This leaderboard has no covariates; name columns with leaderboard(covariates=[...]).")
         return self.effects.copy()
 
     def votes_by_pair(self) -> "pandas.DataFrame":
@@ -334,7 +334,9 @@ class Leaderboard(Printed):
         import pandas as pd
 
         if not self.boards:
-            raise DataError("This leaderboard has no parts; name the column that divides it: leaderboard(by=...).")
+            raise DataError(
+                "This leaderboard has no subsets; name the column that defines them with leaderboard(by=...)."
+            )
         return pd.concat({name: part.table for name, part in self.boards.items()}, names=["part"])
 
     def save(self, path: Any) -> None:
@@ -355,7 +357,7 @@ class Leaderboard(Printed):
         path = Path(path)
         kinds = {".nc": as_netcdf, ".csv": as_csv, ".json": as_json}
         if path.suffix.lower() not in kinds:
-            raise DataError(f"'{path}' must end in .nc, .csv or .json, which says how the leaderboard is written.")
+            raise DataError(f"'{path}' must end in .nc, .csv or .json, which selects the file format.")
         atomic_write(path, kinds[path.suffix.lower()](self))
 
 

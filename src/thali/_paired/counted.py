@@ -47,12 +47,12 @@ def counting_ties(data: Judgements, ties: str) -> Judgements:
 
 
 def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
-    """All of both; comparisons of two are choices out of sets where either has those, and ties count there as asked."""
+    """All of both; comparisons of two are choices from sets where either has those, and ties count there as asked."""
     if bool(old.respondents) != bool(new.respondents):
         which = "further answers do" if old.respondents else "answers before do"
         warn(
             DataWarning(
-                f"The {which} not say who gave them, so that it is forgotten of all; name the column by ",
+                f"The {which} not identify users, so users are dropped from all votes; name the column with ",
                 Argument("respondent"),
                 ".",
             )
@@ -67,23 +67,23 @@ def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
 
 
 def _as_choices(data: Judgements, ties: str) -> Choices:
-    """The same as choices out of sets, which have neither ties, nor covariates, nor dates."""
+    """The same as choices from sets, which have neither ties, nor covariates, nor dates."""
     if isinstance(data, Choices):
         return data
     if data.covariates is not None or data.dates is not None:
         what = "dates" if data.covariates is None else f"the covariates {shorten(data.covariate_names)}"
         raise DataError(
-            f"Comparisons of two with {what} are not put together with choices out of larger sets, which have none; "
-            "make a leaderboard of each."
+            f"Comparisons of two with {what} cannot be merged with choices from larger sets, which have none; make"
+            " separate leaderboards."
         )
     if data.n_ties and ties == DAVIDSON:
         raise DataError(
-            f"{data.n_ties:,} of the {data.answers_in_words} are ties, and are to be put together with choices out of"
-            " larger sets, which have none; make the leaderboard with ",
+            f"{data.n_ties:,} of {data.answers_in_words} are ties, which cannot be merged with choices from larger"
+            " sets; make the leaderboard with ",
             Setting("ties", "half"),
             " or ",
             Setting("ties", "drop"),
-            ", which say what a tie counts.",
+            ", the treatment of ties.",
         )
     counted: Any = counting_ties(data, ties)
     return Choices.from_comparisons(counted)
@@ -103,8 +103,8 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
     if names:
         raise DataError(
-            f"This does not control for covariates, and the comparisons have {shorten(names)}; fit a model, which does,"
-            " or leave them out: data.with_covariates([])."
+            f"This does not support covariates, but the comparisons have {shorten(names)}; fit a model, or remove them"
+            " with data.with_covariates([])."
         )
     return data.with_covariates(())
 
@@ -162,12 +162,12 @@ def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparis
         return [as_pairs(groups, ties)]
     several = [as_pairs(one, ties) for one in groups]
     if not several:
-        raise DataError(f"There are no {what}; give one data set for each.")
+        raise DataError(f"There are no {what}; give at least one data set.")
     for number, one in enumerate(several):
         if one.labels != several[0].labels:
             raise DataError(
-                f"The {what} must have the same options in the same order; number 1 has {shorten(several[0].labels)}, "
-                f"number {number + 1} has {shorten(one.labels)}; bring them together with subset(labels)."
+                f"The {what} must have the same options in the same order; number 1 has {shorten(several[0].labels)},"
+                f" but number {number + 1} has {shorten(one.labels)}; align them with subset(labels)."
             )
     return several
 
@@ -192,8 +192,8 @@ def complete(data: PairedComparisons, what: str) -> None:
             (i, j) for i in range(data.n_options) for j in range(i + 1, data.n_options) if (i, j) not in compared
         )
         raise DataError(
-            f"{what} needs every pair compared, and {data.labels[i]!r} was never compared with {data.labels[j]!r}; "
-            "use subset(labels) of options that all were."
+            f"{what} requires every pair compared, but {data.labels[i]!r} was never compared with {data.labels[j]!r};"
+            " use subset(labels) of options that were all compared."
         )
 
 
@@ -201,7 +201,10 @@ def whole(data: PairedComparisons, what: str) -> None:
     """Raise a DataError if counts are fractional."""
     total = data.wins + data.losses
     if not all(np.array_equal(array, np.floor(array)) for array in (data.wins, total)):
-        raise DataError(f"{what} needs whole counts, and these {plural(data.n_pairs, 'pair')} have fractional ones.")
+        raise DataError(
+            f"{what} requires integer counts, but these {plural(data.n_pairs, 'pair')} have fractional ones; round"
+            " them or use another test."
+        )
 
 
 def proportions(data: PairedComparisons) -> np.ndarray:
@@ -245,8 +248,8 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
             source = judgements_of(source).with_covariates(covariates)
         if columns or identifier:
             raise ArgumentError(
-                f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; names of"
-                " columns are for a file or a data frame."
+                f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; column names"
+                " apply to files and data frames only."
             )
         return Counted(source, parts_by(by, lambda column: judgements_of(source).by_group(column)), None, 0)
     if covariates:
@@ -267,7 +270,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
     ids, repeated = None, 0
     if identifier:
         if not len(rows.table.frame):
-            raise DataError(f"{rows.table.file}: The table has no rows; give one with an answer or more.")
+            raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
         rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
         if not len(rows.table.frame):
             all_of = "The answer was" if repeated == 1 else f"All {repeated:,} answers were"

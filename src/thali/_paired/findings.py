@@ -23,7 +23,7 @@ MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the 
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
-_READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
+_READ = ("rank", "rank_low", "rank_high", "tier", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
 

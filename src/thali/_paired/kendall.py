@@ -73,7 +73,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     agreeing = float(np.sum(_pairs(data.wins) + _pairs(data.losses)))
     possible = float(_pairs(judges).sum())
     if possible == 0.0:
-        raise DataError("No pair was judged by two judges or more, so that there is no agreement to speak of.")
+        raise DataError("No pair was judged by at least two judges, so agreement is undefined; add judges.")
     least = float((_pairs(np.floor(judges / 2)) + _pairs(np.ceil(judges / 2))).sum())
     u, u_min = 2 * agreeing / possible - 1, 2 * least / possible - 1
     statistic, df = np.nan, np.nan
@@ -84,7 +84,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
         mean, variance = possible / 2, possible / 4
         third = float((_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
         if third == 0.0:
-            raise DataError("With two judges the asymptotic test does not exist; use test='exact'.")
+            raise DataError("The asymptotic test requires at least three judges; use test='exact'.")
         from scipy.special import chdtrc
 
         scale = third / (4 * variance)
@@ -108,8 +108,8 @@ def _exact(judges: np.ndarray, agreeing: float, possible: float) -> float:
 
     if possible > _MAX_EXACT:
         raise DataError(
-            f"The exact test goes up to {_MAX_EXACT:,} pairs of judges in all, and these are {possible:,.0f}; "
-            "use test='asymptotic'."
+            f"The exact test is limited to {_MAX_EXACT:,} pairs of judges in total, but these data have"
+            f" {possible:,.0f}; use test='asymptotic'."
         )
     total = np.ones(1)
     for m in judges.astype(int):

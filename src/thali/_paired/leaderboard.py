@@ -56,7 +56,7 @@ def leaderboard(
     lapse: float = 0.0,
     **columns: Any,
 ) -> Leaderboard:
-    r"""Rank options by comparisons of two, rankings, or choices out of sets, with intervals of their ranks and the
+    r"""Rank options by comparisons of two, rankings, or choices from sets, with intervals of their ranks and the
     groups that cannot be told apart.
 
     .. math::
@@ -77,7 +77,7 @@ def leaderboard(
         A file (CSV, TSV, Excel, Parquet or JSON Lines; large ones but of JSON are read in batches, and only
         counts are kept), a data frame of pandas, polars or whatever has the Arrow interface, or data: the log of an
         arena (model_a, model_b, winner), winners and losers, results of games, a square of counts, and whatever else
-        `thali fit` reads as pairs; or rankings, choices out of sets, the best and the worst of sets of at most six.
+        `thali fit` reads as pairs; or rankings, choices from sets, the best and the worst of sets of at most six.
         These have neither ties nor covariates nor periods; their judges are those who answered.
     ties : {"davidson", "half", "drop"}
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
@@ -137,7 +137,7 @@ def leaderboard(
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
         take them: first, second, chosen, rejected, count, losses, respondent, date, home, away, result, coding; of
-        choices out of sets option, rank, unranked, best, worst (`Choices.from_rankings`, `from_best_worst`). `where`:
+        choices from sets option, rank, unranked, best, worst (`Choices.from_rankings`, `from_best_worst`). `where`:
         conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
@@ -150,7 +150,7 @@ def leaderboard(
         If `ties`, `method` or `people` is another word, a condition cannot be read, or columns are named of data that
         have none.
     DataError
-        If the source cannot be read as paired comparisons or choices out of sets, or best and worst are of more than
+        If the source cannot be read as paired comparisons or choices from sets, or best and worst are of more than
         six; if a covariate is one of options, or by it alone all choices are known; if answers are to be adjusted and
         nobody knows who gave them; or if by maximum likelihood some worth or coefficient is not finite.
 
@@ -170,7 +170,7 @@ def leaderboard(
     >>> import pandas as pd, thali as th
     >>> rows = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "model_a")] * 9
     >>> board = th.leaderboard(pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]))
-    >>> board.table["group"].to_dict()
+    >>> board.table["tier"].to_dict()
     {'A': '1', 'B': '2', 'C': '3'}
     """
     one_of("ties", ties, TIES)
@@ -232,13 +232,13 @@ class Made(NamedTuple):
                 raise ArgumentError(
                     "The leaderboard was made without ",
                     Argument(name),
-                    ", which an update cannot add; make one of all answers together.",
+                    ", which an update cannot add; make a new one of all votes.",
                 )
             if name != "covariates" and named != before[name]:
                 raise ArgumentError(
                     f"The leaderboard was made with {plural(before[name], 'column')} in ",
                     Argument(name),
-                    f", and the update names {named or 'none'}; name as many, in the same order, or leave it out.",
+                    f", but the update has {named or 'none'}; give the same number in the same order, or omit it.",
                 )
 
 
@@ -310,9 +310,7 @@ def _shared(
 ) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
     """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
     if isinstance(whole, Choices):
-        raise DataError(
-            Argument("pool"), f" is for boards of comparisons of two, and these are {whole.kind}; leave it out."
-        )
+        raise DataError(Argument("pool"), f" requires comparisons of two, but these are {whole.kind}; remove it.")
     together = pooled(parts, whole, *how)
     if whole.covariates is None:
         return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence
@@ -336,8 +334,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
         raise DataError(
-            f"{shorten(of_options)} describe options, and a leaderboard controls for what differs between comparisons "
-            "of the same two; fit EliminationByAspects('unique'), or",
+            f"{shorten(of_options)} describe options, but a leaderboard adjusts only for differences between"
+            " comparisons of the same pair; fit EliminationByAspects('unique'), or",
             *leave_out,
         )
     wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
@@ -350,8 +348,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     lower = _one_outcome(data)
     if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
-            f"By {shorten(outcomes)} alone the choice is known in all {decided:,.0f} comparisons that are no ties, as"
-            " if it were the outcome;",
+            f"{shorten(outcomes)} alone predicts the choice in all {decided:,.0f} comparisons without ties, as if it"
+            " were the outcome;",
             *leave_out,
         )
     for name, x in zip(covariates.names, over.T, strict=True):
@@ -359,9 +357,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
         if min(above, below) == 0.0 and above + below >= _NO_CHANCE:
             warn(
                 DataWarning(
-                    f"Wherever {name!r} is not 0, in {above + below:,.0f} of {decided:,.0f} comparisons that are no "
-                    "ties, the choice goes with its sign, or against it, so that its effect has no upper bound but by "
-                    "the prior."
+                    f"Whenever {name!r} is not 0 ({above + below:,.0f} of {decided:,.0f} comparisons without ties), it"
+                    " predicts the choice perfectly, so its effect is bounded only by the prior."
                 )
             )
 

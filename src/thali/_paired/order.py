@@ -98,7 +98,7 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     if ties := forward.n_ties + backward.n_ties:
         raise DataError(
             ties_unknown(ties, forward.n_comparisons + backward.n_comparisons),
-            " With ties as a third outcome the advantage of the first is that of ",
+            " To estimate the order effect with ties as a third outcome, use ",
             Message(InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."),
         )
     both = with_order(forward, backward)
@@ -110,8 +110,8 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     for_first = float(wins.sum() + losses.sum()) - for_second
     if min(for_first, for_second) == 0.0:
         raise DataError(
-            f"The option shown {'second' if for_first else 'first'} was never chosen, so that the order effect has no "
-            "finite estimate."
+            f"The {'second' if for_first else 'first'} option was never chosen, so the order effect has no finite"
+            " estimate."
         )
     found = at_maximum(both, known, 0.0)
     for warning in vanishing(found):
@@ -157,7 +157,7 @@ def checked_advantage(found: Estimates) -> tuple[float, float]:
     value, variance = found.coefficients_of_covariates[0], found.covariance_of_covariates[0, 0]
     if not (np.isfinite(variance) and abs(value) < INFINITE):
         raise DataError(
-            "The advantage of the first of two has no finite estimate: it was always, or never, chosen, or nothing was "
-            "both first and second."
+            "The order effect has no finite estimate: the first option was always or never chosen, or no option was"
+            " shown both first and second."
         )
     return float(value), float(np.sqrt(variance))

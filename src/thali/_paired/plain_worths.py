@@ -112,8 +112,8 @@ def as_likelihood(data: Judgements) -> Judgements:
 
     if isinstance(data, Choices) and data.worst is not None and (size := int(data.sizes.max())) > LARGEST:
         raise DataError(
-            f"The best and the worst of {size} options were chosen, and a leaderboard sums over rankings of at most "
-            f"{LARGEST}; leave larger sets out, or fit EliminationByAspects('unique', best_worst='reversed')."
+            f"Best and worst of {size} options were chosen, but a leaderboard sums over rankings of at most {LARGEST};"
+            " remove larger sets, or fit EliminationByAspects('unique', best_worst='reversed')."
         )
     return as_pairs(data, RANKING)
 
@@ -142,10 +142,10 @@ def _check_identified(density: "AnyDensity", names: tuple[str, ...]) -> None:
     directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
     if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
         raise DataError(
-            f"The effects of {shorten(names)} cannot be told from the worths of options, because they do not differ "
-            "between comparisons of the same two, or are sums of one another; set ",
+            f"The effects of {shorten(names)} are not identified separately from the worths, because they do not vary"
+            " between comparisons of the same pair or are collinear; set ",
             Setting("method", "laplace"),
-            ", whose prior decides, or name fewer by ",
+            ", which has a prior, or name fewer with ",
             Argument("covariates"),
             ".",
         )

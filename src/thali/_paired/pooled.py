@@ -28,18 +28,19 @@ def check_pool(pool: Any, by: Any, asked: Asked, method: str, people: Any) -> No
     if len(columns) != 1:
         got = "none" if not columns else " and ".join(map(repr, columns))
         raise ArgumentError(
-            Argument("pool"), " is about boards of the parts that one column makes, ", Argument("by"), f"; got {got}."
+            Argument("pool"), " requires subsets defined by one column, ", Argument("by"), f"; got {got}."
         )
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
-        raise ArgumentError(Argument("pool"), " is not modelled together with ", besides, "; leave one of them out.")
+        raise ArgumentError(Argument("pool"), " cannot be combined with ", besides, "; remove one.")
     if isinstance(people, Individuals):
-        raise ArgumentError(
-            Argument("pool"), " is not modelled together with ", Setting("people", people), "; leave one of them out."
-        )
+        raise ArgumentError(Argument("pool"), " cannot be combined with ", Setting("people", people), "; remove one.")
     if method == "maximum-likelihood":
         raise ArgumentError(
-            Argument("pool"), " needs a prior of how parts differ; set ", Setting("method", "laplace"), ", or mcmc."
+            Argument("pool"),
+            " requires a prior on differences between subsets; set ",
+            Setting("method", "laplace"),
+            ", or mcmc.",
         )
 
 
@@ -103,10 +104,10 @@ def _density(parts: Mapping[str, PairedComparisons], whole: PairedComparisons, p
     for number, (value, part) in enumerate(parts.items()):
         if part.covariate_names != names:
             raise DataError(
-                f"{value}: The covariates are {shorten(part.covariate_names)}, and those of all parts together "
-                f"{shorten(names)}; ",
+                f"{value}: the covariates are {shorten(part.covariate_names)}, but all subsets together have"
+                f" {shorten(names)}; ",
                 Argument("pool"),
-                " needs them alike, so name numbers, or categories that occur in every part.",
+                " requires the same covariates, so use numbers, or categories that occur in every subset.",
             )
         cells, own = part.cells, np.array([place[label] for label in part.labels])
         counts = (power * each for each in (cells.wins, cells.losses, cells.tied))

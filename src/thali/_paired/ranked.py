@@ -102,7 +102,7 @@ def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: 
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["p_1"] = (rank == 1).mean(axis=0)
-    columns["group"] = numbered(found, n)
+    columns["tier"] = numbered(found, n)
     columns["rating"] = scale.ratings(middle)
     low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
     columns |= {"rating_low": low, "rating_high": high}

@@ -53,7 +53,7 @@ def bootstrap(
     Returns
     -------
     Bootstrap
-        `table` with estimate (of all respondents), mean, std_error, lower and upper (the quantiles between which `ci`
+        `table` with estimate (of all respondents), mean, std_error, low and high (the quantiles between which `ci`
         of the samples lie) of each weight; `weights`, samples by aspects; `at_infinity`, the number of samples whose
         likelihood has no maximum: the weights that vanish are 0.
 
@@ -70,13 +70,13 @@ def bootstrap(
     --------
     >>> people = [[[0, 1, 1], [0, 0, 1], [0, 0, 0]], [[0, 0, 1], [1, 0, 0], [0, 1, 0]]]
     >>> list(bootstrap(people, samples=20, random_seed=1).table.columns)
-    ['estimate', 'mean', 'std_error', 'lower', 'upper']
+    ['estimate', 'mean', 'std_error', 'low', 'high']
     """
     samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
     each = as_groups(respondents, "respondents")
     if len(each) < 2:
         raise DataError(
-            "A bootstrap over respondents needs two respondents or more; see parametric_bootstrap for one table."
+            "A bootstrap over respondents requires at least two respondents; use parametric_bootstrap for one table."
         )
     data = pooled(each)
     found = estimate(data, aspects, unique)
@@ -130,7 +130,9 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     found = estimates_of_choices(model, "parametric_bootstrap")
     n = found.pose.totals
     if not np.array_equal(n, np.floor(n)):
-        raise DataError("A parametric bootstrap needs whole counts, and these are fractional.")
+        raise DataError(
+            "A parametric bootstrap requires integer counts, but these are fractional; round them or use bootstrap."
+        )
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))
     return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)
 
@@ -150,10 +152,10 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
         "estimate": found.weights,
         "mean": weights.mean(axis=0),
         "std_error": weights.std(axis=0, ddof=1),
-        "lower": low,
-        "upper": high,
+        "low": low,
+        "high": high,
     }
-    note = f"{plural(len(wins), 'sample')}; lower and upper enclose {level_name(ci)} of them."
+    note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
         note += f" In {at_infinity:,} of them the likelihood has no maximum; limits of the weights are used."
     table = pd.DataFrame(columns, index=names)

@@ -32,11 +32,11 @@ class Scale(NamedTuple):
         if not isinstance(given, Mapping) or len(given) != 1:
             raise ArgumentError(
                 Argument("anchor_model"),
-                f" must be one option, or one option with its rating such as {{'m1': 1000}}; got {anchor_model!r}.",
+                f" must be one option, or one option with its rating, such as {{'m1': 1000}}; got {anchor_model!r}.",
             )
         ((option, rating),) = given.items()
         if isinstance(rating, bool) or not isinstance(rating, Real) or not math.isfinite(rating):
-            raise ArgumentError(Argument("anchor_model"), f" must have a number as its rating; got {rating!r}.")
+            raise ArgumentError(Argument("anchor_model"), f" must have a number as rating; got {rating!r}.")
         return cls(str(option), float(rating))
 
     def place(self, labels: Sequence[str]) -> int | None:
@@ -46,7 +46,8 @@ class Scale(NamedTuple):
         if self.anchor not in labels:
             raise DataError(
                 Argument("anchor_model"),
-                f" is {self.anchor!r}, which is not among the options {shorten(labels)}.{suggest(self.anchor, labels)}",
+                f" is {self.anchor!r}, which is not one of the options"
+                f" {shorten(labels)}.{suggest(self.anchor, labels)}",
             )
         return list(labels).index(self.anchor)
 

@@ -50,12 +50,15 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
         labels, first, second = data.labels, data.first, data.second
         n = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
         if not np.array_equal(n, np.floor(n)):
-            raise DataError("The model was fitted to fractional counts; say how many comparisons a pair shall have.")
+            raise DataError(
+                "The model was fitted to fractional counts; set the number of comparisons per pair, simulate(model,"
+                " comparisons=...)."
+            )
     else:
         labels, first, second, p = _table(source)
         if comparisons is None:
             raise ArgumentError(
-                "Say how many comparisons each pair shall have: simulate(probabilities, comparisons=...)."
+                "The number of comparisons per pair is missing; set simulate(probabilities, comparisons=...)."
             )
         n = np.full(len(p), comparisons)
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), p)
@@ -74,7 +77,7 @@ def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.nda
     labels = tuple(map(str, source.index)) if hasattr(source, "index") and hasattr(source, "columns") else None
     if labels and tuple(map(str, source.columns)) != labels:
         raise ArgumentError(
-            "Rows and columns of the table of probabilities must bear the same labels in the same order."
+            "Rows and columns of the table of probabilities must have the same labels in the same order."
         )
     try:
         table = np.asarray(source, float)
@@ -82,15 +85,13 @@ def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.nda
         table = np.empty((0, 0))
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
         raise ArgumentError(
-            "simulate needs EliminationByAspects fitted by maximum likelihood, or a square table of probabilities; got "
-            f"{type(source).__name__}."
+            "simulate requires EliminationByAspects fitted by maximum likelihood, or a square table of probabilities;"
+            f" got {type(source).__name__}."
         )
     first, second = np.triu_indices(len(table), 1)
     given = np.isfinite(table[first, second])
     first, second = first[given], second[given]
     p, reverse = table[first, second], table[second, first]
     if not len(p) or ((p < 0) | (p > 1)).any() or not np.allclose(p + reverse, 1.0, rtol=0.0, atol=1e-9):
-        raise ArgumentError(
-            "Probabilities must lie in [0, 1], and those of the two choices of a pair must add up to 1."
-        )
+        raise ArgumentError("Probabilities must be in [0, 1], and the two probabilities of a pair must sum to 1.")
     return labels or tuple(map(str, range(len(table)))), first, second, p

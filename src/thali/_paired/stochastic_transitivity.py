@@ -86,7 +86,10 @@ def transitivity(data: Any) -> Transitivity:
         for kind, rows in enumerate(_violations(p, triples)):
             found[kind] += rows
     if not tests:
-        raise DataError("There is no triple of options of which each was compared with both others; nothing to test.")
+        raise DataError(
+            "There is no triple of options with all three pairs compared, so there is nothing to test; compare more"
+            " pairs."
+        )
     deviations = [np.array([row[3] for row in rows]) for rows in found]
     table = pd.DataFrame(
         {

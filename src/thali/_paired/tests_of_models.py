@@ -10,7 +10,16 @@ from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail,
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = ["parameters", "of", "log_likelihood", "larger_log_likelihood", "deviance", "df", "p_value", "test"]
+COLUMNS = [
+    "parameters",
+    "larger_parameters",
+    "log_likelihood",
+    "larger_log_likelihood",
+    "deviance",
+    "df",
+    "p_value",
+    "test",
+]
 Row = tuple[int, int, float, float]  # parameters of a smaller and a larger model, and their log-likelihoods
 
 

@@ -122,7 +122,7 @@ def davidson(
 
     if order:
         if ties is not None:
-            raise ArgumentError("With order=True ties stand in the data; leave `ties` out.")
+            raise ArgumentError("With order=True the ties must be in the data; remove `ties`.")
         data = with_order(*by_order(data, ties=True))
     else:
         data = _with_ties(data, ties)
@@ -133,12 +133,12 @@ def davidson(
             if order
             else InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
         )
-        raise DataError("There is no tie; ", instead, " instead.")
+        raise DataError("There are no ties; ", instead, " instead.")
     labels = data.labels
     winner, loser = np.r_[first[wins > 0], second[losses > 0]], np.r_[second[wins > 0], first[losses > 0]]
     check_finite(labels, np.r_[winner, first[drawn], second[drawn]], np.r_[loser, second[drawn], first[drawn]])
     if not (wins.any() or losses.any()):
-        raise DataError("There is no finite estimate: all comparisons are ties.")
+        raise DataError("No finite estimate exists: all comparisons are ties.")
     found = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)
     test = found.fit_test(samples, random_seed)
     weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
@@ -184,5 +184,5 @@ def _with_ties(data: Any, ties: Any) -> PairedComparisons:
     if ties is None:
         return data
     if data.n_ties:
-        raise DataError(f"The data hold {plural(data.n_ties, 'tie')} already; leave `ties` out.")
+        raise DataError(f"The data already contain {plural(data.n_ties, 'tie')}; remove `ties`.")
     return PairedComparisons(data.counts, data.labels, ties, weights=True)

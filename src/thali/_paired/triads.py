@@ -109,12 +109,12 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     judges = as_groups([np.asarray(data)] if single else data, "judges")
     n = judges[0].n_options
     if n < 3:
-        raise DataError(f"Circular triads need three options or more; there are {n}.")
+        raise DataError(f"Circular triads require at least three options; got {n}.")
     exact = test == "exact" or (test is None and n <= _EXACT)
     if exact and n > _MAX_EXACT:
-        raise ArgumentError(f"The exact test goes up to {_MAX_EXACT} options; these are {n}; use test='asymptotic'.")
+        raise ArgumentError(f"The exact test is limited to {_MAX_EXACT} options; got {n}. Use test='asymptotic'.")
     if not exact and n < 5:
-        raise ArgumentError(f"The asymptotic test needs 5 options or more; these are {n}; use test='exact'.")
+        raise ArgumentError(f"The asymptotic test requires at least 5 options; got {n}. Use test='exact'.")
     rows = [_row(judge, exact) for judge in judges]
     majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
     columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]

@@ -78,16 +78,14 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     used = (c != 0).any(axis=0)
     if missing := [name for name, bad in zip(names, used & np.isnan(np.diag(covariance)), strict=True) if bad]:
         raise ArgumentError(
-            f"{shorten(missing)} has no standard error, for its weight is zero or not determined; leave it out."
+            f"{shorten(missing)} has no standard error, because its weight is zero or not identified; remove it."
         )
     weight_contrasts = c @ found.known.owners if scale == "utility" else c
     c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
     estimate, spread = c @ value, c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
     if np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True) < df:
-        raise ArgumentError(
-            "A contrast has no standard error, for it involves only weights that are zero; leave it out."
-        )
+        raise ArgumentError("A contrast has no standard error, because all of its weights are zero; remove it.")
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
     each_df, p_value = None, chi_square_tail(statistic, df)
     if found.is_over_people:
@@ -110,8 +108,8 @@ def over_respondents(statistic: float, df: int, error_df: float) -> float:
     rest = error_df + 1.0 - df
     if rest < 1e-6:  # 0 but for rounding
         raise ArgumentError(
-            f"A test of {df} contrasts together needs more than {df - 1} degrees of freedom, and these respondents"
-            f" leave {error_df:.3g}; test fewer contrasts."
+            f"A joint test of {df} contrasts requires more than {df - 1} degrees of freedom, but these respondents"
+            f" provide {error_df:.3g}; test fewer contrasts."
         )
     return float(fdtrc(df, rest, max(statistic, 0.0) * rest / (df * error_df)))
 
@@ -128,7 +126,7 @@ def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
             for name, coefficient in contrast.items():
                 if str(name) not in names:
                     near = suggest(str(name), names) or f" They are {shorten(names)}."
-                    raise ArgumentError(f"A contrast names {name!r}, which is not among the {what}.{near}")
+                    raise ArgumentError(f"A contrast contains {name!r}, which is not among the {what}.{near}")
                 row[names.index(str(name))] = coefficient
         matrix = rows
     else:
@@ -138,12 +136,11 @@ def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
             f"Contrasts must have one column for each of the {len(names)} {what}; got shape {matrix.shape}."
         )
     if not np.isfinite(matrix).all() or not (matrix != 0).any(axis=1).all():
-        raise ArgumentError("Every contrast must be finite and have an entry other than 0.")
+        raise ArgumentError("Every contrast must be finite and have a nonzero entry.")
     for number, row in enumerate(matrix):
         if abs(row.sum()) > 1e-9 * np.abs(row).sum():
             raise ArgumentError(
-                f"Contrast {number + 1} sums to {row.sum():g}, and must sum to 0: the weights are known up to a common "
-                "factor, so that the answer would depend on how they are normalised; compare options with each other, "
-                "with 1 for the one and -1 for the other."
+                f"Contrast {number + 1} sums to {row.sum():g}, but must sum to 0, because weights are known only up to"
+                " a common factor. Compare options with each other, with 1 for one and -1 for the other."
             )
     return matrix

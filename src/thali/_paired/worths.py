@@ -59,22 +59,20 @@ class Asked(NamedTuple):
             if value is None:
                 continue
             if not there:
-                raise ArgumentError(Argument(name), " says nothing without ", Argument(needs), "; give both.")
+                raise ArgumentError(Argument(name), " has no effect without ", Argument(needs), "; give both.")
             positive(name, value, "a standard deviation")
         if self.judge_bias and not self.judges:
-            raise ArgumentError(Argument("judge_bias"), " says nothing without ", Argument("judges"), "; give both.")
+            raise ArgumentError(Argument("judge_bias"), " has no effect without ", Argument("judges"), "; give both.")
         what = "judges" if self.judges else "period"
         if not self.is_plain and people not in (None, "independent"):
             raise ArgumentError(
                 Setting("people", people),
                 " and ",
                 Argument(what),
-                " are two models of the same answers; leave one of them out.",
+                " cannot be combined; remove one.",
             )
         if not self.is_plain and method == "maximum-likelihood":
-            raise ArgumentError(
-                Argument(what), " needs a prior of what differs; set ", Setting("method", "laplace"), ", or mcmc."
-            )
+            raise ArgumentError(Argument(what), " requires a prior; set ", Setting("method", "laplace"), ", or mcmc.")
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """The columns that are named of a table, with those that this means."""
@@ -83,9 +81,9 @@ class Asked(NamedTuple):
         if columns.get("date", self.period) != self.period:
             raise ArgumentError(
                 Setting("period", self.period),
-                " names a column of whole numbers, each of which is a period, and ",
+                " is a column of integer periods, but ",
                 Setting("date", str(columns["date"])),
-                " another column; name one of them, or set a period of dates: ",
+                " is another column; give one of them, or set a period of dates: ",
                 Setting("period", "week"),
                 ".",
             )
@@ -96,7 +94,7 @@ class Asked(NamedTuple):
         if self.judge_bias and data.covariates is None:
             raise DataError(
                 Argument("judge_bias"),
-                " is about covariates of comparisons, and these have none; name columns by ",
+                " requires covariates of comparisons, which these data lack; name columns with ",
                 Argument("covariates"),
                 ".",
             )
@@ -105,16 +103,16 @@ class Asked(NamedTuple):
                 if getattr(self, name) is not None:
                     raise DataError(
                         Argument(name),
-                        " is about comparisons with dates, and these have none; name the column of dates by ",
+                        " requires comparisons with dates, which these data lack; name the column of dates with ",
                         Argument("date"),
-                        InPython(", where they are read: from_trials(frame, date=...).", "."),
+                        InPython(" when reading them: from_trials(frame, date=...).", "."),
                     )
             return data
         if self.period is None and self.since is None and self.until is None:
             raise DataError(
-                f"These comparisons have dates ({data.dates.name!r}), which would not be used; set ",
+                f"These comparisons have dates ({data.dates.name!r}), which would be ignored; set ",
                 Setting("period", "week"),
-                InPython(", or leave the dates out: data.without_dates().", ", or leave the dates out."),
+                InPython(", or drop the dates with data.without_dates().", ", or exclude that column."),
             )
         assert isinstance(data, PairedComparisons)
         if self.since is not None or self.until is not None:
@@ -126,13 +124,13 @@ class Asked(NamedTuple):
         assert self.period is not None
         if dates.unit == DAY and self.period not in PERIODS:
             raise DataError(
-                f"{dates.name!r} holds dates, and a period of them is a day, week, month or year; got ",
+                f"{dates.name!r} contains dates, so the period must be a day, week, month or year; got ",
                 Setting("period", self.period),
                 ".",
             )
         if dates.unit != DAY and self.period != dates.name:
             raise DataError(
-                f"{dates.name!r} holds whole numbers and no dates, each of which is a period; set ",
+                f"{dates.name!r} contains integer periods, not dates; set ",
                 Setting("period", dates.name),
                 ".",
             )
@@ -151,12 +149,12 @@ class Posed(NamedTuple):
 
 
 def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
-    """The density that comparisons, or choices out of sets, leave."""
+    """The density that comparisons, or choices from sets, leave."""
     from thali._aspects.worths.density import Density, Rows
 
     if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
         raise DataError(
-            f"These {data.word_for_answers} do not say who judged; name the column of judges by ",
+            f"These {data.word_for_answers} do not identify judges; name the column of judges with ",
             InPython("`respondent`", Argument("respondent")),
             ".",
         )
@@ -181,7 +179,7 @@ def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
 
 
 def _posed_by_sets(data: Choices, asked: Asked, lapse: float) -> Posed:
-    """The density that choices out of sets leave."""
+    """The density that choices from sets leave."""
     from thali._aspects.worths.sets import Sets, answers_of
 
     judges = data.respondents if asked.judges else ()
@@ -325,8 +323,8 @@ def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
     if place is not None and pose.density.entry[place] > 0:
         raise DataError(
             Argument("anchor_model"),
-            f" is {scale.anchor!r}, which enters in {pose.periods[pose.density.entry[place]]}, and the anchor must be "
-            f"there from the first period ({pose.periods[0]}) on; name another, or begin later by ",
+            f" is {scale.anchor!r}, which first appears in {pose.periods[pose.density.entry[place]]}, but the anchor"
+            f" must be present from the first period ({pose.periods[0]}); choose another, or start later with ",
             Argument("since"),
             ".",
         )

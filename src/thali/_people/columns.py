@@ -127,7 +127,7 @@ class Covariates(NamedTuple):
         found = np.ones((len(table), 1 + len(self.names)))
         for name in dict.fromkeys(self.columns):
             if gaps := int(table.loc[:, name].isna().sum()):
-                raise DataError(f"Column {name!r} of new people is missing in {plural(gaps, 'row')}.")
+                raise DataError(f"Column {name!r} of new respondents is missing in {plural(gaps, 'row')}; fill it in.")
         for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
             given = table.loc[:, column]
             values = _numbers(name, given) if name == column else given.astype(str) == _label_in(name, column)
@@ -136,8 +136,8 @@ class Covariates(NamedTuple):
             label, labels = str(table.loc[:, column].iloc[int(rows.argmax())]), shorten(sorted(self.labels()[column]))
             warn(
                 DataWarning(
-                    f"Column {column!r} of new people holds {label!r}, and the respondents have {labels}; who holds it "
-                    "counts as of unknown columns."
+                    f"Column {column!r} of new respondents contains {label!r}, but the fitted respondents have"
+                    f" {labels}; such respondents are treated as if this column were unknown."
                 )
             )
             found[rows, 1:] = np.nan
@@ -156,15 +156,16 @@ def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argume
     for name in names_of(by, argument):
         if table is None:
             raise DataError(
-                "The data say nothing of people, so that ",
+                "The data have no respondent columns, so ",
                 Argument(argument),
-                f" cannot name {name!r}; add a column to the table that is the same in all rows of a respondent.",
+                f" cannot contain {name!r}; add a column that is constant within each respondent.",
             )
         if name not in table.columns:
             known = [str(column) for column in table.columns]
             raise ArgumentError(
                 Argument(argument),
-                f" names {name!r}, which is no column of people; they have {shorten(known, 20)}.{suggest(name, known)}",
+                f" contains {name!r}, which is not a respondent column; available:"
+                f" {shorten(known, 20)}.{suggest(name, known)}",
             )
         for label, numbers in _columns(name, table.loc[:, name], argument):
             names.append(label)
@@ -177,8 +178,8 @@ def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argume
     if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
         raise DataError(
             Argument(argument),
-            f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} determine each other, so that "
-            "their effects cannot be told apart; leave one out.",
+            f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} are collinear, so their effects"
+            " are not identified; remove one.",
         )
     standard = np.column_stack([np.ones(people), standard])
     return Covariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns))
@@ -191,7 +192,10 @@ def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
     found = np.asarray(pd.to_numeric(column, errors="coerce"), float)
     if not np.isfinite(found).all():
         bad = column.iloc[int(np.argmin(np.isfinite(found)))]
-        raise DataError(f"Column {name!r} of new people holds {str(bad)!r}, and the respondents have numbers there.")
+        raise DataError(
+            f"Column {name!r} of new respondents contains {str(bad)!r}, but the fitted respondents have numbers;"
+            " correct it."
+        )
     return found
 
 
@@ -212,13 +216,13 @@ def _columns(name: str, column: "pandas.Series", argument: str = "by") -> list[t
     if gaps:
         raise DataError(
             Argument(argument),
-            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill the gaps, or leave out "
-            "these people or the covariate.",
+            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill it in, or remove these"
+            " respondents or the covariate.",
         )
     if column.nunique() < 2:
         raise DataError(
             Argument(argument),
-            f": {name!r} is {str(column.iloc[0])!r} for everybody, which explains nothing; leave it out.",
+            f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing; remove it.",
         )
     if _is_number(column):
         return [(name, column.to_numpy(float))]

@@ -29,7 +29,7 @@ def individuals_table(
         values = drawn(some)
         mean[some] = np.nanmean(values, axis=0)
         low[some], high[some] = np.nanquantile(values, TAILS, axis=0)
-    index = pd.MultiIndex.from_product([people, options], names=["person", of])
+    index = pd.MultiIndex.from_product([people, options], names=["respondent", of])
     table = Table({"mean": mean.ravel(), "low": low.ravel(), "high": high.ravel()}, index)
     table.attrs["interval"] = INTERVAL
     return table

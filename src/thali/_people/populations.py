@@ -119,7 +119,7 @@ class LatentClasses(_Value):
 
     def __post_init__(self) -> None:
         if whole("classes", self.classes, 1) > MAX_CLASSES:
-            raise ArgumentError(Argument("classes"), f" must be {MAX_CLASSES} at most; got {self.classes}.")
+            raise ArgumentError(Argument("classes"), f" must be at most {MAX_CLASSES}; got {self.classes}.")
         one_of("weights", self.weights, (FREE, SIMILAR))
 
 
@@ -213,10 +213,10 @@ def refuse_one_group(people: Any) -> None:
     if isinstance(people, Groups):
         raise DataError(
             Setting("people", people),
-            " is for a mapping from the name of each group to its data; ",
+            " requires a mapping from group names to data; ",
             InPython(
                 "fit one, such as data.by_group(column).",
-                Message("name the column of groups by ", Argument("group"), "."),
+                Message("name the column of groups with ", Argument("group"), "."),
             ),
         )
 
@@ -225,7 +225,7 @@ def unknown_respondents(people: Any) -> DataError:
     """The error for data that do not contain who answered, where `people` needs that."""
     return DataError(
         Setting("people", people),
-        " needs the respondent of every answer, which these data do not contain; read them with the column of"
+        " requires the respondent of every answer, which these data do not contain; read them with the column of"
         " respondents",
         InPython("", Message(", ", Argument("respondent"))),
         ".",
@@ -236,5 +236,5 @@ def refuse_without_chains(people: Any, method: str, known: tuple[str, ...]) -> N
     """Raise for a value that a method without chains does not know."""
     if people is not None and people not in known:
         raise ArgumentError(
-            Setting("people", people), " needs ", Setting("method", "mcmc"), "; got ", Value("method", method), "."
+            Setting("people", people), " requires ", Setting("method", "mcmc"), "; got ", Value("method", method), "."
         )

@@ -52,7 +52,7 @@ def reach_table(
     size, top = whole("size", size, 1), whole("top", top, 1)
     draws, people, number = reaches.shape
     if size >= number:
-        raise ArgumentError(Argument("size"), f" must be below {number}, as many as there are; got {size}.")
+        raise ArgumentError(Argument("size"), f" must be less than {number}, the number of options; got {size}.")
     search = searched(reaches, size, max(_FINALISTS, 10 * top))
     rng = streams(random_seed, 1)[0]
     weights, halves = rng.standard_gamma(1.0, (draws, people)), rng.standard_gamma(0.5, (draws, 2))

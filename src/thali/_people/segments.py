@@ -99,12 +99,12 @@ class Segments(Described):
     Attributes
     ----------
     sizes : pandas.DataFrame
-        One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `people`,
+        One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `respondents`,
         `share` of these respondents (mean over draws) and its 89 % interval `share_low` to `share_high`.
     profiles : pandas.DataFrame
         One row a segment and level of an attribute, or option: `preferred`, how often the level is preferred to another
         one of its attribute, all else being equal, or the option to another one (.5: indifferent), its 89 % interval
-        over draws `preferred_low` to `preferred_high`, and `everybody`, the same of all respondents.
+        over draws `preferred_low` to `preferred_high`, and `all_respondents`, the same of all respondents.
     assignment : pandas.DataFrame
         One row a respondent: `segment`, and `probability`, the share of draws in which she belongs to it.
     probabilities : pandas.DataFrame
@@ -133,14 +133,14 @@ class Segments(Described):
         Returns
         -------
         pandas.DataFrame
-            One row a level, or option; columns `attribute` and `level`, or `option`, `everybody`, and "segment 1",
-            "segment 2", ...
+            One row a level, or option; columns `attribute` and `level`, or `option`, `all_respondents`, and "segment
+            1", "segment 2", ...
         """
         from thali._tables import Table
 
         parts = dict(list(self.profiles.groupby("segment")))
         names = [name for name in ("attribute", "level", "option") if name in self.profiles]
-        first = parts[1].reset_index(drop=True)[[*names, "everybody"]]
+        first = parts[1].reset_index(drop=True)[[*names, "all_respondents"]]
         return Table(first.assign(**{f"segment {k}": part["preferred"].to_numpy() for k, part in parts.items()}))
 
     def _description(self) -> Description:
@@ -181,8 +181,7 @@ def segments_of(preferences: Preferences, number: Any, random_seed: Any) -> Segm
     if not found:
         kinds = len(np.unique(_assigned(tried[numbers[0]], numbers[0])))
         raise DataError(
-            f"The model finds {plural(kinds, 'kind')} of people, so that {numbers[0]} segments cannot be made; "
-            "ask for fewer by ",
+            f"Respondents form only {plural(kinds, 'segment')}, so {numbers[0]} are not possible; reduce ",
             Argument("k"),
             ".",
         )
@@ -199,7 +198,7 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
     numbers = several_whole(name, number, 2)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} segments are more than the {plural(people, 'respondent')}; ask for fewer by ",
+            f"{max(numbers):,} segments exceed the number of respondents ({plural(people, 'respondent')}); reduce ",
             Argument(name),
             ".",
         )
@@ -267,7 +266,7 @@ def _answer(
     sizes = Table(
         {
             "name": names_of(preferences.levels, means, everybody),
-            "people": np.bincount(assigned, minlength=number),
+            "respondents": np.bincount(assigned, minlength=number),
             "share": shares.mean(axis=0),
             **dict(zip(("share_low", "share_high"), np.quantile(shares, TAILS, axis=0), strict=True)),
         },
@@ -284,7 +283,7 @@ def _answer(
         "preferred": means.ravel(),
         "preferred_low": low.ravel(),
         "preferred_high": high.ravel(),
-        "everybody": np.tile(everybody, number),
+        "all_respondents": np.tile(everybody, number),
     }
     levels = Table(rows_of_profiles)
     levels.attrs["interval"] = INTERVAL

@@ -14,8 +14,8 @@ def posterior_of(model: Any) -> "xarray.DataTree":
 
     if is_by_maximum_likelihood(model):
         raise NotFittedError(
-            "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree "
-            "and choice_probabilities; for draws use ",
+            "A maximum-likelihood fit has no draws; use plots.utility_scale, preference_tree or choice_probabilities,"
+            " or set ",
             Setting("method", "mcmc"),
             ".",
         )

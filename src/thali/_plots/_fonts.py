@@ -65,8 +65,8 @@ def find_fonts(axes: "Iterable[Axes]") -> None:
         wanted = " and ".join(dict.fromkeys(map(_font_of, seen)))
         warn(
             DataWarning(
-                f"No installed font has some characters of the labels ({named}), so that pictures show boxes in their "
-                f"place; install {wanted}, or any font that has them."
+                f"No installed font has some characters of the labels ({named}), so pictures show boxes instead;"
+                f" install {wanted}, or another font that has them."
             )
         )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SIDE = 2.25  # inches of the axes of a class
 _MAX_IN_ROW = 4  # axes in a row
-_TICKS = ([0.0, 0.5, 1.0], ["0", "0.5", "1"])
+_TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 
 
 @picture
@@ -73,7 +73,7 @@ def calibration(
     ['yes']
     """
     if max_classes < 1:
-        raise ArgumentError(f"`max_classes` must be 1 or more; got {max_classes}.")
+        raise ArgumentError(f"`max_classes` must be >= 1; got {max_classes}.")
     table = model.calibration(X, y, bins)
     expected = (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
     classes = expected.sort_values(ascending=False, kind="stable").index[:max_classes]
@@ -88,7 +88,7 @@ def calibration(
             ax.set_visible(False)
         axes = axes[: len(shown)]
     elif len(axes) != len(shown):
-        raise ArgumentError(f"`axes` must be {len(shown)}, one for each class that is shown; got {len(axes)}.")
+        raise ArgumentError(f"`axes` must have one axis per class shown ({len(shown)}); got {len(axes)}.")
     most = float(np.sqrt(table["rows"].max()))
     for number, (ax, label, name) in enumerate(zip(axes, shown, names, strict=True)):
         _draw(ax, table[table["class"] == label], most)

@@ -61,7 +61,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     'JU over CY'
     """
     if max_pairs < 1:
-        raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
+        raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     everything = model
     if not is_table(model):
         tree = model.posterior_

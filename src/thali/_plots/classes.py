@@ -56,8 +56,8 @@ def classes(
     table = model if is_table(model) else model.classes(cover=1.0, similar=similar)
     table = table[table["stability"] >= STABLE].head(whole("max_classes", max_classes, 1))
     if not len(table):
-        raise ArgumentError("There is no class that half of the chains find important, so there is nothing to draw.")
-    names = [_wrapped(name) for name in table["class"]]
+        raise ArgumentError("No class is important in at least half of the chains, so there is nothing to draw.")
+    names = [_wrapped(name) for name in table["product_class"]]
     lines = [name.count("\n") + 1 for name in names]
     if axes is None:
         width = 5.2 + label_width([line for name in names for line in name.split("\n")])

@@ -77,8 +77,8 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     scores = getattr(table, "attrs", {}).get("pairs")
     if scores is None:
         raise ArgumentError(
-            "`table` has no scores of single pairs in its attrs; give the table that `thali.compare` returned for "
-            "paired comparisons, unchanged."
+            "`table` has no scores of pairs in its attrs; pass the unchanged table that `thali.compare` returned for"
+            " paired comparisons."
         )
     drawn, panels = _panels(table, scores, max_models)
     shown = dict(zip(drawn, short([str(model) for model in drawn]), strict=True))
@@ -93,7 +93,7 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     else:
         on = list(np.ravel(axes))  # type: ignore[call-overload]
     if len(on) != len(panels):
-        raise ArgumentError(f"`axes` must be {len(panels)}, one for each two models drawn; got {len(on)}.")
+        raise ArgumentError(f"`axes` must have one axis per pair of models ({len(panels)}); got {len(on)}.")
     points = [
         _draw_points(ax, scores[[*panel]].to_numpy(float), [(shown[model], colours[model]) for model in panel])
         for ax, panel in zip(on, panels, strict=True)
@@ -121,7 +121,7 @@ def _panels(
     """The models to draw, and which two of them, across and up, stand in each panel."""
     models = [row for row in table.index if row not in (BASE, EMP) and row in scores]
     if not models:
-        raise ArgumentError("`table` must have the row of a model besides those of BASE and EMP; got none.")
+        raise ArgumentError("`table` must have the row of a model in addition to BASE and EMP; got none.")
     if len(models) == 1:
         models = [BASE, *models]
     if len(models) <= max(max_models, 2):

@@ -45,7 +45,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     found = list(getattr(table, "columns", ()))
     several = found[:1] == ["product"] and len(found) > 1
     if not {"share", "share_low", "share_high"} <= set(found) or found[several] == "share":
-        raise ArgumentError("`table` has no demand; give the table that `demand` of a fitted model returned.")
+        raise ArgumentError("`table` contains no demand; pass the table returned by `demand` of a fitted model.")
     product = table.attrs.get("product")
     if several:
         curves = {str(label): rows.iloc[:, 1:] for label, rows in table.groupby("product", sort=False)}

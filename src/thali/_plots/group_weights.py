@@ -59,11 +59,13 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     if not is_table(model):
         tree = as_groups(posterior_of(model))
         if not Posterior(tree).groups:
-            raise ArgumentError("plots.group_weights is for models of several groups of people; this one is of one.")
+            raise ArgumentError(
+                "plots.group_weights requires a model of several groups of respondents; this one has one."
+            )
         table = group_features_table(tree)
     names, n = table.attrs["groups"], table.attrs["options"]
     if len(names) > MAX_GROUPS:
-        raise ArgumentError(f"plots.group_weights draws up to {MAX_GROUPS} groups; these are {len(names)}.")
+        raise ArgumentError(f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select fewer.")
     size = table["members"].map(len)
     table = table[(size > 1) & (size < n)].head(most)
     labels = [

@@ -50,7 +50,7 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     Examples
     --------
     >>> import pandas as pd
-    >>> rows = pd.MultiIndex.from_product([["Ann", "Bob"], ["tea", "milk"]], names=["person", "option"])
+    >>> rows = pd.MultiIndex.from_product([["Ann", "Bob"], ["tea", "milk"]], names=["respondent", "option"])
     >>> ax = individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['milk', 'tea']
@@ -63,8 +63,8 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
         table = model.individuals()
     if "option" not in table.index.names:
         raise ArgumentError(
-            "plots.individuals draws shares of options, and these people have weights of features; plots.group_weights"
-            " draws those of a model."
+            "plots.individuals requires individual shares of options, but these respondents have weights of features;"
+            " use plots.group_weights."
         )
     if tree is not None:
         population = population_table(tree)

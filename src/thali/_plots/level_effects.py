@@ -44,8 +44,8 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax = new_axes(4.0 + width, 0.75 + deepest)[0] if ax is None else ax
     middle, ends = table["effect"].to_numpy(), table[["low", "high"]].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
-    if "people_low" in table:
-        people = table[["people_low", "people_high"]].to_numpy()
+    if "respondents_low" in table:
+        people = table[["respondents_low", "respondents_high"]].to_numpy()
         ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{level_of(table)} of respondents")
     ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {level_of(table)} interval")
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)

@@ -44,7 +44,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ['A', 'B']
     """
     if not {"share", "share_low", "share_high"} <= set(getattr(table, "columns", ())):
-        raise ArgumentError("`table` has no shares; give the table that `market_shares` of a fitted model returned.")
+        raise ArgumentError("`table` contains no shares; pass the table returned by `market_shares` of a fitted model.")
     changed = "after" in table
     names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
     height = 0.36 if changed else 0.62

@@ -54,7 +54,7 @@ def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
     table = model if is_table(model) else model.scores(by)
     groups = [""] if table.index.nlevels == 1 else list(dict.fromkeys(table.index.get_level_values(0)))
     if len(groups) > MAX_GROUPS:
-        raise ArgumentError(f"plots.scores draws up to {MAX_GROUPS} groups; these are {len(groups)}.")
+        raise ArgumentError(f"plots.scores draws at most {MAX_GROUPS} groups; got {len(groups)}. Select fewer.")
     options = (
         table.groupby(level="option", sort=False)["score"].mean().sort_values(ascending=False, kind="stable").index
     )

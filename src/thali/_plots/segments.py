@@ -58,9 +58,9 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         own = profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[wanted]
         colour = COLOURS[number % len(COLOURS)]
         ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-        ax.hlines(places, own["everybody"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1)
+        ax.hlines(places, own["all_respondents"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1)
         at = np.asarray(places)
-        ax.vlines(own["everybody"], at - 0.08, at + 0.08, color="0.35", linewidth=1.6, zorder=2)
+        ax.vlines(own["all_respondents"], at - 0.08, at + 0.08, color="0.35", linewidth=1.6, zorder=2)
         ax.hlines(places, own["preferred_low"], own["preferred_high"], color=colour, linewidth=1.4, zorder=3)
         ax.plot(
             own["preferred"],
@@ -98,7 +98,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
 
 def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
     """The levels that are drawn: all, or those of the attributes, or the options, in which segments differ most."""
-    far = (profiles["preferred"] - profiles["everybody"]).abs()
+    far = (profiles["preferred"] - profiles["all_respondents"]).abs()
     if not profiles["attribute"].iloc[0]:
         differences: Any = far.groupby(profiles["level"], sort=False).max()
         most = differences.nlargest(_MAX_LEVELS).index

@@ -75,13 +75,13 @@ def _tree_of(given: Any) -> Tree:
     if isinstance(given, Tree):
         return given
     if not isinstance(given, Model):
-        raise ArgumentError(f"plots.tree draws a Tree; got {type(given).__name__}.")
+        raise ArgumentError(f"plots.tree requires a Tree; got {type(given).__name__}.")
     for value in given.get_params().values():
         if isinstance(value, Tree | PhylogeneticBuffet):
             return value if isinstance(value, Tree) else value.tree
     raise ArgumentError(
-        "plots.tree draws a Tree, and this model was given none; plots.preference_tree draws known aspects that were "
-        "fitted by maximum likelihood, plots.features the features of other models."
+        "plots.tree requires a Tree, which this model does not have; use plots.preference_tree for known aspects"
+        " fitted by maximum likelihood, plots.features for other models."
     )
 
 

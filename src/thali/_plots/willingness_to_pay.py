@@ -45,22 +45,22 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     """
     if not {"attribute", "level", "over", "wtp", "wtp_low", "wtp_high"} <= set(getattr(table, "columns", ())):
         raise ArgumentError(
-            "`table` has no amounts; give the table that `willingness_to_pay` of a fitted model returned."
+            "`table` contains no willingness to pay; pass the table returned by `willingness_to_pay` of a fitted model."
         )
     names = short([_name(row) for row in table.to_dict("records")])
     ax = new_axes(4.2 + label_width(names), 1.1 + 0.3 * len(names))[0] if ax is None else ax
     at, level = np.arange(len(names), dtype=float), level_of(table)
     ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
-    people = table[["people_low", "people_high"]].to_numpy(float) if "people_low" in table else ends
+    people = table[["respondents_low", "respondents_high"]].to_numpy(float) if "respondents_low" in table else ends
     low, high = _range(np.hstack([ends, table[["wtp"]].to_numpy(float)]), people)
     ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
-    if "people_low" in table:
+    if "respondents_low" in table:
         shown = people.clip(low, high).T
         ax.hlines(at, *shown, color="0.55", linewidth=1.0, zorder=1, label=f"{level} of respondents")
         _mark_ends(ax, at, people, low, high)
     else:
         _mark_ends(ax, at, ends, low, high)
-    label = f"median respondent, {level} interval" if "people_low" in table else f"{level} interval"
+    label = f"median respondent, {level} interval" if "respondents_low" in table else f"{level} interval"
     ax.hlines(at, *ends.clip(low, high).T, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
     ax.plot(table["wtp"].clip(low, high), at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     price = table.attrs.get("price")

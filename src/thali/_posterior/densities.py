@@ -29,8 +29,8 @@ def refuse_large(observations: int, draws: int) -> None:
     """Refuse to draw more data than memory should hold."""
     if not is_pointwise(observations, draws):
         raise DataError(
-            f"posterior_predictive would hold {observations * draws:,} numbers, one for each of {observations:,} "
-            f"observations and {draws:,} draws; the limit is {MAX_POINTWISE:,}. Fit with fewer draws."
+            f"posterior_predictive would contain {observations * draws:,} numbers ({observations:,} observations and"
+            f" {draws:,} draws); the limit is {MAX_POINTWISE:,}. Fit with fewer draws."
         )
 
 

@@ -140,5 +140,5 @@ def effect_in_words(effect: float) -> str:
 def of_one_person(people: Any) -> DataError:
     """The error for answers of one respondent, where several are needed."""
     return DataError(
-        "All answers are of one person, and ", Setting("people", people), " is for several people; leave it out."
+        "All answers are from one respondent, but ", Setting("people", people), " requires several; remove it."
     )

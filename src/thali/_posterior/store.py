@@ -50,7 +50,7 @@ def check_contents(path: Path) -> None:
                 if texts > size:
                     raise _refusal(path, f"its texts are longer than the file, up to '{name}/{inner}'")
     if asked > max(_SMALL, _MAX_PACKED * size):
-        raise _refusal(path, f"it asks for {asked:,} bytes, more than can be in it")
+        raise _refusal(path, f"it requests {asked:,} bytes, more than it can contain")
 
 
 def _own(group: "h5py.Group", name: str, path: Path) -> Any:
@@ -58,7 +58,7 @@ def _own(group: "h5py.Group", name: str, path: Path) -> Any:
     import h5py
 
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        raise _refusal(path, f"'{name}' is a link to something else")
+        raise _refusal(path, f"'{name}' is a link")
     return group[name]
 
 
@@ -69,9 +69,9 @@ def _bytes_of(member: object, path: Path, name: str) -> int:
     if not isinstance(member, h5py.Dataset):
         raise _refusal(path, f"'{name}' is not an array")
     if member.is_virtual or member.external:
-        raise _refusal(path, f"'{name}' lies in other files")
+        raise _refusal(path, f"'{name}' is stored in other files")
     if member.dtype.kind not in "biuf" and h5py.check_string_dtype(member.dtype) is None:
-        raise _refusal(path, f"'{name}' holds neither numbers nor text")
+        raise _refusal(path, f"'{name}' contains neither numbers nor text")
     if member.shape is None:
         return 0
     asked = member.size * member.dtype.itemsize
@@ -107,7 +107,7 @@ def _text_of(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: i
 
 
 def _refusal(path: Path, why: str) -> DataError:
-    return DataError(f"'{path}' is not a posterior that thali wrote: {why}")
+    return DataError(f"'{path}' is not a posterior written by thali: {why}")
 
 
 # Raised when a stored tree changes so that an older thali could not read it.
@@ -223,35 +223,35 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     except DataError:
         raise
     except Exception as error:  # of foreign parsers, which promise no kind of error
-        raise DataError(f"'{path}' is not a posterior that thali wrote: it cannot be read as netCDF") from error
+        raise DataError(f"'{path}' is not a posterior written by thali: it cannot be read as netCDF") from error
     schema = attrs.get("thali_schema")
     known = isinstance(schema, int | np.integer)
     if not known or attrs.get("creation_library") != "thali" or not groups:
-        raise DataError(f"'{path}' is a netCDF file, but not a posterior that thali wrote")
+        raise DataError(f"'{path}' is a netCDF file, but not a posterior written by thali")
     if schema < SCHEMA:
-        raise DataError(f"'{path}' was written by an earlier thali; fit the model again")
+        raise DataError(f"'{path}' was written by an earlier version of thali; fit the model again")
     if schema > SCHEMA:
         version = attrs.get("creation_library_version")
-        raise DataError(f"'{path}' was written by thali {version}, newer than this one; update thali to read it")
+        raise DataError(f"'{path}' was written by thali {version}, a newer version; update thali to read it")
     return tree_of(groups, attrs)
 
 
 def _check_file(path: Path, verify: bool) -> None:
     """Refuse what is no regular file, and what is not as `save` wrote it."""
     if path.is_dir():
-        raise DataError(f"'{path}' is a folder; give the name of a netCDF file that thali wrote")
+        raise DataError(f"'{path}' is a folder; give a netCDF file written by thali")
     if not path.exists():
-        raise DataError(f"there is no file '{path}'; give the name of a netCDF file that thali wrote")
+        raise DataError(f"there is no file '{path}'; give a netCDF file written by thali")
     if not path.is_file():
-        raise DataError(f"'{path}' is not a regular file; give the name of a netCDF file that thali wrote")
+        raise DataError(f"'{path}' is not a regular file; give a netCDF file written by thali")
     try:
         intact = not verify or is_intact(path)
     except OSError as error:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}") from error
     if not intact:
         raise DataError(
-            f"'{path}' is damaged, or thali did not write it: its hash is missing or does not fit its content; if "
-            "another program rewrote it, th.load(path, verify=False) reads it all the same"
+            f"'{path}' is damaged or was changed since thali wrote it (its hash is missing or wrong); to read it"
+            " anyway, use th.load(path, verify=False)"
         )
 
 
@@ -345,11 +345,11 @@ def to_inference_data(tree: "xarray.DataTree") -> Any:
     try:
         import arviz  # pyright: ignore[reportMissingImports]
     except ImportError as error:
-        raise ArgumentError("to_inference_data needs ArviZ before 1.0; pip install 'arviz<1'.") from error
+        raise ArgumentError("to_inference_data requires ArviZ before 1.0; run pip install 'arviz<1'.") from error
     made: Any = getattr(arviz, "InferenceData", None)
     if made is None:
         raise ArgumentError(
-            f"ArviZ {arviz.__version__} has no InferenceData; pass the tree itself, posterior_, to its functions."
+            f"ArviZ {arviz.__version__} has no InferenceData; pass posterior_ to its functions instead."
         )
     groups = {name: _without_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children}
     return made(attrs=dict(tree.attrs), **groups)

@@ -85,8 +85,8 @@ def answered(table: Table, design: Table, given: Mapping[str, Any]) -> tuple[Tab
         CHOSEN.name: picked.astype(int),
         **{name: answers.frame[name].to_numpy()[of_answer] for name in people},
     }
-    left_out = f"; {plural(unanswered, 'task')} without an answer left out" if unanswered else ""
-    note = "; ".join(filter(None, [table.note, f"answers beside the design in {design.file}{left_out}"]))
+    left_out = f"; {plural(unanswered, 'task')} without an answer dropped" if unanswered else ""
+    note = "; ".join(filter(None, [table.note, f"answers matched to the design in {design.file}{left_out}"]))
     roles = {"respondent": answers.respondent, "task": laid_out.task, "alternative": alternative, "chosen": CHOSEN.name}
     return replace(table, frame=pd.DataFrame(made, index), note=note), roles
 
@@ -95,8 +95,8 @@ def _refuse_both(people: list[str], shown: Collection[str | None], what: str) ->
     """Refuse columns that describe people and are called like those of what was shown."""
     if clash := [name for name in people if name in shown]:
         raise DataError(
-            f"Both the answers and the design have a column {clash[0]!r}; rename it in one of them, so that what "
-            f"describes people and what describes {what} differ."
+            f"Both the answers and the design have a column {clash[0]!r}; rename it in one file, to separate what"
+            f" describes respondents from what describes {what}."
         )
 
 
@@ -105,7 +105,7 @@ def _design(frame: pd.DataFrame, answers: list[str]) -> Design:
     own = by_plain_name(map(str, frame.columns))
     by, task, alternative = VERSION.among(own), TASK.among(own), next(ALTERNATIVE.surely(own), None)
     if task is None:
-        raise DataError("A design has a column that numbers the tasks, such as 'task'; this one has none.")
+        raise DataError("A design needs a column of task numbers, such as 'task'; this one has none.")
     if by is None and (who := RESPONDENT_OF_TASKS.among(own)) in answers:
         by = who  # everybody's own tasks
     versions = np.full(len(frame), EVERYBODY, object) if by is None else frame[by].map(as_label).to_numpy(object)
@@ -115,8 +115,8 @@ def _design(frame: pd.DataFrame, answers: list[str]) -> Design:
         rows.setdefault(key, []).append(row)
     if single := [key for key, own_rows in rows.items() if len(own_rows) < 2]:
         raise DataError(
-            f"Task {single[0][1]!r} has one row; a design has a row for each alternative of a task (thali design "
-            "writes it as design.csv)."
+            f"Task {single[0][1]!r} has only one row; a design needs one row per alternative of a task (thali design"
+            " writes it as design.csv)."
         )
     return Design(frame, by, task, alternative, {key: np.array(own_rows) for key, own_rows in rows.items()})
 
@@ -137,7 +137,9 @@ def _answers(frame: pd.DataFrame, design: Design, given: Mapping[str, Any]) -> A
     own = by_plain_name(map(str, frame.columns))
     respondent = given.get("respondent") or RESPONDENT_OF_TASKS.among(own)
     if respondent is None:
-        raise DataError("No column of the answers says who answered; name it by ", Argument("respondent"), ".")
+        raise DataError(
+            "No column of the answers identifies the respondent; name it with ", Argument("respondent"), "."
+        )
     version = _version_of(frame, design, own)
     task, chosen = given.get("task") or TASK.among(own), given.get("chosen") or CHOSEN.among(own)
     if task is not None and chosen is not None:
@@ -170,8 +172,8 @@ def _sets_answered(table: Table, design: Table, shown: list[str]) -> Table:
     had = None if len(rows) == 1 else VERSION.among(there)
     if had is None and len(rows) > 1:
         raise DataError(
-            f"The design has {plural(len(rows), 'version')}, and no column of the answers says which of them a person "
-            f"had; call it {version!r}."
+            f"The design has {plural(len(rows), 'version')}, but no column of the answers gives each respondent's"
+            f" version; call it {version!r}."
         )
     series = _series_of_answers(answers, max(map(len, rows.values())))
     used = {name for columns in series.values() for name in columns.values()}
@@ -182,7 +184,7 @@ def _sets_answered(table: Table, design: Table, shown: list[str]) -> Table:
     for place in range(len(answers)):
         name = next(iter(rows)) if had is None else as_label(answers[had].iloc[place])
         if name not in rows:
-            raise DataError(f"The design has no version {name!r}, which stands in row {answers.index[place]}.")
+            raise DataError(f"The design has no version {name!r}, which row {answers.index[place]} contains.")
         person = answers.iloc[place]
         for number, row in enumerate(rows[name], start=1):
             cells = {stem: person.get(columns.get(number)) for stem, columns in series.items()}
@@ -193,8 +195,8 @@ def _sets_answered(table: Table, design: Table, shown: list[str]) -> Table:
                 at = {} if task is None else {str(task): design.frame[task].iloc[row]}
                 found.append({**first, **{each: person[each] for each in people}, **at, **options, **cells})
     if not found:
-        raise DataError(f"The columns of answers, {shorten(sorted(used))}, hold no answer.")
-    note = "; ".join(filter(None, [table.note, f"answers beside the design in {design.file}"]))
+        raise DataError(f"The answer columns, {shorten(sorted(used))}, are empty.")
+    note = "; ".join(filter(None, [table.note, f"answers matched to the design in {design.file}"]))
     return replace(table, frame=pd.DataFrame(found, pd.RangeIndex(1, len(found) + 1)), note=note)
 
 
@@ -208,8 +210,8 @@ def _series_of_answers(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, s
             found.setdefault(numbered[0].strip("_. "), {})[numbered[1]] = name
     if not found:
         raise DataError(
-            f"The design has {plural(tasks, 'set')}, and no columns of the answers are called like answers to them; "
-            "have a column a set, such as 'chosen_1', 'chosen_2', ... or 'best_1', 'worst_1', ..."
+            f"The design has {plural(tasks, 'set')}, but no columns contain the answers; use one column per set, such"
+            " as 'chosen_1', 'chosen_2', ... or 'best_1', 'worst_1', ..."
         )
     return found
 
@@ -263,8 +265,8 @@ def _version_of(frame: pd.DataFrame, design: Design, own: Mapping[str, str]) -> 
     versions = {version for version, _ in design.rows} - {EVERYBODY}
     if found is None and len(versions) > 1:
         raise DataError(
-            f"The design has {plural(len(versions), 'version')}, and no column of the answers says which of them a "
-            f"person had; call it {design.by!r}."
+            f"The design has {plural(len(versions), 'version')}, but no column of the answers gives each respondent's"
+            f" version; call it {design.by!r}."
         )
     return found
 
@@ -293,12 +295,13 @@ def _series_of(frame: pd.DataFrame, design: Design, version: str | None, taken: 
     if len(fitting) != 1:
         named = shorten([next(iter(own.values())) for own in fitting])
         what = (
-            f"several series of columns may be the answers, from {named} on" if fitting else "no series of columns is"
+            f"several series of columns may contain the answers, starting with {named}"
+            if fitting
+            else "no series of columns contains the answers"
         )
         raise DataError(
-            f"The design has {plural(len(tasks), 'task')}, and {what} the answers to them; have a column a task that "
-            "holds the label or the number of the alternative chosen ('choice1', 'choice2', ...), or a row a person "
-            "and task."
+            f"The design has {plural(len(tasks), 'task')}, but {what}; use one column per task with the label or"
+            " number of the chosen alternative ('choice1', 'choice2', ...), or one row per respondent and task."
         )
     return dict(zip(_in_order(tasks), (fitting[0][number] for number in sorted(fitting[0])), strict=True))
 
@@ -350,10 +353,13 @@ def _place(
     if not picked:
         return None
     if design.by is not None and not version and not of_version[""]:
-        raise DataError(f"Nothing says of which {design.by} the answer {where} is, and the design has several.")
+        raise DataError(
+            f"The design has several values of {design.by}, but the answer {where} does not give one; add a column"
+            f" {design.by} to the answers."
+        )
     if own is None:
         of_which = f" of {design.by} {version!r}" if version else ""
-        raise DataError(f"The design has no task {task!r}{of_which}, which stands {where}.")
+        raise DataError(f"The design has no task {task!r}{of_which}, found {where}.")
     labels = design.labels(own)
     if picked in labels:
         return own, labels.index(picked)
@@ -361,4 +367,4 @@ def _place(
         return own, next((k for k, label in enumerate(labels) if plain(label) in NO_CHOICE), len(own))
     if picked.isdigit() and 1 <= int(picked) <= len(own):
         return own, int(picked) - 1
-    raise DataError(f"{picked!r} was chosen {where}, and the alternatives of that task are {shorten(labels)}.")
+    raise DataError(f"{picked!r} was chosen {where}, but the alternatives of that task are {shorten(labels)}.")

@@ -46,7 +46,7 @@ def text_cells(content: bytes, joined: bool = False) -> Cells:
     """The cells of a file of separated values; `joined`: of files put together, whose header may come again."""
     text = decoded(content)
     if _CONTROL.search(text):
-        raise DataError("This is not a table of text, Excel or Parquet; save it as CSV.")
+        raise DataError("This file is not text, Excel or Parquet; save it as CSV.")
     if hint := re.match(r"sep=(.)\r?\n", text):  # Excel's own way to name the separator
         separator = hint[1]
         text = "\n" + text[hint.end() :]
@@ -101,8 +101,8 @@ def _separator(text: str) -> str:
         raise fault
     if not best:
         raise DataError(
-            f"No columns can be told apart; the first line is {_short(lines[0])}. Expected are at least two "
-            "columns, separated by commas, semicolons, tabs or blanks."
+            f"The columns cannot be separated; the first line is {_short(lines[0])}. Expected at least two columns,"
+            " separated by commas, semicolons, tabs or spaces."
         )
     return best
 
@@ -129,10 +129,10 @@ def _rows(text: str, separator: str) -> Rows:
     except csv.Error as error:
         if "field limit" in str(error):
             raise DataError(
-                f"Line {reader.line_num} holds a cell of more than {csv.field_size_limit():,} characters; shorten it, "
-                "or remove the column."
+                f"Line {reader.line_num} contains a cell of more than {csv.field_size_limit():,} characters; shorten"
+                " it, or remove the column."
             ) from None
-        raise DataError(f"Line {reader.line_num} cannot be read as separated values ({error}).") from None
+        raise DataError(f"Line {reader.line_num} is not valid delimited text ({error}).") from None
 
 
 def even_cells(text: str, separator: str) -> Cells | None:
@@ -179,11 +179,11 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
         header.pop()
     ahead = list(islice(rows, 2))
     if not ahead:
-        raise DataError("The file holds a header but no row of data below it.")
+        raise DataError("The file has a header but no rows of data.")
     if len(header) < 2 <= max(len(cells) for _, cells in ahead):
         raise DataError(
-            f"The first line holds nothing but {' '.join(header)!r}, where the names of the columns are "
-            "expected; remove the lines above them."
+            f"The first line contains only {' '.join(header)!r}, but column names are expected; remove the lines above"
+            " them."
         )
     # R's write.table gives the column of row labels no name; any other surplus cell is an error
     if ragged and all(len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in ahead):
@@ -225,8 +225,7 @@ def refuse_header_again(cells: Cells) -> None:
     for row, first in enumerate(columns[0]):
         if first == header[0] and all(column[row] == name for name, column in zip(header, columns, strict=True)):
             raise DataError(
-                f"Line {lines[row]} holds the names of the columns again; if files were put together, remove the header"
-                " of all but the first."
+                f"Line {lines[row]} repeats the column names; if files were merged, remove all headers but the first."
             )
 
 
@@ -235,14 +234,14 @@ def refuse_paircomp(header: list[str], cells: list[str]) -> None:
     for name, cell, further in zip(header, cells, range(len(cells)), strict=False):
         if cell.lstrip().startswith("{") and any(_COMPARED.search(each) for each in cells[further:]):
             raise DataError(
-                f"Column {name!r} holds the text that R prints of a paircomp object, shortened; in R write.csv("
-                f"as.matrix(x${name})) writes the comparisons, a column for each pair."
+                f"Column {name!r} contains R's abbreviated printout of a paircomp object; in R,"
+                f" write.csv(as.matrix(x${name})) writes the comparisons, one column per pair."
             )
 
 
 def _uneven(cells: list[str], width: int, line: int) -> str:
     """What is wrong with a row whose length is not the header's."""
     return (
-        f"Line {line} holds {plural(len(cells), 'cell')}, but the header names {width} columns; every row needs the "
-        "same number (a label that contains the separator must stand in quotes)."
+        f"Line {line} has {plural(len(cells), 'cell')}, but the header has {width} columns; give every row the same"
+        " number (quote labels that contain the separator)."
     )

@@ -28,8 +28,8 @@ def read_codes(path: Path) -> Codes:
     with in_file(str(path)):
         if frame.shape[1] != 3:
             raise DataError(
-                "A table of codes has three columns, the attribute, a code and the label or the price that it stands "
-                f"for; this one has {frame.shape[1]}."
+                "A table of codes needs three columns: an attribute, a code and its label or price; this one has"
+                f" {frame.shape[1]}."
             )
         found: Codes = {}
         for row, cells in enumerate(frame.itertuples(index=False), start=1):
@@ -39,14 +39,14 @@ def read_codes(path: Path) -> Codes:
             own = found.setdefault(attribute, {})
             if code in own or label in own.values():
                 what = f"code {code!r}" if code in own else f"label {label!r}"
-                raise DataError(f"Attribute {attribute!r} has the {what} twice.")
+                raise DataError(f"Attribute {attribute!r} lists the {what} twice; remove one.")
             own[code] = label
     return found
 
 
 def coded(table: Table, codes: Codes, attributes: Any = None) -> tuple[Table, dict[str, list[str]]]:
     """The table with labels in place of codes, and the order of labels, no numbers, that stand in several columns."""
-    frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} by their codes"
+    frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} read from codes"
     names = [str(name) for name in frame.columns]
     order = {}
     for attribute, labels in codes.items():
@@ -55,7 +55,7 @@ def coded(table: Table, codes: Codes, attributes: Any = None) -> tuple[Table, di
         if not columns:
             raise DataError(
                 Argument("codes"),
-                f" has labels of {attribute!r}, which no column is called.{suggest(attribute, names)}",
+                f" contains labels of {attribute!r}, but no column is called that.{suggest(attribute, names)}",
             )
         for name in columns:
             frame = frame.assign(**{name: _labelled(frame[name], labels, name)})
@@ -86,9 +86,9 @@ def _labelled(cells: Any, labels: Mapping[str, str], name: str) -> Any:
     if (unknown := ~texts.isin(list(known))).any():
         row = int(np.flatnonzero(unknown)[0])
         raise DataError(
-            f"Column {name!r} is {texts.iloc[row]!r} in row {cells.index[row]}, which ",
+            f"Column {name!r} contains {texts.iloc[row]!r} in row {cells.index[row]}, which ",
             Argument("codes"),
-            f" does not explain; its codes are {shorten(list(labels), 12)}.",
+            f" does not list; its codes are {shorten(list(labels), 12)}.",
         )
     found = texts.map(known)
     if _are_numbers(known[text] for text in texts.unique() if text):

@@ -36,7 +36,7 @@ BLOCK = 1 << 24  # bytes of a batch of text
 HEAD = 10_000  # rows by which the shape of the table is recognised
 HEAD_BYTES = 1 << 20
 MAX_PARTS = 100  # values of a column that divides the rows
-_TIMES = "rows alike"
+_TIMES = "identical rows"
 _ROW, _HOW_OFTEN = "\x00row", "\x00times"  # no header holds these
 
 
@@ -114,8 +114,8 @@ class Rows(NamedTuple):
         if self.unread is not None:
             warn(
                 DataWarning(
-                    f"Column {self.unread!r} says who answered, and is read of a file above {LARGE >> 20} MB only if"
-                    " it is named, so that all answers count as independent; name it by ",
+                    f"Column {self.unread!r} seems to identify respondents, but above {LARGE >> 20} MB it is read only"
+                    " if named, so all answers are treated as independent; name it with ",
                     Argument("respondent"),
                     ".",
                 )
@@ -135,8 +135,8 @@ class Rows(NamedTuple):
         found, place = np.unique(values.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True)
         if found.size - ("" in found) > MAX_PARTS:
             raise DataError(
-                f"{self.table.file}: Column {name!r} has {found.size:,} different values, and a board is made of each; "
-                f"name a column of at most {MAX_PARTS}."
+                f"{self.table.file}: Column {name!r} has {found.size:,} different values, and each would get a"
+                f" leaderboard; name a column with at most {MAX_PARTS}."
             )
         return {value: self._part(place == k, name, value) for k, value in enumerate(found.tolist()) if value}
 
@@ -150,7 +150,7 @@ class Rows(NamedTuple):
             values = column(frame, name)
             if (empty := np.flatnonzero(values.isna())).size:
                 raise DataError(
-                    f"Column {name!r} identifies answers and is empty in row {frame.index[empty[0]]}; fill it in."
+                    f"Column {name!r} identifies answers but is empty in row {frame.index[empty[0]]}; fill it in."
                 )
         hashes: Any = hash_array  # pandas declares it as an object
         found = hashes(values.map(as_label).to_numpy(object), categorize=False)
@@ -161,8 +161,8 @@ class Rows(NamedTuple):
         if (torn := np.flatnonzero((old_rows > 0) & (old_rows < rows))).size:
             one, other = (frame.index[(answer == torn[0]) & (old == was)][0] for was in (True, False))
             raise DataError(
-                f"{self.table.file}: Rows {one} and {other} belong to one answer, and by {name!r} row {one} was counted"
-                f" before and row {other} was not; give all rows of an answer one identifier."
+                f"{self.table.file}: rows {one} and {other} belong to one answer, but their identifiers in {name!r}"
+                f" differ, so that only row {one} was counted before; give all rows of an answer one identifier."
             )
         kept = ~old & ~above
         left = self._replace(

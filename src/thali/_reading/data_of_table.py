@@ -73,7 +73,7 @@ def read(
     except RecognitionError as error:
         if EXPERIMENTS in error.found:
             raise DataError(
-                error, " Name attributes if it holds choice experiments, choice_id if it holds choices out of sets."
+                error, " Name `attributes` for choice experiments, `choice_id` for choices from sets."
             ) from None
         if error.nearest:
             raise DataError(error, f" {reasons(SHAPES, table)}") from None

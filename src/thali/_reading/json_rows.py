@@ -15,7 +15,7 @@ from .cells import MAX_CELLS, MISSING, Cells, decoded
 _ENDINGS = (".jsonl", ".ndjson", ".json")
 _OBJECT = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)')  # how no header of separated values begins
 _HEAD = 1 << 10  # bytes by which that is seen
-_EXPECTED = 'expected is an object a line, such as {"winner": "tea", "loser": "milk"}, or an array of objects'
+_EXPECTED = 'expected one object per line, such as {"winner": "tea", "loser": "milk"}, or an array of objects'
 
 
 def is_json(name: str, content: bytes) -> bool:
@@ -45,8 +45,8 @@ def json_cells(content: bytes) -> tuple[Cells, dict[str, bool]]:
         lines.append(line)
         if gaps > max(MAX_CELLS, len(text)):
             raise DataError(
-                f"Line {line} makes {plural(len(columns), 'column')} of the keys so far, nearly all cells of which are "
-                "empty; give every object the same keys."
+                f"Up to line {line} the keys would make {plural(len(columns), 'column')}, almost all of them empty;"
+                " use the same keys in every object."
             )
         if len(record) < len(columns):
             gaps += len(columns) - len(record)
@@ -57,14 +57,14 @@ def json_cells(content: bytes) -> tuple[Cells, dict[str, bool]]:
     nested = [key for key in columns if kinds[key] & {list, dict}]
     flat = [key for key in columns if key not in nested]
     if not flat:
-        raise DataError(f"No key of its {plural(len(lines), 'object')} has single values; {_EXPECTED}.")
+        raise DataError(f"None of the keys of its {plural(len(lines), 'object')} contains single values; {_EXPECTED}.")
     header, cells, texts = [one_spelling(key) for key in flat], [], {}
     for name, key in zip(header, flat, strict=True):
         column = columns.pop(key)  # so that no more than one is there twice
         if str in kinds[key] and any(isinstance(value, str) and value.strip() not in MISSING for value in set(column)):
             texts[name] = True
         cells.append(_written(column, kinds[key]))
-    note = f"left out {shorten(nested)}, which {'hold' if nested[1:] else 'holds'} lists or objects" if nested else ""
+    note = f"dropped {shorten(nested)} (lists or objects)" if nested else ""
     return Cells(header, cells, lines, note=note), texts
 
 
@@ -80,9 +80,9 @@ def _of_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             found = read(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"Line {number} is no whole JSON object{_where(error)}; {_EXPECTED}.") from None
+            raise DataError(f"Line {number} is not a complete JSON object{_where(error)}; {_EXPECTED}.") from None
         if not isinstance(found, dict):
-            raise DataError(f"Line {number} is no JSON object; {_EXPECTED}.")
+            raise DataError(f"Line {number} is not a JSON object; {_EXPECTED}.")
         yield number, found
 
 
@@ -91,10 +91,10 @@ def _of_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"The array is no whole JSON{_where(error)}; {_EXPECTED}.") from None
+        raise DataError(f"The array is not complete JSON{_where(error)}; {_EXPECTED}.") from None
     for number, record in enumerate(found, start=1):
         if not isinstance(record, dict):
-            raise DataError(f"Element {number} of the array is no JSON object; {_EXPECTED}.")
+            raise DataError(f"Element {number} of the array is not a JSON object; {_EXPECTED}.")
     return enumerate(found, start=1)
 
 

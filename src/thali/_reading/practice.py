@@ -7,7 +7,7 @@ import pandas as pd
 
 from thali._data.roles import plain
 from thali._inference.warn import warn
-from thali._labels import as_label
+from thali._labels import as_label, plural
 from thali.errors import DataWarning, Message, Setting
 
 from .where import Condition, Where
@@ -40,10 +40,8 @@ class Marked(NamedTuple):
     def message(self) -> Message:
         """What was counted, and how to leave it out."""
         left_out = Where(tuple(Condition(self.column, "!=", (word,)) for word in self.words))
-        verbs = ("says", "was") if self.rows == 1 else ("say", "were")
         return Message(
-            f"{self.rows:,} {'row' if self.rows == 1 else 'rows'} {verbs[0]} `{self.column}` = "
-            f"{' or '.join(self.words)} and {verbs[1]} counted; leave them out by ",
+            f"Counted {plural(self.rows, 'row')} with `{self.column}` = {' or '.join(self.words)}; exclude them with ",
             Setting("where", str(left_out)),
             ".",
         )

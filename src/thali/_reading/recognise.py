@@ -44,15 +44,15 @@ def read_labels(path: Path) -> dict[str, str]:
     with in_file(str(path)):
         if frame.shape[1] != 2:
             raise DataError(
-                "A table of labels has two columns, the name in the data and the label that is shown; this one has"
+                "A table of labels needs two columns: the name in the data and the label to show; this one has"
                 f" {frame.shape[1]}."
             )
         names, labels = ([as_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
         for what, column in (("names", names), ("labels", labels)):
             if not all(column):
-                raise DataError(f"A table of labels has a name and a label in each row; its {what} have an empty cell.")
+                raise DataError(f"A table of labels needs a name and a label in each row; some {what} are empty.")
             if twice := list(dict.fromkeys(each for each in column if column.count(each) > 1)):
-                raise DataError(f"The {what} of a table of labels must differ; {shorten(twice)} is there twice.")
+                raise DataError(f"The {what} in a table of labels must be unique; {shorten(twice)} is listed twice.")
     return dict(zip(names, labels, strict=True))
 
 
@@ -61,10 +61,10 @@ def relabelled(table: "Table", labels: Mapping[str, str]) -> "Table":
     cells = _cells_of(table)
     if lost := [name for name in labels if name not in cells]:
         raise DataError(
-            Argument("labels"), f" names {lost[0]!r}, which no cell of text holds.{suggest(lost[0], tuple(cells))}"
+            Argument("labels"), f" lists {lost[0]!r}, which no text cell contains.{suggest(lost[0], tuple(cells))}"
         )
     if doubled := [label for name, label in labels.items() if label in cells and label not in labels]:
-        raise DataError(Argument("labels"), f" calls a name {doubled[0]!r}, which is in the data besides.")
+        raise DataError(Argument("labels"), f" renames to {doubled[0]!r}, which the data already contain.")
     return _with(table, labels)
 
 
@@ -75,7 +75,7 @@ def without_file_names(table: "Table") -> "Table":
     if not labels or len(set(labels.values())) < len(labels) or not all(labels.values()):
         return table
     name, label = next(iter(labels.items()))
-    note = f"labels that are names of files are shown without folder and ending, {label!r} for {name}"
+    note = f"labels that are file names shown without folder and extension, {label!r} for {name}"
     return _with(table, labels, note)
 
 
@@ -241,7 +241,8 @@ def recognise(
         sure = [reading for reading in readings if reading.sure] or readings[:1]
         if design is None and (not sure or kinds == (EXPERIMENTS,)) and (loops := answers_in_loops(table.names)):
             raise DataError(
-                f"The columns {shorten(loops)} hold answers, and the table does not say to what; name the design by ",
+                f"The columns {shorten(loops)} contain answers, but the table does not contain the questions; name the"
+                " design with ",
                 Argument("design"),
                 ".",
             )
@@ -262,7 +263,7 @@ def recognise(
         of_others = {name for shape in shapes if shape.name != sure[0].shape for name in shape.options}
         of_others -= {name for shape in shapes if shape.name == sure[0].shape for name in shape.options}
         if unused := [name for name, value in options.items() if value is not None and name in of_others]:
-            raise ArgumentError(Argument(unused[0]), f" says nothing of this table ({sure[0].how}); leave it out.")
+            raise ArgumentError(Argument(unused[0]), f" does not apply to this table ({sure[0].how}); remove it.")
     return sure[0]
 
 
@@ -278,7 +279,7 @@ def check_names(options: dict[str, Any], *kinds: str) -> None:
     known |= {"where", "without", "labels", "codes", "design"}
     if unknown := [name for name in options if name not in known]:
         names = shorten(sorted(known), 40)
-        raise ArgumentError(f"There is no argument {unknown[0]!r}; what may be said of a table is {names}.")
+        raise ArgumentError(f"Unknown argument {unknown[0]!r}; arguments for tables: {names}.")
 
 
 def _matches(shapes: list[Shape], table: Table, options: dict[str, Any]) -> list[Reading]:
@@ -301,7 +302,7 @@ def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> DataError:
     kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
     if len(kinds) == 1:  # of which nothing but the names of the columns decides
         return DataError(f"The table can be read as {ways}; remove or rename the columns that are not meant.")
-    return RecognitionError(f"The table can be read as {ways}; say which is meant.", kinds, wanted)
+    return RecognitionError(f"The table can be read as {ways}; specify which.", kinds, wanted)
 
 
 def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
@@ -309,15 +310,15 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
     kinds = wanted or tuple(dict.fromkeys(shape.kind for shape in tried))
     if others:
         found = others[0]
-        message = f"The table holds {found.kind} ({found.shape}: {found.how}), not {_either(kinds)}."
+        message = f"The table contains {found.kind} ({found.shape}: {found.how}), not {_either(kinds)}."
         return RecognitionError(message, (found.kind,), wanted)
     near = [(shape, lack) for shape in tried if table.named and (lack := shape.lacks(table))]
-    known = "have no shape that is known" if len(kinds) > 2 else f"are not {_either(kinds)}"
+    known = "do not match a known layout" if len(kinds) > 2 else f"are not {_either(kinds)}"
     found = f"The columns {shorten(table.names, 12)} {known}"
     if not near and holds_scores(table):
         return RecognitionError(
-            f"The table has scores, real numbers in {shorten(table.names, 4)}, and not comparisons; write a row for"
-            " each item and pair of options, with the columns 'winner' and 'loser'.",
+            f"The table contains scores (real numbers in {shorten(table.names, 4)}), not comparisons; write one row"
+            " per item and pair of options, with the columns 'winner' and 'loser'.",
             (),
             wanted,
         )
@@ -329,8 +330,10 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
             shapes = "a " + ", a ".join(shape.name for shape in tried)
         return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
     shape, lack = max(near, key=lambda each: each[1].near)
-    name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
-    message = Message(f"{found}. Nearest is a {shape.name}, but for {lack.what}", name, f"; it has {shape.expected}.")
+    name = Clause("; name it with ", Argument(lack.option)) if lack.option else ""
+    message = Message(
+        f"{found}. The closest is a {shape.name}, but it lacks {lack.what}", name, f". Expected: {shape.expected}."
+    )
     return RecognitionError(message, (), wanted, shape.name)
 
 
@@ -344,7 +347,7 @@ def holds_scores(table: Table) -> bool:
 
 def reasons(tried: Sequence[Shape], table: Table) -> str:
     """List the shapes that were tried, and what the table lacks of each."""
-    return f"Tried: {'; '.join(f'{shape.name} ({_reason(shape, table)})' for shape in tried)}."
+    return f"Layouts tried: {'; '.join(f'{shape.name} ({_reason(shape, table)})' for shape in tried)}."
 
 
 def _reason(shape: Shape, table: Table) -> str:
@@ -358,16 +361,15 @@ def _reason(shape: Shape, table: Table) -> str:
 def _no_order(table: Table) -> Message:
     """The error about a table with covariates that does not say which option was first."""
     return Message(
-        "Covariates describe comparisons for the first option over the second, and the columns "
-        f"{shorten(table.names, 12)} do not say which was first; have a trial a row, with the columns 'left', 'right' "
-        "and 'chosen', or name them by ",
+        f"Covariates describe the first option minus the second, but the columns {shorten(table.names, 12)} do not"
+        " show which came first; use one trial per row with the columns 'left', 'right' and 'chosen', or name them"
+        " with ",
         Argument("first"),
         ", ",
         Argument("second"),
         " and ",
         Argument("chosen"),
-        "; a table of pairs with how often each was chosen has options in the columns 'left' and 'right', or 'home' "
-        "and 'away'.",
+        ". A table of pairs with counts needs the options in the columns 'left' and 'right', or 'home' and 'away'.",
     )
 
 

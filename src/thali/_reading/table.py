@@ -62,7 +62,7 @@ def excel_sheets(content: bytes) -> dict[str, Cells]:
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise DataError('Excel files need openpyxl: pip install "thali[files]", or save as CSV.') from None
+        raise DataError('Excel files require openpyxl; run pip install "thali[files]", or save as CSV.') from None
     try:
         archive = ZipFile(io.BytesIO(content))
     except (BadZipFile, OSError, ValueError) as error:
@@ -80,10 +80,10 @@ def excel_sheets(content: bytes) -> dict[str, Cells]:
     except Exception as error:  # openpyxl raises whatever the broken part of the archive makes it
         raise DataError(f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV.") from None
     if not filled:
-        raise DataError("The workbook is empty: no sheet holds a cell.")
+        raise DataError("The workbook is empty: no sheet has any cells.")
     others = [repr(title) for title in filled if title not in alike]
     which = f"sheet {alike[0]!r}" if len(alike) == 1 else f"{len(alike)} sheets, {alike[0]!r} to {alike[-1]!r}"
-    note = f"{which} (not read: {', '.join(others)})" if others else which if len(alike) > 1 else ""
+    note = f"{which} (ignored: {', '.join(others)})" if others else which if len(alike) > 1 else ""
     found = {title: assembled(iter(sheets[title]), decimal_comma=True, note=note, ragged=False) for title in alike}
     for cells in found.values():
         refuse_header_again(cells)
@@ -100,8 +100,8 @@ def _refuse_workbook_bomb(archive: ZipFile, packed: int) -> None:
     unpacked = sum(part.file_size for part in archive.infolist())
     if unpacked > MAX_WORKBOOK or (unpacked > HARMLESS_WORKBOOK and unpacked > MAX_UNPACKED * packed):
         raise DataError(
-            f"This workbook of {packed:,} bytes would unpack to {unpacked:,}, which is more than a table needs; save "
-            "the sheet as CSV."
+            f"This workbook of {packed:,} bytes would unpack to {unpacked:,}, too much for a table; save the sheet as"
+            " CSV."
         )
 
 
@@ -113,8 +113,8 @@ def _sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
         read += len(row) + 1
         if read > MAX_CELLS:
             raise DataError(
-                f"Sheet {sheet.title!r} has more than {MAX_CELLS:,} cells, most of them empty perhaps; delete the "
-                "empty rows and columns around the table, or save the sheet as CSV."
+                f"Sheet {sheet.title!r} has more than {MAX_CELLS:,} cells, probably most of them empty; delete the"
+                " empty rows and columns around the table, or save the sheet as CSV."
             )
         cells = ["" if value is None else str(value) for value in row]
         while cells and not cells[-1].strip():
@@ -135,8 +135,8 @@ def _refuse_never_calculated(title: str, sheet: bytes) -> None:
             formula = unescape((cell["formula"] or b"").decode("utf-8", "replace"))
             shown = f" (={formula})" if formula else ""
             raise DataError(
-                f"Cell {place[1] if place else '?'} of sheet {title!r} holds a formula{shown} that was never "
-                "calculated; open the workbook in a spreadsheet, save it, and read it again."
+                f"Cell {place[1] if place else '?'} of sheet {title!r} contains a formula{shown} that was never"
+                " calculated; open the workbook in a spreadsheet, save it, and read it again."
             )
 
 
@@ -155,7 +155,7 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise DataError('Parquet files need pyarrow: pip install "thali[files]", or save as CSV.') from None
+        raise DataError('Parquet files require pyarrow; run pip install "thali[files]", or save as CSV.') from None
     try:
         _refuse_parquet_bomb(content)
         frame = pd.read_parquet(io.BytesIO(content), engine="pyarrow")
@@ -168,7 +168,7 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
         frame = frame.set_axis(range(frame.shape[1]), axis=1)  # one may be called as the index is
         frame = frame.reset_index(names=[f"index {k}" for k in range(frame.index.nlevels)]).set_axis(names, axis=1)
     if not len(frame):
-        raise DataError("The file holds a header but no row of data below it.")
+        raise DataError("The file has a header but no rows of data.")
     return frame.set_axis([as_label(name) for name in frame.columns], axis=1)
 
 
@@ -182,8 +182,8 @@ def _refuse_parquet_bomb(content: bytes) -> None:
     cells = sum(part.num_values for _, part in parts)
     if cells > min(MAX_PARQUET_CELLS, max(HARMLESS, MAX_TIMES * packed)):
         raise DataError(
-            f"The file of {packed:,} bytes holds {cells:,} cells, more than fit into memory; leave out what the model "
-            "does not need."
+            f"The file of {packed:,} bytes contains {cells:,} cells, more than fit into memory; remove columns that"
+            " the model does not use."
         )
     most = max(MAX_BYTES, MAX_TIMES * packed)
     unpacked = sum(part.total_uncompressed_size for _, part in parts)
@@ -192,8 +192,8 @@ def _refuse_parquet_bomb(content: bytes) -> None:
             unpacked += _bytes_of_text(content, group, part.path_in_schema)
     if unpacked > most:
         raise DataError(
-            f"The file of {packed:,} bytes would unpack to {unpacked:,} or more, which no table needs; leave out what "
-            "the model does not need."
+            f"The file of {packed:,} bytes would unpack to at least {unpacked:,}, too much for a table; remove columns"
+            " that the model does not use."
         )
 
 
@@ -240,22 +240,22 @@ def preflib_cells(content: bytes) -> Cells:
     for number, line in body:
         count, colon, order = line.partition(":")
         if not colon or not count.strip().isdigit():
-            raise DataError(f"Line {number} is {line!r}, but an order of a PrefLib file is written as '3: 2,1,4'.")
+            raise DataError(f"Line {number} is {line!r}, but PrefLib files contain orders such as '3: 2,1,4'.")
         if "{" in order:
             raise DataError(
-                f"Line {number} ranks several alternatives alike, {order.strip()!r}; rankings with ties are not read."
+                f"Line {number} contains a tie, {order.strip()!r}; remove tied rankings, which are not supported here."
             )
         codes = [code.strip() for code in order.split(",") if code.strip()]
         if unknown := [code for code in codes if code not in names]:
-            raise DataError(f"Line {number} names alternative {unknown[0]!r}, which the head of the file does not.")
+            raise DataError(f"Line {number} contains alternative {unknown[0]!r}, which the file header does not list.")
         rows.append([count.strip(), *(names[code] for code in codes)])
         numbers.append(number)
     if not rows:
-        raise DataError("The file holds no order below its head.")
+        raise DataError("The file has a header but no orders.")
     if (width := max(map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
-            f"The longest of {len(rows):,} orders names {width - 1:,} alternatives; a table with a row for each order"
-            " would be too large, so leave out the last places."
+            f"The longest of {len(rows):,} orders contains {width - 1:,} alternatives, which makes too large a table;"
+            " truncate the orders."
         )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
     columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(width)]
@@ -272,7 +272,7 @@ def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, s
         orders = [(k, ": ".join(line.split(",", 1))) for k, line in body[many + 2 :]]
     except (ValueError, IndexError):
         raise DataError(
-            "This is no PrefLib file: it has neither '# ALTERNATIVE NAME 1: ...' nor a number of names."
+            "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor with a number of names."
         ) from None
     return names, orders
 
@@ -301,10 +301,13 @@ def cho_cells(content: bytes) -> Cells:
             extra, attributes, tasks, none = [int(next(take)[1]) for _ in range(4)]
             if width not in (None, (extra, attributes)):
                 raise DataError(
-                    f"Line {line} begins a person with other numbers of variables and attributes than before."
+                    f"Line {line} starts a respondent whose numbers of variables and attributes differ from those"
+                    " before."
                 )
             if none == _DUAL:
-                raise DataError("The choices have a dual-response none option, which is not read; export them without.")
+                raise DataError(
+                    "The choices contain a dual-response none option, which is not supported; export them without it."
+                )
             width = extra, attributes
             variables = [next(take)[1] for _ in range(extra)]
             for task in range(1, tasks + 1):
@@ -313,12 +316,12 @@ def cho_cells(content: bytes) -> Cells:
                 chosen, _ = int(next(take)[1]), next(take)
                 if not 0 <= chosen <= concepts + (none != 0):
                     raise DataError(
-                        f"Task {task} of respondent {who} has {concepts} concepts, of which {chosen} was chosen."
+                        f"Task {task} of respondent {who} has {concepts} concepts, but concept {chosen} was chosen."
                     )
                 if any("0" in [code for _, code in own] for own in shown):
                     raise DataError(
-                        f"Task {task} of respondent {who} has a concept without some attribute, which is not read;"
-                        " export a table with a row a concept instead."
+                        f"Task {task} of respondent {who} has a concept without some attributes, which is not"
+                        " supported; export one row per concept instead."
                     )
                 missing += chosen == 0
                 nothing = [[(line, "0")] * attributes] if none else []
@@ -327,12 +330,12 @@ def cho_cells(content: bytes) -> Cells:
                     rows.append([who, str(task), str(place), *cells, str(int(place == chosen)), *variables])
                     lines.append(codes[0][0])
     except StopIteration:
-        raise DataError("The file ends within a task; it is no whole .cho file.") from None
+        raise DataError("The file ends within a task; it is not a complete .cho file.") from None
     if width is None or not rows:
-        raise DataError("The file holds no choice.")
+        raise DataError("The file contains no choices.")
     names = [NUMBERED.format(k) for k in range(1, width[1] + 1)]
     header = ["respondent", "task", "concept", *names, "choice", *(f"variable{k}" for k in range(1, width[0] + 1))]
-    left_out = f"; {plural(missing, 'task')} without an answer left out" if missing else ""
+    left_out = f"; {plural(missing, 'task')} without an answer dropped" if missing else ""
     return Cells(header, [list(column) for column in zip(*rows, strict=True)], lines, note=f"a .cho file{left_out}")
 
 
@@ -342,7 +345,9 @@ def _integers(content: bytes) -> list[tuple[int, str]]:
     for line, text in enumerate(content.decode("utf-8-sig", "replace").splitlines(), start=1):
         for word in text.split():
             if not word.lstrip("-").isdigit():
-                raise DataError(f"Line {line} holds {word!r}, and a .cho file integers alone; is it one?")
+                raise DataError(
+                    f"Line {line} contains {word!r}, but .cho files contain only integers; check the file format."
+                )
             found.append((line, word))
     return found
 
@@ -350,9 +355,9 @@ def _integers(content: bytes) -> list[tuple[int, str]]:
 # Tables from files: CSV, TSV, Excel, Parquet and JSON -----------------------------------------------------------------
 
 
-_NO_EXCEL = "This is no Excel workbook, whatever its name says, and no table as text; save it as .xlsx or CSV."
+_NO_EXCEL = "This is neither an Excel workbook, despite its name, nor a text table; save it as .xlsx or CSV."
 _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
-    ".parquet": "This is no Parquet file, whatever its name says, and no table as text; write it again, or save CSV."
+    ".parquet": "This is neither a Parquet file, despite its name, nor a text table; save it as Parquet or CSV."
 }
 
 
@@ -401,7 +406,9 @@ class Table:
         if not where.conditions:
             return self
         if self.sheets:
-            raise DataError(Argument("where"), " is for rows, but this workbook holds squares; leave it out.")
+            raise DataError(
+                Argument("where"), " applies to rows, but this workbook contains square matrices; remove it."
+            )
         kept = where.holds(self.frame)
         if not kept.any():
             where.refuse_none_left(self.frame)
@@ -423,8 +430,12 @@ class Table:
             ]
         if not names and not numbering:
             return self
-        asked = f"omitted as asked: {shorten(list(names))}" * bool(names)
-        notes = self.note, asked, f"columns not used, as they number the rows: {shorten(numbering)}" * bool(numbering)
+        asked = f"omitted on request: {shorten(list(names))}" * bool(names)
+        notes = (
+            self.note,
+            asked,
+            f"columns not used because they number the rows: {shorten(numbering)}" * bool(numbering),
+        )
         return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note="; ".join(filter(None, notes)))
 
     def parted(self, where: Where, held_out: bool) -> "Table":
@@ -433,9 +444,10 @@ class Table:
             return self
         is_held = where.holds(self.frame)
         if is_held.all() or not is_held.any():
-            every = "every row" if is_held.all() else "no row"
+            every = "all rows" if is_held.all() else "no rows"
             raise DataError(
-                Argument("holdouts"), f" {where} holds in {every} of {len(self.frame):,}; say it of some of them."
+                Argument("holdouts"),
+                f" {where} selects {every} of {len(self.frame):,}; change it to select some of them.",
             )
         kept = is_held if held_out else ~is_held
         note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out by {where}"]))
@@ -522,7 +534,7 @@ def load(path: str | Path | Source) -> Table:
         if content.startswith(b"PK\x03\x04"):
             return _workbook({title: text_table(cells, name) for title, cells in excel_sheets(content).items()})
         if content.startswith(b"\xd0\xcf\x11\xe0"):
-            raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
+            raise DataError("This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV.")
         if is_preflib(name, content):
             return text_table(preflib_cells(content), name)
         if Path(name).suffix.lower() == CHO:
@@ -564,9 +576,7 @@ def _names(header: list[str]) -> list[str]:
     seen: dict[str, int] = {}
     for k, name in enumerate(names, start=1):
         if (first := seen.setdefault(name, k)) != k:
-            raise DataError(
-                f"Columns {first} and {k} are both called {name!r}; the first line must hold names that differ."
-            )
+            raise DataError(f"Columns {first} and {k} are both called {name!r}; rename one.")
     return names
 
 
@@ -574,8 +584,8 @@ def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None)
     """The table of these cells: columns of numbers and of text; `texts`: of which columns that is known."""
     if len(cells.header) > MAX_COLUMNS:
         raise DataError(
-            f"The table has {len(cells.header):,} columns, and at most {MAX_COLUMNS:,} are read; leave out those that"
-            " are not needed, or write a row for each answer."
+            f"The table has {len(cells.header):,} columns, but at most {MAX_COLUMNS:,} can be read; remove some, or"
+            " write one row per answer."
         )
     cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
@@ -616,7 +626,7 @@ def _without_questions(cells: Cells) -> Cells:
     """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
-    note = "; ".join(filter(None, [cells.note, "Qualtrics' lines of questions and of ids left out"]))
+    note = "; ".join(filter(None, [cells.note, "Qualtrics' lines of questions and IDs dropped"]))
     columns = [column[2:] for column in cells.columns]
     return Cells(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 

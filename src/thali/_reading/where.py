@@ -130,15 +130,15 @@ class Where:
     def refuse_none_left(self, frame: "pd.DataFrame") -> None:
         """Raise the error about a table of which these conditions leave no row."""
         alone = [each for each in self.conditions if not _holds(each, _column_of(each, frame)).any()]
-        more = ", though each of its conditions leaves some"
+        more = ", although each of its conditions matches some"
         if alone:
             values = shorten(_texts(_column_of(alone[0], frame)), 6)
-            more = f"; column {alone[0].column!r} holds {values}" if values else f"; {alone[0].column!r} is empty"
+            more = f"; column {alone[0].column!r} contains {values}" if values else f"; {alone[0].column!r} is empty"
         raise self.none_left(len(frame), more)
 
     def none_left(self, rows: int, more: str = "") -> DataError:
         """The error about a table of so many rows, none of which is left."""
-        return DataError(Argument(self.conditions[0].argument), f" {self} leaves no row of {rows:,}{more}.")
+        return DataError(Argument(self.conditions[0].argument), f" {self} matches none of {rows:,} rows{more}.")
 
     def warn_of_unknown_values(self, frame: "pd.DataFrame") -> None:
         """Warn of a text that no row holds, where one that is nearly the same stands in the column."""
@@ -149,11 +149,11 @@ class Where:
             known = _texts(values)
             for value in each.values:
                 if value not in known and (near := suggest(value, known)):
-                    warn(DataWarning(f"No row holds {value!r} in column {each.column!r}.{near}"))
+                    warn(DataWarning(f"No row contains {value!r} in column {each.column!r}.{near}"))
 
     def left_out(self, rows: int, kept: int) -> str:
         """How many rows these conditions leave out, in words."""
-        return f"{rows - kept:,} of {rows:,} rows left out by {self}"
+        return f"{rows - kept:,} of {rows:,} rows excluded by {self}"
 
 
 def _name(text: str) -> str:
@@ -205,8 +205,8 @@ def _compared(condition: Condition, values: "pd.Series", sign: Any, value: str, 
     if words := [text for text in different.tolist() if not NUMBER.fullmatch(text)]:
         raise DataError(
             Argument(condition.argument),
-            f" {condition}: column {condition.column!r} holds texts such as {words[0]!r}, which are neither above nor "
-            f"below the number {value}; compare them by == or !=.",
+            f" {condition}: column {condition.column!r} contains text such as {words[0]!r}, which cannot be ordered"
+            f" relative to {value}; use == or !=.",
         )
     found = np.zeros(len(texts), bool)
     found[~empty] = sign(texts[~empty].astype(float), _as_number(value))
@@ -254,8 +254,8 @@ def _number(condition: Condition, value: str) -> float:
     if not NUMBER.fullmatch(value):
         raise DataError(
             Argument(condition.argument),
-            f" {condition}: column {condition.column!r} holds numbers, and {value!r} is none; write one such as 2 or "
-            "0.5.",
+            f" {condition}: column {condition.column!r} contains numbers, but {value!r} is not one; write a number"
+            " such as 2 or 0.5.",
         )
     return _as_number(value)
 
@@ -273,8 +273,8 @@ def _date(condition: Condition, values: "pd.Series", value: str) -> Any:
     except ValueError:
         raise DataError(
             Argument(condition.argument),
-            f" {condition}: column {condition.column!r} holds dates, and {value!r} is none; write one such as "
-            "2026-05-31.",
+            f" {condition}: column {condition.column!r} contains dates, but {value!r} is not one; write a date such as"
+            " 2026-05-31.",
         ) from None
     zone = getattr(values.dtype, "tz", None)
     if zone is None:
@@ -320,7 +320,7 @@ def _tokens(given: _Given) -> list[_Token]:
 
 def _unreadable(given: _Given, what: str) -> ArgumentError:
     return ArgumentError(
-        Argument(given.argument), f" cannot be read in {given.text!r}: {what}; an example is {EXAMPLE}."
+        Argument(given.argument), f" {given.text!r} is not a valid condition: {what}; an example is {EXAMPLE}."
     )
 
 
@@ -334,12 +334,12 @@ def _conditions(given: _Given) -> list[Condition]:
         if not end.kind:
             return found
         if not _is_word(end, "and"):
-            raise _unexpected(given, end, "'and' or the end (a text with blanks stands between quotes)")
+            raise _unexpected(given, end, "'and' or the end (quote text that contains spaces)")
 
 
 def _condition(given: _Given, tokens: Any) -> tuple[Condition, _Token]:
     """The next condition, and the token after it."""
-    name = _operand(given, next(tokens), "the name of a column")
+    name = _operand(given, next(tokens), "a column name")
     sign = next(tokens)
     if sign.kind == "sign" and sign.text in _COMPARED:
         return Condition(name, sign.text, (_value(given, next(tokens)),), given.argument), next(tokens)
@@ -353,7 +353,7 @@ def _condition(given: _Given, tokens: Any) -> tuple[Condition, _Token]:
             raise _unexpected(given, word, "'missing'" if negated else "'missing' or 'not missing'")
         return Condition(name, NOT_MISSING if negated else MISSING, (), given.argument), next(tokens)
     expected = "'=='" if sign.text == "=" and sign.kind == "sign" else _EXPECTED
-    blanks = " (a name with blanks stands between quotes)" if sign.kind == "word" else ""
+    blanks = " (quote names that contain spaces)" if sign.kind == "word" else ""
     raise _unexpected(given, sign, f"{expected}{blanks}")
 
 
@@ -372,9 +372,9 @@ def _list(given: _Given, tokens: Any) -> tuple[str, ...]:
 
 
 def _value(given: _Given, token: _Token) -> str:
-    value = _operand(given, token, "a number or a text")
+    value = _operand(given, token, "a number or text")
     if not value.strip():
-        raise _unexpected(given, token, f"a number or a text ({MISSING} and {NOT_MISSING} ask for empty cells)")
+        raise _unexpected(given, token, f"a number or text (use {MISSING} and {NOT_MISSING} for empty cells)")
     return value.strip()
 
 
@@ -392,4 +392,4 @@ def _is_word(token: _Token, word: str) -> bool:
 def _unexpected(given: _Given, token: _Token, expected: str) -> ArgumentError:
     if not token.kind:
         return _unreadable(given, f"it ends where {expected} is expected")
-    return _unreadable(given, f"{token.text!r} stands at character {token.at} where {expected} is expected")
+    return _unreadable(given, f"{token.text!r} at character {token.at}, expected {expected}")

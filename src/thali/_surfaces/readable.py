@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import is_numbered
-from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of_cells, decimals_of_figure, with_two_digits
+from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of, with_two_digits
 from thali._labels import display_width
 from thali._model.columns import COLUMNS, MONTE_CARLO, heading
 from thali._posterior.interval import INTERVAL, interval_name, level_name
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas
 
 
+_SMALL = 0.05  # numbers below which three decimals say too little
+_SMALL_FIGURE = 0.1  # below which a number and its interval are written with two digits of how sure it is
 _WIDTH = 3.2  # of an 89 % interval, in standard errors
 _ERRORS = ("sd", "se", "std_error", "mcse", "mcse_mean")  # columns that say how sure the one before them is
 
@@ -72,7 +74,7 @@ def cells(column: str, values: list[Any], least: Sequence[int] = (), marks: Mark
     known = COLUMNS.get(column)
     if known is not None and known.decimals is not None:
         return [cell(column, value, known.decimals, marks) for value in values]
-    decimals = decimals_of_cells(column, values, least)
+    decimals = _decimals_of_cells(column, values, least)
     return [cell(column, value, each, marks) for value, each in zip(values, decimals, strict=True)]
 
 
@@ -102,7 +104,7 @@ def _least_decimals(names: list[str], columns: list[list[Any]], monte_carlo: boo
         for row in range(len(columns[0])) if figure.ends or of_data else ():
             numbers, ends, errors = ([_number(columns[place][row]) for place in places] for places in figure)
             width = ends[1] - ends[0] if ends else _WIDTH * _number(columns[of_data[0]][row])
-            decimals = decimals_of_figure([*numbers, *ends], width)
+            decimals = _decimals_of_figure([*numbers, *ends], width)
             for place in (*figure.numbers, *figure.ends):
                 least[place][row] = decimals
             for place, error in zip(figure.errors, errors, strict=True):
@@ -161,13 +163,59 @@ def _low_of(name: str) -> str:
 def _interval_heading(name: str, columns: list[str], place: int, level: float) -> str:
     """The interval of the column before it, or that of another one by name."""
     own = name.replace("_low", "", 1) if name != "low" else columns[place - 1] if place else ""
-    if own == "people":
+    if own == "respondents":
         return f"{level_name(level)} of respondents"
     return (
         interval_name(level)
         if place and columns[place - 1] in (own, "sd")
         else f"{heading(own)}, {interval_name(level)}"
     )
+
+
+# How many decimals a number deserves ---------------------------------------------------------------------------------
+
+
+def _decimals_of_small(column: str, values: Sequence[object]) -> int | None:
+    """How many decimals the numbers of a column deserve of which three decimals would say too little; None otherwise.
+
+    Examples
+    --------
+    >>> _decimals_of_small("log_odds", [0.00087]), _decimals_of_small("log_odds", [0.00087, 0.5])
+    (5, None)
+    """
+    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
+        return decimals_of(column, numbers)
+    return None
+
+
+def _decimals_of_cells(column: str, values: Sequence[object], least: Sequence[int]) -> list[int | None]:
+    """How many decimals each number of a column has; None: as usual. `least`: those that its figure deserves, or none.
+
+    Examples
+    --------
+    >>> _decimals_of_cells("coef", [-0.0107, 0.5], [4, 3]), _decimals_of_cells("coef", [-0.0107, 0.5], [])
+    ([4, None], [None, None])
+    """
+    more = _decimals_of_small(column, values)
+    own = least or [DECIMALS] * len(values)
+    return [max(more or 0, each) if each > DECIMALS else more for each in own]
+
+
+def _decimals_of_figure(numbers: Sequence[float], width: float) -> int:
+    """How many decimals a figure deserves, that is a number and the ends of its interval, in a table with larger ones.
+
+    Two digits of the width of the interval where all of its numbers are small; three decimals otherwise.
+
+    Examples
+    --------
+    >>> _decimals_of_figure([-0.0107, -0.0115, -0.0099], 0.0016), _decimals_of_figure([0.37, 0.369, 0.371], 0.002)
+    (4, 3)
+    """
+    known = [abs(value) for value in numbers if math.isfinite(value)]
+    if not known or not max(known) < _SMALL_FIGURE or not 0.0 < width < math.inf:
+        return DECIMALS
+    return with_two_digits(width)
 
 
 # Tables as plain text -------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
         return answer.findings(**settings)
     if settings:
         raise ArgumentError(
-            f"Settings belong to fitted models; {type(answer).__name__} has none, and got {', '.join(settings)}."
+            f"Settings require a fitted model; {type(answer).__name__} has none, but got {', '.join(settings)}."
         )
     if isinstance(answer, Leaderboard):
         return of_leaderboard.findings_of(answer)
@@ -62,7 +62,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.findings_of(answer)
     raise ArgumentError(
-        "There are findings of fitted models, tables of thali.compare, leaderboards, and results of thali.paired and"
+        "findings requires a fitted model, a table of thali.compare, a leaderboard, or a result of thali.paired or"
         f" thali.designs; got {type(answer).__name__}."
     )
 

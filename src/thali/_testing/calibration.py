@@ -120,7 +120,7 @@ class Calibration(Described):
         """What the p-values say."""
         smallest = self.table["p_value"].min() * len(self.table)
         heading = "calibrated" if self.ok else "NOT CALIBRATED"
-        return f"{heading}: the smallest p-value times the {len(self.table)} quantities is {smallest:.2g}"
+        return f"{heading}: smallest p-value times the number of quantities ({len(self.table)}) is {smallest:.2g}"
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def calibrate(
     from thali._inference.progress import Progress
 
     if not (isinstance(model, RunByChains) and model._engine.has_prior):
-        raise ArgumentError(f"calibrate needs a model of thali; got {type(model).__name__}.")
+        raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
     n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
     given = model._arguments(design)
     of_prior, of_fits = root(random_seed).spawn(2)
@@ -239,8 +239,8 @@ def _simulated(
         if len(usable) >= n:
             return usable[:n]
     raise DataError(
-        f"Of {_ROUNDS * n:,} simulated data sets only {len(usable):,} can be fitted, for classes are missing in the "
-        "others; take a design with more rows."
+        f"Only {len(usable):,} of {_ROUNDS * n:,} simulated data sets contain all classes and can be fitted; use a"
+        " design with more rows."
     )
 
 

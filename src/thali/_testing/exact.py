@@ -80,7 +80,10 @@ class Draw:
 
     def __float__(self) -> Any:
         if self.number is None:
-            raise TypeError("This move uses a random number itself, so that its outcomes cannot be enumerated.")
+            raise TypeError(
+                "This move draws its own random number, so its outcomes cannot be enumerated; use the numbers passed"
+                " to it."
+            )
         return self.number
 
     def _below(self, x: Any) -> bool:
@@ -112,7 +115,7 @@ class Draw:
         low, high = (self.a + self.b * end for end in self.interval)
         first, last = math.floor(low), math.ceil(high) - 1
         if last - first > 10_000:
-            raise TypeError("A draw with too many whole-number outcomes to enumerate.")
+            raise TypeError("A draw has too many integer outcomes to enumerate; choose a smaller problem.")
         for value in range(first, last):
             if self._below(value + 1):
                 return value
@@ -163,7 +166,10 @@ class BranchingRandom:
 
     def standard_normal(self) -> float:
         if self.number is None:
-            raise TypeError("This move uses a random number itself, so that its outcomes cannot be enumerated.")
+            raise TypeError(
+                "This move draws its own random number, so its outcomes cannot be enumerated; use the numbers passed"
+                " to it."
+            )
         return self.number
 
 
@@ -210,7 +216,7 @@ def transition_matrix(
             name = key(after)
             if name not in numbers:
                 if len(states) == limit:
-                    raise RuntimeError(f"More than {limit} states can be reached; choose a smaller problem.")
+                    raise RuntimeError(f"More than {limit} states are reachable; choose a smaller problem.")
                 numbers[name] = len(states)
                 states.append(after)
             row[numbers[name]] = row.get(numbers[name], 0.0) + probability

@@ -157,7 +157,7 @@ class Checked(Described):
         return Description("Check of a likelihood", text=str(self))
 
     def __str__(self) -> str:
-        head = ("check", "what was compared", "largest error", "result")
+        head = ("check", "comparison", "largest error", "result")
         rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
         widths = [max(len(row[place]) for row in rows) for place in range(4)]
         lines = ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -228,11 +228,11 @@ def check(
     """
     if not isinstance(likelihood, Custom):
         raise ArgumentError(
-            f"check is for a likelihood of your own, thali.likelihoods.Custom; got {type(likelihood).__name__}."
+            f"check requires a custom likelihood, thali.likelihoods.Custom; got {type(likelihood).__name__}."
         )
     observed = likelihood.observed(data)
     if observed.n_options < 2:
-        raise ArgumentError("check needs data of two options or more.")
+        raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
     weights = weights_of(weight_prior, likelihood)
     states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
@@ -265,7 +265,7 @@ def _changes(
     if not terms:  # each change is then an evaluation of log_likelihood
         return []
     found = compare_changes(compiled, make_cache, whole, states, labels, rng, CHANGES)
-    compared = f"{found.count} changes by {terms} with differences of log_likelihood"
+    compared = f"{found.count} changes by {terms} against differences of log_likelihood"
     words = "" if found.is_rounding else f"{terms} and log_likelihood disagree by {found.size:.3g}: {found.words}."
     return [Check("naive", compared, f"{found.size:.2g}", _result(found), words)]
 
@@ -278,8 +278,8 @@ def _order(whole: Any, states: Any, rng: np.random.Generator) -> Check:
         found = found.worse(one, other, rounding(None, one), f"{one:.6g} became {other:.6g}")
     words = ""
     if not found.is_rounding:
-        words = f"log_likelihood depends on the order of the features: {found.words} when they were shuffled."
-    compared = f"{found.count} feature matrices with their features shuffled"
+        words = f"log_likelihood depends on the order of the features: {found.words} after shuffling."
+    compared = f"{found.count} feature matrices with shuffled features"
     return Check("naive", compared, f"{found.size:.2g}", _result(found), words)
 
 
@@ -291,9 +291,11 @@ def _exact(
         allowed = EXACT + OF_LEVEL * max(abs(whole(*state)) for state in states)
         words = ""
         if not error <= allowed:
-            words = f"{move} take the posterior to another, off by {error:.3g} in probability; |pi P - pi| should be 0."
+            words = f"{move} do not preserve the posterior: |pi P - pi| is {error:.3g} in probability, but should be 0."
         result = "right" if error <= allowed else "WRONG"
-        lines.append(Check("exact", f"transition matrix of {move} with the posterior", f"{error:.2g}", result, words))
+        lines.append(
+            Check("exact", f"transition matrix of {move} against the posterior", f"{error:.2g}", result, words)
+        )
     return lines
 
 
@@ -302,9 +304,11 @@ def _joint(likelihood: Any, observed: Any, weight_prior: Any, rounds: int, rando
         f"{len(NAMES) + len(likelihood.parameters)} means before and after {SWEEPS_EACH} sweeps on simulated data"
     )
     if likelihood.log_prior is not None:
-        return Check("joint", compared, "", "not run", f"log_prior cannot be drawn from; give priors {NAMED}.")
+        return Check(
+            "joint", compared, "", "not run", f"log_prior cannot be sampled from; use one of the priors {NAMED}."
+        )
     if likelihood.simulate is None:
-        return Check("joint", compared, "", "not run", "give Custom a function simulate, and this is run as well.")
+        return Check("joint", compared, "", "not run", "give Custom a function simulate to run this check.")
     if not is_right:
         return Check("joint", compared, "", "not run", "correct the errors above first.")
     scores = restart_scores(IndianBuffet(), likelihood, observed, rounds, weight_prior, random_seed)
@@ -313,7 +317,7 @@ def _joint(likelihood: Any, observed: Any, weight_prior: Any, rounds: int, rando
     if abs(z) <= LIMIT:
         return Check("joint", compared, error, "right")
     words = (
-        f"{name} was {before:.4g} in the mean when data were simulated and {after:.4g} after the sampler had seen "
-        f"them, {abs(z):.1f} standard errors apart: log_likelihood is not the density of what simulate draws."
+        f"The mean of {name} was {before:.4g} in simulated data and {after:.4g} after sampling given these data,"
+        f" {abs(z):.1f} standard errors apart: log_likelihood is not the density that simulate draws from."
     )
     return Check("joint", compared, error, "WRONG", words)

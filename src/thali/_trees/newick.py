@@ -37,7 +37,7 @@ def parse(text: str) -> Nodes:
             node = nodes.add(*reader.inner(bool(waiting)), below)
         else:
             break
-    more = "one tree is expected, but more follows its semicolon" if reader.take(";") else "the tree ends before this"
+    more = "expected one tree, but text follows its semicolon" if reader.take(";") else "the tree ends before this"
     if reader.here:
         raise reader.error(more)
     return nodes
@@ -93,36 +93,36 @@ class _Reader:
         begin, name = self.position, self._name()
         if not name.strip():
             self.position = begin
-            raise self.error("the name of a leaf is missing" if self.text.strip() else "there is no tree")
+            raise self.error("a leaf has no name" if self.text.strip() else "there is no tree")
         return name, self._length(f"leaf {name!r}") if below_root else self._root_length()
 
     def inner(self, below_root: bool) -> tuple[str, float]:
         """Name (often absent) and length of a node whose parenthesis was just closed."""
         name = self._name().strip()
-        which = f"inner node {name!r}" if name else "inner node that ends here"
+        which = f"inner node {name!r}" if name else "inner node ending here"
         return name, self._length(which) if below_root else self._root_length()
 
     def unexpected(self, n_open: int) -> DataError:
         """The error where neither a comma nor a closing parenthesis stands below the root."""
         if not self.here or self.here == ";":
             return self.error(f"{n_open} opening parenthes{'is is' if n_open == 1 else 'es are'} not closed")
-        return self.error("a comma or a closing parenthesis is expected; names with blanks or brackets stand in quotes")
+        return self.error("expected a comma or closing parenthesis; quote names with spaces or brackets")
 
     def error(self, what: str) -> DataError:
         near = self.text[max(0, self.position - 12) : self.position + 12]
-        return DataError(f"The Newick text is wrong at position {self.position + 1}, near {near!r}: {what}.")
+        return DataError(f"Invalid Newick text at position {self.position + 1}, near {near!r}: {what}.")
 
     def _length(self, which: str) -> float:
         if self.here != ":":
             if self.here and self.here not in ",);":
                 raise self.unexpected(1)
-            raise self.error(f"the length above the {which} is missing; write it after a colon")
+            raise self.error(f"the {which} has no length; write it after a colon")
         self.take(":")
         begin, word = self.position, self._word()
         number = float(word) if _NUMBER.fullmatch(word) else math.nan
         if not 0.0 <= number < math.inf:
             self.position = begin
-            raise self.error(f"the length above the {which} must be a finite number, 0 or more, not {word!r}")
+            raise self.error(f"the length of the {which} must be a finite number >= 0; got {word!r}")
         return abs(number)
 
     def _root_length(self) -> float:

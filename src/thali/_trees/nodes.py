@@ -90,7 +90,7 @@ def leaf_names(names: Iterable[Any], what: str = "The leaves of a tree") -> tupl
         raise DataError(f"{what} must be a sequence of names; got {names!r}.")
     labels = checked_labels(names, what)
     if len(labels) < 2:
-        raise DataError(f"{what} must be at least two; got {shorten(labels) or 'none'}.")
+        raise DataError(f"{what} must number at least two; got {shorten(labels) or 'none'}.")
     return labels
 
 
@@ -135,14 +135,14 @@ def levelled(nodes: Nodes, labels: tuple[str, ...], rescale: str | None) -> list
     deepest, shallowest = max(depth), min(depth)
     if not 0.0 < deepest < math.inf:
         raise DataError(
-            "From the root of a tree to a leaf, lengths must add up to a finite number above 0; the sum for "
-            f"{labels[depth.index(deepest)]!r} is {deepest:g}."
+            f"Lengths from the root of a tree to a leaf must have a finite, positive sum; it is {deepest:g} for"
+            f" {labels[depth.index(deepest)]!r}."
         )
     if deepest - shallowest > SAME_DEPTH * deepest and rescale is None:
         high, low = labels[depth.index(shallowest)], labels[depth.index(deepest)]
         raise DataError(
-            f"All leaves must be equally far from the root, but {high!r} is {shallowest:.8g} and {low!r} {deepest:.8g} "
-            "away; rescale='extend' lengthens the edges above the nearer leaves."
+            f"All leaves must have the same distance from the root, but {high!r} has {shallowest:.8g} and {low!r} has"
+            f" {deepest:.8g}; use rescale='extend' to lengthen the shorter paths."
         )
     lengths = np.array(nodes.lengths)
     if abs(deepest - 1.0) > ROUNDING:

@@ -109,7 +109,10 @@ class Tree(Described):
     names: tuple[str, ...]
 
     def __init__(self) -> None:
-        raise TypeError("Make a tree with Tree.from_groups, Tree.from_newick, Tree.from_linkage or Tree.star.")
+        raise TypeError(
+            "Tree cannot be constructed directly; use Tree.from_groups, Tree.from_newick, Tree.from_linkage or"
+            " Tree.star."
+        )
 
     @classmethod
     def from_groups(cls, groups: Mapping[Any, Iterable[Any]], leaf_length: float = 0.1) -> "Tree":
@@ -301,7 +304,7 @@ class Tree(Described):
         if options == self.labels:
             return self
         if mismatch := _unmatched(options, self.labels):
-            raise DataError(f"The leaves of the tree must be named as the options are; {mismatch}.")
+            raise DataError(f"The leaves of the tree must have the names of the options; {mismatch}.")
         place = {label: node for node, label in enumerate(self.labels)}
         order = [place[label] for label in options] + list(range(self.n_leaves, len(self.parents)))
         names = [self.names[node] for node in order]

@@ -88,7 +88,7 @@ def triplets(
     n, count, K = whole("n", n, 4), whole("n_triplets", n_triplets, 10), whole("n_features", n_features, 1)
     q = between("share_of_owners", share_of_owners, "the share of objects that have a feature")
     one_of("link", link, ("exp", "ratio"))
-    lapse = share("lapse", lapse, "the probability of naming a pair at random")
+    lapse = share("lapse", lapse, "the probability of a random answer")
     truth, *answers = streams(random_seed, 3)
     features = np.zeros((n, 0), bool)
     while features.shape[1] < K:
@@ -249,7 +249,7 @@ def paris_rome(comparisons: int = 100, expected: bool = False, random_seed: Any 
            [ 50,  50, 100,   0]])
     """
     if isinstance(comparisons, bool) or not isinstance(comparisons, (int, np.integer)) or comparisons < 1:
-        raise ArgumentError(f"`comparisons` must be a whole number of 1 or more; got {comparisons!r}.")
+        raise ArgumentError(f"`comparisons` must be an integer >= 1; got {comparisons!r}.")
     aspects = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 1]])  # Paris, Rome, bonus
     advantage = (aspects * (1, 1, 0.01)) @ (1 - aspects).T
     i, j = np.triu_indices(4, k=1)
@@ -339,7 +339,7 @@ def block_choices(
 
     groups, per_group = whole("groups", groups, 1), whole("per_group", per_group, 1)
     comparisons = whole("comparisons", comparisons, 1)
-    alpha = positive("alpha", alpha, "the expected number of features of each option")
+    alpha = positive("alpha", alpha, "the expected number of features per option")
     lapse = Elimination(lapse).lapse
     members = {name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))}
     tree = Tree.from_groups(members, leaf_length)
@@ -446,7 +446,7 @@ _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities
             Dataset(
                 "celebrities",
                 "paired comparisons",
-                "9 celebrities, 36 pairs, 234 people: with whom would you rather converse for an hour?",
+                "9 celebrities, 36 pairs, 234 participants: with whom would you rather converse for an hour?",
                 "Rumelhart and Greeno (1971)",
             ),
             celebrities,
@@ -464,7 +464,7 @@ _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities
             Dataset(
                 "paris_rome",
                 "paired comparisons",
-                "4 trips, 6 pairs, 100 expected choices a pair: Paris or Rome, with or without a small bonus",
+                "4 trips, 6 pairs, 100 expected choices per pair: Paris or Rome, with or without a small bonus",
                 "Tversky (1972); Görür, Jäkel and Rasmussen (2006)",
             ),
             lambda: paris_rome(expected=True),
@@ -512,5 +512,5 @@ def load(name: str) -> PairedComparisons | Similarities:
     """
     if name not in _BUNDLED:
         known = list(_BUNDLED)
-        raise DataError(f"There is no bundled data set {name!r}; there are {shorten(known, 20)}.{suggest(name, known)}")
+        raise DataError(f"Unknown data set {name!r}; bundled data sets: {shorten(known, 20)}.{suggest(name, known)}")
     return _BUNDLED[name][1]()

@@ -320,13 +320,13 @@ def test_labels_in_another_order(tree):
 
 def test_summary_and_residuals(tree):
     table = tree.summary()
-    assert list(table.columns) == ["weight", "std_error", "z", "p_value", "lower", "upper"]
+    assert list(table.columns) == ["weight", "std_error", "z", "p_value", "low", "high"]
     for ci, reach in ((None, 1.598193), (0.95, 1.959964)):
         wide = table if ci is None else tree.summary(ci=ci)
         shared = wide[wide["z"].notna()]
         half = reach * shared["std_error"]
-        np.testing.assert_allclose(shared["lower"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6)
-        np.testing.assert_allclose(shared["upper"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6)
+        np.testing.assert_allclose(shared["low"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6)
+        np.testing.assert_allclose(shared["high"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6)
         assert wide.attrs["interval"] == (ci or 0.89)
     with refused(ArgumentError, "ci", "between 0 and 1"):
         tree.summary(ci=95)
@@ -352,7 +352,7 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
     table = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.PairedComparisons(counts)).summary()
     weight, error = table["weight"], table["std_error"]
     assert (weight + 1.598193 * error).max() > 1.0  # which symmetric ends of the weight are not
-    ends = table[["lower", "upper"]].to_numpy()
+    ends = table[["low", "high"]].to_numpy()
     assert ((ends > 0.0) & (ends < 1.0)).all()
     half = 1.598193 * error / (weight * (1.0 - weight))
     log_odds = np.log(ends / (1.0 - ends)) - np.log(weight / (1.0 - weight)).to_numpy()[:, None]

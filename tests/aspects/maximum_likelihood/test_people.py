@@ -111,8 +111,8 @@ def test_the_covariance_is_the_sandwich():
         model.standard_errors_**2, np.diag(jacobian @ covariance @ jacobian.T), rtol=2e-5
     )  # a series
     table = model.summary(ci=0.95)
-    log_odds = np.log(table[["weight", "upper"]] / (1.0 - table[["weight", "upper"]]))
-    reach = (log_odds["upper"] - log_odds["weight"]) / (table["std_error"] / (w * (1.0 - w)))
+    log_odds = np.log(table[["weight", "high"]] / (1.0 - table[["weight", "high"]]))
+    reach = (log_odds["high"] - log_odds["weight"]) / (table["std_error"] / (w * (1.0 - w)))
     np.testing.assert_allclose(reach, 2.0226909, rtol=1e-6)  # Student's t with 39 degrees of freedom
     independent = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         th.PairedComparisons(data.counts, data.labels)

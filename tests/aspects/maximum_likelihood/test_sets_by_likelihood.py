@@ -1,4 +1,4 @@
-"""Maximum likelihood of choices out of sets, such as rankings, with unique aspects alone."""
+"""Maximum likelihood of choices from sets, such as rankings, with unique aspects alone."""
 
 import numpy as np
 import pandas as pd

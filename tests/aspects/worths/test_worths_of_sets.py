@@ -1,4 +1,4 @@
-"""Worths that judges see in choices out of sets: by definition, their slopes, exact values, the mode, and chains."""
+"""Worths that judges see in choices from sets: by definition, their slopes, exact values, the mode, and chains."""
 
 import numpy as np
 import pytest

@@ -67,7 +67,7 @@ def test_k_means_finds_the_least_sum_of_squares():
 def preferred(whole, tastes, **arguments):
     """How often each level is preferred, on average over people and draws."""
     found = with_tastes(whole, tastes, **arguments).segments(2, random_seed=1).profiles
-    return found[found["segment"] == 1].set_index(["attribute", "level"])["everybody"]
+    return found[found["segment"] == 1].set_index(["attribute", "level"])["all_respondents"]
 
 
 @pytest.mark.fit
@@ -118,14 +118,21 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
     found = segments_of(preferences, None, 0)
     assert len(found) == 3 and (found.by_number.loc[4:, "stability"] < 0.8).all()
     assert list(found.assignment["segment"] - 1) == list(truth)
-    assert list(found.sizes["people"]) == [12, 8, 5] and found.stability == 1.0
+    assert list(found.sizes["respondents"]) == [12, 8, 5] and found.stability == 1.0
     np.testing.assert_allclose(found.sizes["share"], [12 / 25, 8 / 25, 5 / 25])
     assert (found.assignment["probability"] == 1.0).all() and (found.probabilities.sum(axis=1) == 1.0).all()
     own = found.profiles.query("segment == 1")
     np.testing.assert_allclose(own["preferred"], preferences.values[:, truth == 0].mean(axis=(0, 1)))
-    np.testing.assert_allclose(own["everybody"], preferences.values.mean(axis=(0, 1)))
+    np.testing.assert_allclose(own["all_respondents"], preferences.values.mean(axis=(0, 1)))
     assert list(found.sizes["name"]) == ["price 5", "zoom yes, price matters less", "zoom no, price matters less"]
-    assert list(found.table().columns) == ["attribute", "level", "everybody", "segment 1", "segment 2", "segment 3"]
+    assert list(found.table().columns) == [
+        "attribute",
+        "level",
+        "all_respondents",
+        "segment 1",
+        "segment 2",
+        "segment 3",
+    ]
     assert "3 segments of 25 respondents" in str(found) and "48 %: price 5" in str(found)
     assert "Stability 1.00" in notebook(found)
 
@@ -133,8 +140,8 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
 def test_the_ends_of_intervals_are_called_as_in_every_table():
     """NAME_low and NAME_high of the column NAME, which lies between them where the draws are noisy."""
     found = segments_of(drawn(noise=0.3)[0], 3, 0)
-    assert list(found.sizes) == ["name", "people", "share", "share_low", "share_high"]
-    wanted = ["segment", "attribute", "level", "preferred", "preferred_low", "preferred_high", "everybody"]
+    assert list(found.sizes) == ["name", "respondents", "share", "share_low", "share_high"]
+    wanted = ["segment", "attribute", "level", "preferred", "preferred_low", "preferred_high", "all_respondents"]
     assert list(found.profiles) == wanted
     for name, table in (("share", found.sizes), ("preferred", found.profiles)):
         assert table.attrs["interval"] == 0.89

@@ -165,7 +165,7 @@ def test_columns_have_their_errors(logit):
 
     assert errors("market_shares") == {"share": "share_se"}
     assert errors("level_effects") == {"effect": "se"}
-    assert errors("attribute_importance") == {"range_share": "range_se", "importance": "se"}
+    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "se"}
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 
@@ -195,7 +195,7 @@ def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
     )
     assert "LatentClassLogit estimates" in str(sentence)
     assert "latent-class-logit estimates" in sentence.render(TYPED)
-    assert "too few. Grouped" in str(own)
+    assert "too few answers. The most" in str(own)
 
 
 def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):

@@ -159,7 +159,7 @@ def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
     }
     for estimates, table in tables.items():
         ends = [f"{name}_{end}" for name in estimates for end in ("low", "high")] or ["low", "high"]
-        people = ["people_low", "people_high"] * (estimates in ((), ("range_share",), ("wtp",)))
+        people = ["respondents_low", "respondents_high"] * (estimates in ((), ("range_share",), ("wtp",)))
         assert [name for name in table if name.endswith(("low", "high", "lb", "ub"))] == ends + people
         assert set(estimates) <= set(table) and table.attrs["interval"] == 0.5
         for low, high in zip(ends[::2], ends[1::2], strict=True):
@@ -238,7 +238,8 @@ def test_level_effects_of_logits(hierarchical):
         p = 1 / (1 + np.exp(-beta @ np.array(step)))
         assert table.loc[row, "effect"] == pytest.approx(p.mean())
         np.testing.assert_allclose(
-            table.loc[row, ["people_low", "people_high"]].astype(float), np.quantile(p.mean(0), [0.055, 0.945])
+            table.loc[row, ["respondents_low", "respondents_high"]].astype(float),
+            np.quantile(p.mean(0), [0.055, 0.945]),
         )
     people = hierarchical.level_effects(each_person=True)
     assert len(people) == 8 * len(table) and list(people)[0] == "respondent"

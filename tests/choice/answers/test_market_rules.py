@@ -385,7 +385,7 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
     assert f"{errors}, compared with {-np.log(3):.3f} for guessing." in sentence
     alone = str(multinomial.findings(holdouts=data.take([0, 1]))["holdouts"].sentence)  # of one person
     assert " per choice, compared with -1.099 for" in alone
-    said(alone, "predicted; their log")
+    said(alone, "correctly; log score")
     with refused(DataError, "ChoiceExperiment", "got DataFrame"):
         multinomial.findings(holdouts=MARKET)
 

@@ -172,7 +172,7 @@ def test_every_argument_changes_the_answer_or_is_refused_or_warned_of(fitted, mo
 def test_weights_count_in_the_spread_of_people(fitted):
     def ends(weights):
         table = fitted["hierarchical"].willingness_to_pay("price", respondent_weights=weights, ci=0.5)
-        return table[["people_low", "people_high"]].to_numpy()
+        return table[["respondents_low", "respondents_high"]].to_numpy()
 
     assert (ends(10.0 ** np.arange(12)) != ends(None)).any()
     assert (ends(np.ones(12)) == ends(None)).all()

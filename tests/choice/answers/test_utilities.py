@@ -61,7 +61,7 @@ def test_utilities_of_everybody_are_those_of_the_coefficients(data):
     assert names == list(own) and table.attrs["interval"] == 0.5
     np.testing.assert_allclose(table["utility"], list(own.values()), atol=1e-12)
     np.testing.assert_allclose(table["zero_centred"], np.array(list(own.values())) * 100 / ranges(own), atol=1e-9)
-    assert "people_sd" not in table and (table["low"] <= table["utility"]).all()
+    assert "respondents_sd" not in table and (table["low"] <= table["utility"]).all()
     np.testing.assert_array_equal(model.utilities(each_person=True).std(axis=0), 0.0)
 
 
@@ -75,7 +75,7 @@ def test_utilities_of_each_person_are_those_of_posterior_means(posterior):
         assert ranges(scaled.loc[person].to_dict()) == pytest.approx(100.0)
     table = posterior.utilities()
     np.testing.assert_allclose(table["utility"], raw.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(table["people_sd"], raw.std(axis=0, ddof=0), atol=1e-12)
+    np.testing.assert_allclose(table["respondents_sd"], raw.std(axis=0, ddof=0), atol=1e-12)
     np.testing.assert_allclose(table["zero_centred_sd"], scaled.std(axis=0, ddof=0), atol=1e-9)
 
 

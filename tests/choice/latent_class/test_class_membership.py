@@ -151,8 +151,8 @@ def test_who_is_of_which_class_is_found_again():
     order = int(model.coef_["brand[B]"].to_numpy().argmax())
     log_odds = model.membership_coef_["age"].to_numpy()
     assert log_odds[order] - np.delete(log_odds, order).max() > 0.08
-    table = model.class_odds(ci=0.95).set_index(["class", "column"])
-    assert len(table) == 4 and table["p"].min() < 1e-3
+    table = model.class_odds(ci=0.95).set_index(["latent_class", "column"])
+    assert len(table) == 4 and table["p_value"].min() < 1e-3
     assert table["odds"].to_numpy() == pytest.approx(np.exp(table["log_odds"].to_numpy()))
     summary = model.summary()
     assert summary.loc["log odds of class 2: age", "coef"] == pytest.approx(model.membership_coef_.loc[2, "age"])
@@ -245,6 +245,8 @@ def test_recovery():
         model.fit(by_age(150, 10, seed=100 + seed), random_seed=1, progressbar=False)
         order = int(model.coef_["brand[B]"].to_numpy().argmax())
         if order > 0:  # the largest class is another one, with which it is compared
-            low, high = np.log(model.class_odds().set_index("class").loc[order + 1, ["low", "high"]].to_numpy(float))
+            low, high = np.log(
+                model.class_odds().set_index("latent_class").loc[order + 1, ["low", "high"]].to_numpy(float)
+            )
             held.append(low <= 12 / 64 <= high)
     assert len(held) > 20 and np.mean(held) > 0.89 - 3.7 * np.sqrt(0.1 / len(held))

@@ -44,7 +44,7 @@ def test_the_table_has_both_neighbours():
     for classes, row in table.iterrows():
         drawn = np.array(table.attrs["statistics"][classes])
         assert len(drawn) == 4 and (drawn >= 0).all()
-        assert row["p"] == pytest.approx((1 + (drawn >= row["statistic"]).sum()) / 5)
+        assert row["p_value"] == pytest.approx((1 + (drawn >= row["statistic"]).sum()) / 5)
     assert test(fitted(1)).index.tolist() == [1]
 
 
@@ -82,12 +82,12 @@ def test_bad_numbers():
 @pytest.mark.long
 def test_size_and_power():
     """One class is rejected wherever there are three; where there is one, p is even: at most .05 in few of 40."""
-    assert test(fitted(), 39)["p"].iloc[0] == 1 / 40
+    assert test(fitted(), 39)["p_value"].iloc[0] == 1 / 40
     data, rng, p = answered(), np.random.default_rng(5), []
     chances = fitted(1).predict_proba(data)
     for _ in range(40):
         utility = np.log(chances) + rng.gumbel(size=len(chances))
         chosen = [np.argmax(utility[a:b]) for a, b in pairwise(data.first_row)]
         model = th.LatentClassLogit(1, "price").fit(data.with_choices(np.array(chosen)), progressbar=False)
-        p.append(test(model, 19)["p"].iloc[0])
+        p.append(test(model, 19)["p_value"].iloc[0])
     assert np.mean(np.array(p) <= 0.05) < 0.05 + 3.7 * np.sqrt(0.05 / 40) and 0.3 < np.mean(p) < 0.75

@@ -27,8 +27,8 @@ from thali._data.experiments.scheme import with_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import streams
 from thali._people.columns import Covariates
-from thali._testing.exact import transition_matrix
 from thali.errors import ArgumentError, DataError
+from thali.testing import exact
 
 # Three attributes: one of two coefficients, one of one with a sign, one of one; the fifth is an interaction.
 OWNED = np.array([[1, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 1]], float)
@@ -76,7 +76,7 @@ def test_all_patterns_of_a_person_by_enumeration(one):
         decide(rng, problem, state, space, 1)
         attends[:] = state.attends[1]
 
-    states, matrix = transition_matrix(step, PATTERNS[0].copy(), lambda attends: tuple(attends))
+    states, matrix = exact.transition_matrix(step, PATTERNS[0].copy(), lambda attends: tuple(attends))
     at = [PATTERNS.tolist().index(each.tolist()) for each in states]
     assert len(states) == 8 and matrix.sum(axis=1) == pytest.approx(1.0)
     assert wanted[at] @ matrix == pytest.approx(wanted[at], abs=1e-12)
@@ -497,6 +497,6 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     assert "Use attention_scale=1" in notes
     said(notes, "distinguish ignoring an attribute")
     sentence = model.findings()["attention"].sentence
-    assert sentence.startswith("Ignored: price by ") and "zoom by" in sentence
+    assert sentence.startswith("Attribute non-attendance: price ignored by ") and "zoom by" in sentence
     methods = " ".join(map(str, [model.findings()["methods"].sentence, *model.findings()["methods"].notes]))
     assert "price and zoom" in methods

@@ -18,8 +18,8 @@ from thali._choice.logits.hierarchical_attention import decide, density_of_odds,
 from thali._choice.logits.hierarchical_draws import Population, TasteScale, new_people
 from thali._choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
 from thali._people.columns import Covariates
-from thali._testing.exact import transition_matrix
 from thali.errors import ArgumentError, DataError
+from thali.testing import exact
 
 LOOKING = np.array([[1.0, -1.2, 0.3], [1.0, 0.4, -1.1], [1.0, 0.8, 0.8]])
 OWNED = np.eye(2)
@@ -64,7 +64,7 @@ def test_all_patterns_of_a_person_by_enumeration(three):
             decide(rng, problem, state, space, n)
             attends[:] = state.attends[n]
 
-        states, matrix = transition_matrix(step, patterns[0].copy(), lambda attends: tuple(attends))
+        states, matrix = exact.transition_matrix(step, patterns[0].copy(), lambda attends: tuple(attends))
         at = [patterns.tolist().index(list(each)) for each in states]
         assert wanted[at] @ matrix == pytest.approx(wanted[at], abs=1e-12)
         assert np.linalg.matrix_power(matrix, 500)[0] == pytest.approx(wanted[at], abs=1e-9)

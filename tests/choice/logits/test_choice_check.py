@@ -36,7 +36,7 @@ def test_every_number_is_that_of_the_slow_copy(none):
     """Observed ones exactly; predicted ones are the means of probabilities, up to five errors of 100 draws."""
     data = experiment(people=4, tasks=3, none=none)
     model = fitted(data, draws=100, alpha=3.0)
-    table = model.check().set_index(["what", "of"])
+    table = model.check().set_index(["measure", "category"])
     found = slow(data, data.chosen)
     assert sorted(table.index) == sorted(found)
     chances = model.predict_proba(data)
@@ -74,7 +74,7 @@ def test_choices_of_the_model_itself_are_seldom_missed_and_others_are():
     assert 0.04 < np.mean(missed) < 0.2  # .11 of the numbers, which depend on each other
     model = chooses_at_random(data.with_choices(np.zeros(data.n_tasks, np.int64)))
     table = model.check()
-    assert table["p_value"].iloc[0] == 0.0 and set(table.loc[table["what"] == PLACE, "missed"]) == {True}
+    assert table["p_value"].iloc[0] == 0.0 and set(table.loc[table["measure"] == PLACE, "missed"]) == {True}
     assert "alternative 1 (observed 1.000" in str(model.findings()["check"].sentence)
 
 
@@ -82,4 +82,4 @@ def test_product_classes_are_checked():
     model = fitted(experiment(none=True), draws=10)
     table = model.check(random_seed=1)
     assert table.equals(model.check(random_seed=1)) and not table.equals(model.check(random_seed=2))
-    assert {"inside = none", "price = 100", "alternative 1"} <= set(table["of"])
+    assert {"inside = none", "price = 100", "alternative 1"} <= set(table["category"])

@@ -62,7 +62,7 @@ def test_closed_form():
     assert row["coef"] == pytest.approx(-np.log(3), rel=1e-9)
     assert row["se"] == pytest.approx(np.sqrt(4 / 3), rel=1e-6)
     assert row["z"] == pytest.approx(row["coef"] / row["se"])
-    assert row["p"] == pytest.approx(0.341388, abs=1e-6)  # 2 Phi(-ln 3 / sqrt(4/3))
+    assert row["p_value"] == pytest.approx(0.341388, abs=1e-6)  # 2 Phi(-ln 3 / sqrt(4/3))
     assert model.log_likelihood_ == pytest.approx(3 * np.log(0.75) + np.log(0.25), rel=1e-12)
     linear = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(two([0, 0, 0, 1])))
     assert linear.coef_["price"] == pytest.approx(-np.log(3), rel=1e-9)

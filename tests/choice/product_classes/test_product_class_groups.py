@@ -42,12 +42,12 @@ def products_of(name, levels):
 def test_similar_classes_are_found_by_counting_products(none, similar):
     model = fitted(experiment(people=5, none=none), draws=20, alpha=4.0)
     every = model.classes(cover=1.0, similar=1)
-    every = every[every["class"] != "no choice"]
-    held = [products_of(name, ATTRIBUTES) for name in every["class"]]
+    every = every[every["product_class"] != "no choice"]
+    held = [products_of(name, ATTRIBUTES) for name in every["product_class"]]
     centre = slow_groups(held, every["importance"].tolist(), similar)
     table = model.classes(cover=1.0, similar=similar)
-    table = table[table["class"] != "no choice"].set_index("class")["rules"]
-    wanted = Counter(every["class"].iloc[k] for k in centre)
+    table = table[table["product_class"] != "no choice"].set_index("product_class")["rules"]
+    wanted = Counter(every["product_class"].iloc[k] for k in centre)
     assert table.to_dict() == wanted and len(wanted) < len(every)
 
 
@@ -60,5 +60,5 @@ def test_another_seed_prints_the_same_classes():
     for seed in (1, 4):
         model.fit(made.data, draws=150, tune=50, thin=4, chains=8, random_seed=seed, progressbar=False)
         table = model.classes(cover=1.0)
-        first.append(set(table.loc[table["stability"] >= 0.5, "class"].head(4)))
+        first.append(set(table.loc[table["stability"] >= 0.5, "product_class"].head(4)))
     assert first[0] == first[1] <= set(made.classes)

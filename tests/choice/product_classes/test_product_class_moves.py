@@ -29,7 +29,7 @@ from thali._choice.product_classes.state import (
     workspace,
 )
 from thali._choice.product_classes.sweep import flip_classes
-from thali._testing.exact import transition_matrix
+from thali.testing import exact
 
 LEVELS = [3, 2, 2]
 # Some product lacks the last attribute. Both people like (1, 1) in the last two, which is what they choose.
@@ -131,7 +131,7 @@ def test_moves_of_a_class_by_enumeration(monkeypatch, proposals, monotone, sets,
         move_class(rng, problem, state, work, 0)
         flip_classes(rng, problem, state)
 
-    states, matrix = transition_matrix(step, start, contents)
+    states, matrix = exact.transition_matrix(step, start, contents)
     logs = np.array([log_target(problem, state) for state in states])
     known = np.exp(logs - logs.max())
     known /= known.sum()
@@ -151,9 +151,9 @@ def test_a_flip_is_a_symmetry_where_no_product_lacks_the_attribute(attribute, is
         flip_classes(rng, problem, state)
 
     if is_lacking:
-        assert len(transition_matrix(step, start, contents)[0]) == 1
+        assert len(exact.transition_matrix(step, start, contents)[0]) == 1
         return
-    states, matrix = transition_matrix(step, start, contents)
+    states, matrix = exact.transition_matrix(step, start, contents)
     assert len(states) == 2 and matrix.tolist() == [[0.5, 0.5], [0.5, 0.5]]
     assert log_target(problem, states[0]) == pytest.approx(log_target(problem, states[1]), abs=1e-12)
     (before, _), (after, _) = (unpacked(problem, state)[0] for state in states)

@@ -86,9 +86,9 @@ def test_the_class_table_is_that_of_a_slow_count(none):
     the_design = design_of(data)
     draws = engine_result(data, draws=12, alpha=4.0).particles
     table = of_draws(draws, the_design).classes(cover=1.0, similar=1)
-    assert {"class", "importance"} <= set(narrow(table).split())
+    assert {"product_class", "importance"} <= set(narrow(table).split())
     wanted = slow_table(draws, the_design)
-    assert len(table) == len(wanted) and table["class"].is_unique
+    assert len(table) == len(wanted) and table["product_class"].is_unique
     columns = ["share", "importance", "probability", "liked"]
     found, slow = (np.round(np.array(rows), 12) for rows in (table[columns], list(wanted.values())))
     np.testing.assert_allclose(sorted(found.tolist()), sorted(slow.tolist()), atol=2e-12)
@@ -102,10 +102,10 @@ def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
     draws = single([(1, 0.0), (0, 0.0)], members=[[1, 0, 0, 1, 1], [0, 1, 1, 1, 1]], monotone=(0, 0), offset=(0, 3, 5))
     whole = design(EVERY)
     table = of_draws(draws, whole).classes(similar=1)
-    assert table["class"].tolist() == ["colour != red"] and table["liked"].tolist() == [1.0]
+    assert table["product_class"].tolist() == ["colour != red"] and table["liked"].tolist() == [1.0]
     lacking = design([*EVERY, [-1, 0]])  # a product without a colour is in neither
     table = of_draws(draws, lacking).classes(similar=1)
-    assert sorted(table["class"]) == ["colour = red", "colour in {blue, green}"]
+    assert sorted(table["product_class"]) == ["colour = red", "colour in {blue, green}"]
     assert sorted(table["liked"]) == [0.0, 1.0]
 
 
@@ -114,7 +114,7 @@ def test_opposite_values_of_one_class_cancel():
     draws = single([(0, np.log(3.0)), (1, np.log(1.0))], members=members, monotone=(0, 0), offset=(0, 3, 5))
     table = of_draws(draws, design(EVERY)).classes()
     assert table.attrs["monte_carlo"] is True  # its errors are given by the differences between chains
-    assert table["class"].tolist() == ["colour = red & size = s"]
+    assert table["product_class"].tolist() == ["colour = red & size = s"]
     assert table[["liked", "importance", "share"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
 
 
@@ -124,7 +124,7 @@ def name_of(draws, c, sign, the_design, known):
     if key not in known:
         alone = single([(sign, 0.0)], members=[draws.member[c]], monotone=draws.monotone, offset=draws.offset)
         every = the_design._replace(respondents=("p0",), first_task=the_design.first_task[:2])
-        known[key] = of_draws(alone, every).classes(cover=1.0, similar=1)["class"].iloc[0]
+        known[key] = of_draws(alone, every).classes(cover=1.0, similar=1)["product_class"].iloc[0]
     return known[key]
 
 
@@ -134,7 +134,7 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
     data = experiment(people=4)
     draws = engine_result(data, draws=8, groups=1, alpha=4.0, seed=3).particles
     the_design = design_of(data)
-    found = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("class")["share_new"]
+    found = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("product_class")["share_new"]
     wanted, known = dict.fromkeys(found.index, 0.0), {}
     for d in range(8):
         lacks = dict.fromkeys(found.index, 1.0)
@@ -157,17 +157,17 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
 def test_errors_over_groups_and_the_row_of_others():
     model = fitted(draws=10, groups=4, alpha=4.0)
     every, some = model.classes(cover=1.0, similar=1), model.classes(cover=0.5, similar=1)
-    assert some["class"].iloc[-1] == f"other ({len(every) - len(some) + 1} classes)"
+    assert some["product_class"].iloc[-1] == f"other ({len(every) - len(some) + 1} classes)"
     assert some["importance"].sum() == pytest.approx(every["importance"].sum())
     assert 0.5 <= some["importance"].iloc[:-1].sum() / every["importance"].sum()
     assert some["importance"].iloc[:-2].sum() / every["importance"].sum() < 0.5
-    first = every["class"].iloc[0]
+    first = every["product_class"].iloc[0]
     shares = []
     for g in range(4):
         part, the_design = drawn(draws=10, groups=4, alpha=4.0)
         keep = np.flatnonzero(part.group == g)
         own = _only(part, keep)
-        table = of_draws(own, the_design).classes(cover=1.0, similar=1).set_index("class")
+        table = of_draws(own, the_design).classes(cover=1.0, similar=1).set_index("product_class")
         shares.append(table["share"].get(first, 0.0))
     assert every["share"].iloc[0] == pytest.approx(np.mean(shares))
     assert every["share_se"].iloc[0] == pytest.approx(np.std(shares, ddof=1) / 2)
@@ -202,7 +202,7 @@ def test_draws_with_millions_of_owned_classes_are_tabled_as_few_are():
     draws, the_design = drawn(experiment(people=400, tasks=1), draws=4, groups=1, alpha=12.0)
     few, many = (of_draws(joined([draws] * times), the_design).classes(cover=1.0) for times in (1, 110))
     columns = ["importance", "share", "liked", "share_new"]
-    found, wanted = (table.set_index("class")[columns].sort_index() for table in (many, few))
+    found, wanted = (table.set_index("product_class")[columns].sort_index() for table in (many, few))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
@@ -211,7 +211,7 @@ def test_similar_classes_are_one():
     members = [[0, 1, 1, 1, 1], [0, 1, 0, 1, 1], [1, 1, 1, 1, 0]]
     draws = single([(0, 1.0), (0, 0.0), (0, 0.0)], members=members, monotone=(0, 0), offset=(0, 3, 5))
     table = of_draws(draws, design(EVERY)).classes(cover=1.0, similar=0.5)
-    assert table["class"].tolist() == ["colour != red", "size = s"] and table["rules"].tolist() == [2, 1]
+    assert table["product_class"].tolist() == ["colour != red", "size = s"] and table["rules"].tolist() == [2, 1]
     assert table["share"].tolist() == [1.0, 1.0]
     value = np.array([np.e + 1.0 + 2 * 0.5, 1.0 + 0.5])
     np.testing.assert_allclose(table["importance"], value / value.sum())
@@ -219,10 +219,11 @@ def test_similar_classes_are_one():
 
 def test_stability_is_the_share_of_chains_with_half_of_the_importance():
     draws, the_design = drawn(draws=10, groups=4, alpha=4.0)
-    table = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("class")
+    table = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("product_class")
     parts = [_only(draws, np.flatnonzero(draws.group == g)) for g in range(4)]
     of_chain = [
-        of_draws(part, the_design).classes(cover=1.0, similar=1).set_index("class")["importance"] for part in parts
+        of_draws(part, the_design).classes(cover=1.0, similar=1).set_index("product_class")["importance"]
+        for part in parts
     ]
     for name, row in table.head(30).iterrows():
         wanted = np.mean([each.get(name, 0.0) >= 0.5 * row["importance"] for each in of_chain])
@@ -255,7 +256,7 @@ def test_names(member, name):
     lacking = name.replace("brand != B", "brand in {A, C}").replace("brand != C", "brand in {A, B}")
     for second, wanted in ((1, name), (-1, lacking)):
         the_design = design([[0, 0, 0], [second] * 3], scheme=scheme)
-        assert of_draws(draws, the_design).classes()["class"].tolist() == [wanted]
+        assert of_draws(draws, the_design).classes()["product_class"].tolist() == [wanted]
 
 
 def test_names_of_the_no_choice_option():
@@ -263,7 +264,7 @@ def test_names_of_the_no_choice_option():
     for held, name in (([0, 1], "any product"), ([1, 0], "no choice")):
         draws = single([(0, 0.0)], members=[[*held, 1, 1, 1, 1, 1]], monotone=(0, 0, 0), offset=(0, 2, 5, 7))
         the_design = design([[0, -1, -1], *([1, *x] for x in EVERY)], tasks=[range(7)], scheme=scheme)
-        assert of_draws(draws, the_design).classes()["class"].tolist() == [name]
+        assert of_draws(draws, the_design).classes()["product_class"].tolist() == [name]
 
 
 # effects of levels ----------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ def test_effects_keep_to_the_directions():
     model = fitted(draws=20, alpha=4.0)
     table = model.level_effects()
     declared = table["attribute"].isin(MONOTONE)
-    assert (table.loc[declared, "low"] >= 0.5).all() and (table.loc[declared, "people_low"] >= 0.5).all()
+    assert (table.loc[declared, "low"] >= 0.5).all() and (table.loc[declared, "respondents_low"] >= 0.5).all()
     assert (table.loc[~declared, "low"] < 0.5).any()
     cheap = table[table["attribute"] == "price"]
     assert set(zip(cheap["level"], cheap["over"], strict=True)) == {

@@ -219,7 +219,7 @@ def test_binned_attributes_survive(tmp_path):
     levels = {name: labels for name, labels in ATTRIBUTES.items() if name != "price"}
     data = thali.ChoiceExperiment.from_frame(frame, levels=levels, bins={"price": [120, 220]})
     model = fitted(data, draws=20, alpha=4.0)
-    names = " ".join(model.classes(cover=1.0)["class"])
+    names = " ".join(model.classes(cover=1.0)["product_class"])
     assert "price <= 120" in names and "price > 120" in names and "price > 220" in names and "<= <=" not in names
     model.save(tmp_path / "model.nc")
     np.testing.assert_array_equal(thali.load(tmp_path / "model.nc").predict_proba(frame), model.predict_proba(frame))

@@ -29,7 +29,7 @@ from thali._classify.plackett_luce.state import (
 )
 from thali._classify.plackett_luce.trial_moves import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
 from thali._inference.numerics.gamma import log_gamma_draw
-from thali._testing.exact import invariance_error
+from thali.testing import exact
 
 
 def log_likelihood(W, codes, weights):
@@ -92,7 +92,7 @@ def test_exchange_is_exact(a):
         weights = np.exp(s.log_weights)
         return log_likelihood(W, codes, weights) + 6 * a * math.log(float((weights * rows.mean).sum()))
 
-    assert invariance_error(step, state, weights_key, target) < 1e-12
+    assert exact.invariance_error(step, state, weights_key, target) < 1e-12
 
 
 def test_mirror_is_exact():
@@ -119,7 +119,7 @@ def test_mirror_is_exact():
         sums_are_right(rows, s)
         return log_likelihood(W, codes, np.exp(s.log_weights))
 
-    assert invariance_error(step, state, weights_key, target) < 1e-12
+    assert exact.invariance_error(step, state, weights_key, target) < 1e-12
 
 
 def test_scan_of_columns_is_exact():
@@ -150,7 +150,7 @@ def test_scan_of_columns_is_exact():
         assert (counts == s.counts).all()
         return total + float((special.gammaln(a + counts) - (a + counts) * state.log_rate).sum())
 
-    assert invariance_error(step, small_state, key, target) < 1e-12
+    assert exact.invariance_error(step, small_state, key, target) < 1e-12
 
 
 @njit

@@ -110,20 +110,20 @@ REFUSES = [
         ("x.csv", "Column 'tie'", "row 2"),
     ),
     (COMPARISONS, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
-    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' holds dissimilarities",)),
-    (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("tell the similarity",)),
+    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' contains dissimilarities",)),
+    (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("be the similarity",)),
     (ALIKE_SQUARE, ONE_SIDE, {}, ("x.csv",)),
     (COUNTS, FROM_X, {}, ("x.csv", "'X'")),
     (COUNTS, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
     (COUNTS, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
 ]
-OFFERED = "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'"
+OFFERED = "the columns 'option1', 'option2', 'option3' with the options offered, for 'best' and 'worst'"
 LACKS = [
     (BEST_WORST, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
     (CHOICES, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
     (CHOICES, SETS, None),
     (CHOICES, NUMBERS, None),
-    (COMPARISONS, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' beside 'Winner'", "rejected", 1)),
+    (COMPARISONS, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' for 'Winner'", "rejected", 1)),
     (COMPARISONS, "i,year\nA,1\nB,2\nC,3\n", None),
     (COMPARISONS, "winner,loser\nA,B\n", None),
 ]
@@ -220,7 +220,7 @@ def test_what_similarities_make():
     said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
     data, sentence = ALIKE_SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
     assert data == Similarities([[1, 0.375], [0.375, 1]], "AB")
-    said(sentence, "2 objects", "its two sides", "diagonal was not read")
+    said(sentence, "2 objects", "its two sides", "diagonal ignored")
 
 
 def test_what_a_square_of_counts_makes():

@@ -8,7 +8,7 @@ from thali._reading.shapes import SHAPES
 from thali._reading.table import load
 
 SHAPE = {shape.name: shape for shape in SHAPES}
-SHEETS = SHAPE["workbook with a square a respondent"]
+SHEETS = SHAPE["workbook with one square per respondent"]
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
 
@@ -53,7 +53,7 @@ def test_what_is_wrong_names_the_sheet(tmp_path):
         recognise(table).build()
     rows = [["left", "right", "choice"], ["tea", "milk", "left"]]
     lone = workbook(tmp_path / "y.xlsx", {"a": rows, "b": [["x"]]})
-    assert lone.note == "sheet 'a' (not read: 'b')" and lone.sheets == ()
+    assert lone.note == "sheet 'a' (ignored: 'b')" and lone.sheets == ()
 
 
 def similar(a, b):
@@ -63,7 +63,7 @@ def similar(a, b):
 def test_similarities(tmp_path):
     reading = recognise(workbook(tmp_path / "x.xlsx", {"VP01": similar(0.25, 0.3), "VP02": similar(0.75, 0.3)}))
     data, sentence = reading.build()
-    said(reading.shape, "similarities a respondent")
+    said(reading.shape, "similarities per respondent")
     assert data.values.tolist() == [0.5, 0.3, 0.5] and data.judgements.tolist() == [2, 2, 2]
     assert data.sigma == pytest.approx((2 * 0.25**2 / 3) ** 0.5)
     said(sentence, "2 sheets", "3 objects", "3 similarities", "2 judgements")

@@ -50,7 +50,7 @@ def test_trials(header, cells, answer):
     assert counted(data) == (2, 1, 1)
     first, second, chosen = header.split(",")
     word, tie = answer
-    holds = f"{chosen!r} holds the {word} chosen (a tie: {tie!r})"
+    holds = f"{chosen!r} contains the chosen {word} (a tie: {tie!r})"
     said(sentence, f"{first!r} against {second!r}", holds, "2 options", "1 pair", "4 comparisons (1 tie)")
     frame = pd.read_csv(pd.io.common.StringIO(rows(header, cells)))
     assert th.PairedComparisons.from_trials(frame) == data
@@ -93,7 +93,7 @@ def test_the_buttons_of_jspsych_begin_at_0():
     text = "trial_type,trial_index,left,right,response\nb,1,tea,milk,0\nb,2,tea,milk,1\nb,3,tea,milk,0\n"
     data, sentence = made(text)
     assert counted(data) == (2, 1, 0)
-    said(sentence, "first, as jsPsych")
+    said(sentence, "first (jsPsych)")
 
 
 def test_columns_and_values_in_any_words():
@@ -137,9 +137,7 @@ def test_a_coding_names_what_is_no_answer():
 @pytest.mark.parametrize("word", ["weiß nicht", "Don't know", "dk", "keine Angabe", "k. A."])
 def test_who_does_not_know_says_nothing(word):
     data, sentence = made(f"left,right,choice\ntea,milk,left\ntea,milk,\ntea,milk,{word}\ntea,milk,gleich\n")
-    assert counted(data) == (1, 0, 1) and f"; 2 rows without an answer ('{word}') left out" in sentence.replace(
-        '"', "'"
-    )
+    assert counted(data) == (1, 0, 1) and f"; 2 rows without an answer ('{word}') dropped" in sentence.replace('"', "'")
     data, _ = made(f"left,right,choice\ntea,milk,left\ntea,milk,{word}\n", coding={word: "tie"})
     assert counted(data) == (1, 0, 1)
     data, _ = made(f"left,right,choice\ntea,{word},{word}\n")
@@ -169,8 +167,8 @@ def test_the_options_of_the_command_line(run, tmp_path):
     )
     done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
     assert done.code == 0, done.err
-    said(done.err, "3 comparisons", "2 people", "0.5")
+    said(done.err, "3 comparisons", "2 respondents", "0.5")
     done = run("compare", tmp_path / "x.csv", "--models", "BTL", *words, "--draws", 4, "--tune", 0, "--chains", 1)
-    assert "3 comparisons of 2 people" in done.err, done.err
+    assert "3 comparisons from 2 respondents" in done.err, done.err
     done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")
-    assert "name it by --chosen" in done.err and done.code == 2
+    assert "name it with --chosen" in done.err and done.code == 2

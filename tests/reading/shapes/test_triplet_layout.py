@@ -24,7 +24,7 @@ def test_tables_with_the_usual_names(text):
     said(data, "4 objects", "2 sets", "3 pairs", "2 answers")
     assert data.labels == ("tea", "coffee", "brick", "wall")
     assert data.counts.reshape(2, 3).sum(axis=0).tolist() == [1, 0, 1]
-    assert "triplet a row" in sentence or "a set a row" in sentence
+    assert "triplet per row" in sentence or "one set per row" in sentence
 
 
 @pytest.mark.parametrize(

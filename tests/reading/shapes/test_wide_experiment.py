@@ -10,7 +10,7 @@ from thali._reading.recognise import recognise
 from thali._reading.shapes import SHAPES
 
 SHAPE = {shape.name: shape for shape in SHAPES}
-WIDE = SHAPE["choice experiment with a row a task"]
+WIDE = SHAPE["choice experiment with one row per task"]
 
 TASKS = [(90, "A", 150, "B", 1), (150, "A", 90, "B", 2), (90, "B", 150, "A", 1), (150, "B", 90, "A", 2)]
 LONG = "id,task,alt,price,brand,choice\n" + "".join(

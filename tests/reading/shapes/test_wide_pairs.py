@@ -12,7 +12,7 @@ from thali._reading.shapes import SHAPES
 from thali.errors import DataWarning
 
 SHAPE = {shape.name: shape for shape in SHAPES}
-WIDE = SHAPE["table with a column a pair"]
+WIDE = SHAPE["table with one column per pair"]
 
 PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]
 FIRST, SECOND, TIE = range(3)
@@ -76,7 +76,7 @@ def test_numbered_columns_are_those_of_all_pairs(columns, options):
 
 
 def test_what_prefmod_writes_is_read_with_a_warning():
-    with warned(DataWarning, "prefmod writes them"):
+    with warned(DataWarning, "prefmod: 0 first"):
         data, _ = recognise(table(written(["V1", "V2", "V3"], (0, 2, 1)))).build()
     assert data.counts.tolist() == COUNTS and data.n_ties == 2
     data, _ = recognise(
@@ -128,4 +128,4 @@ def test_what_is_no_column_of_pairs():
 
 def test_as_many_people_as_pairs_are_no_square():
     data, how = made("x:y,x:z,y:z\n1,1,2\n1,2,1\n2,2,2\n")
-    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one respondent a row" in how
+    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one respondent per row" in how

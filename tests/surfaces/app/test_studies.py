@@ -25,7 +25,7 @@ ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 
 PAIRS = "winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
 TABLES = {
     "paired comparisons": PAIRS,
-    "choices out of sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
+    "choices from sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
     "similarities": ",tea,milk,beer\ntea,1,.3,.1\nmilk,.3,1,.2\nbeer,.1,.2,1\n",
     "choice experiments": "respondent,task,alternative,chosen,price,size\n"
     + "".join(
@@ -53,7 +53,7 @@ def test_a_table_is_read_and_said_in_words(client, children_here, kind):
     assert f"These are {kind}: " in page
     assert "tea" in page or kind == "choice experiments"
     assert "--" not in page, "options of the command line have no place here"
-    if kind in ("paired comparisons", "choices out of sets"):
+    if kind in ("paired comparisons", "choices from sets"):
         assert "For example, " in page and "chosen over" in page or "out of" in page
 
 

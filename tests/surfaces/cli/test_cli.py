@@ -204,7 +204,7 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run
     says(result.err, "No space left")
     assert "number of latent aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
-    elsewhere = Path(result.err.rpartition("The results are in '")[2].partition("'")[0])
+    elsewhere = Path(result.err.rpartition("The results were written to '")[2].partition("'")[0])
     assert {"posterior.nc", "summary.csv"} <= set(os.listdir(elsewhere))
     shutil.rmtree(elsewhere)
 
@@ -234,7 +234,7 @@ BAD = {
         ["fit", "tea.csv", "--aspects", "seven.csv"],
         "row 2 below the header (milk)",
     ),
-    "aspects without columns": (["fit", "tea.csv", "--aspects", "one.parquet"], "at least one column"),
+    "aspects without columns": (["fit", "tea.csv", "--aspects", "one.parquet"], "at least one other column"),
     "aspects without a label": (["fit", "tea.csv", "--aspects", "gap.csv"], "row 2 below the header"),
     "an option twice": (["fit", "tea.csv", "--aspects", "twice.csv"], "'tea'"),
     "an option left out": (["fit", "tea.csv", "--aspects", "short.csv"], "no row for the option 'coffee'"),

@@ -1,4 +1,4 @@
-"""The command line on choices out of sets, by maximum likelihood, and its classical tests."""
+"""The command line on choices from sets, by maximum likelihood, and its classical tests."""
 
 import re
 
@@ -116,7 +116,7 @@ def test_maximum_likelihood_is_that_of_the_library(done, folder):
     saved = th.load("out/model.nc")
     assert saved.summary().equals(model.summary()) and saved.log_likelihood_ == model.log_likelihood_
     weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
-    wanted = pd.DataFrame(model.summary()).rename(columns={"lower": "low", "upper": "high"})
+    wanted = pd.DataFrame(model.summary())
     pd.testing.assert_frame_equal(weights, wanted, check_names=False)
     assert {path.name for path in (folder / "out").iterdir()} == {
         *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv", "choice_probabilities.csv"),

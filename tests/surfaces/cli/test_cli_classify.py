@@ -12,7 +12,6 @@ from helpers.short_comparisons import folds_of
 
 import thali
 from thali._data import kinds
-from thali._data.rows import Observations
 from thali._posterior import store
 from thali._reading.recognise import read
 from thali.errors import DataError
@@ -39,7 +38,7 @@ def tables(folder):
 
 def observations(table=None):
     table = plants() if table is None else table
-    return Observations(table.drop(columns="kind"), table["kind"].to_numpy(), "kind")
+    return thali.read(table, target="kind")
 
 
 def row_of(printed, name):

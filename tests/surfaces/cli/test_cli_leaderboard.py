@@ -93,7 +93,7 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     said(refused("leaderboard", "all.csv", "--anchor-model", "Z"), "--anchor-model", "'Z'")
     assert "are pooled: " in done("leaderboard", "all.csv", "--by", "language", "--pool", "--print", "all").out
     said(refused("leaderboard", "all.csv", "--pool"), "--pool", "--by")
-    assert "--by is about a file" in refused("leaderboard", "celebrities", "--by", "language")
+    assert "--by applies to files only" in refused("leaderboard", "celebrities", "--by", "language")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_the_report_now_and_later(done, refused, folder):
     ("options", "message"),
     [
         (["--title", "Teas"], ("--title", "--report")),
-        (["--report", "no/x.html"], ("there is no",)),
+        (["--report", "no/x.html"], ("does not exist",)),
         (["--report", "."], ("it is a",)),
     ],
 )

@@ -98,33 +98,33 @@ def test_every_test_is_tried_and_listed(run):
 
 
 MISTAKES = {
-    "thurston a.csv": "There is no test 'thurston'; there are transitivity, .* Did you mean 'thurstone'?",
-    "thurstone": "Name the data: thali test thurstone FILE.",
+    "thurston a.csv": "Unknown test 'thurston'; available tests: transitivity, .* Did you mean 'thurstone'?",
+    "thurstone": "No data given; use thali test thurstone FILE.",
     "thurstone a.csv b.csv": "The test thurstone takes one file; got 2.",
-    "thurstone a.csv --group sex": "--group belongs to group, not to thurstone; leave it out.",
-    "trinary a.csv": "name its aspects with --aspects FILE.",
+    "thurstone a.csv --group sex": "--group applies to group, not to thurstone; remove it.",
+    "trinary a.csv": "give its aspects with --aspects FILE.",
     "trinary a.csv --aspects no.csv": "there is no file 'no.csv'",
     "likelihood-ratio a.csv": "--larger FILE.",
     "wald a.csv": "--contrast tea=1,milk=-1.",
     "wald a.csv --contrast tea": "--contrast must be given as NAME=VALUE; got 'tea'.",
-    "wald a.csv --contrast tea=x,rum=-1": "--contrast takes names with numbers, such as .*; got 'tea=x,rum=-1'.",
-    "wald a.csv --contrast tea=1": "Contrast 1 sums to 1, and must sum to 0",
-    "wald a.csv --contrast teo=1,rum=-1": "A contrast names 'teo', which is not among the options. Did you mean 'tea'?",
-    "group a.csv": "Groups are those of a column, --group COLUMN with one file, .*; got 1 file and no column.",
-    "group trials.csv --group sx": "There is no column 'sx' .* known are 'sex'. Did you mean 'sex'?",
-    "group a.csv --group sex": "do not say who answered; read them with their column of respondents, --respondent.",
-    "order a.csv": "a.csv does not say which option was shown first",
-    "order a.csv b.csv a.csv": "needs one file of trials, or two of counts; got 3.",
-    "davidson a.csv": "There is no tie",
-    "davidson ties.csv --order": "do not say which option was shown first, or played at home; .* 'left' and 'right'",
-    "order league.csv": "--ties half, or nothing, --ties drop. With ties .* thali test davidson --order.",
-    "davidson ties.csv --ties half": "--ties belongs to transitivity, .* not to davidson; leave it out.",
+    "wald a.csv --contrast tea=x,rum=-1": "--contrast must be names with numbers, such as .*; got 'tea=x,rum=-1'.",
+    "wald a.csv --contrast tea=1": "Contrast 1 sums to 1, but must sum to 0",
+    "wald a.csv --contrast teo=1,rum=-1": "contains 'teo', which is not among the options. Did you mean 'tea'?",
+    "group a.csv": "Give groups as a column of one file, --group COLUMN, .*; got 1 file and no column.",
+    "group trials.csv --group sx": "No column 'sx' is .* available: 'sex'. Did you mean 'sex'?",
+    "group a.csv --group sex": "do not identify respondents; read them with their column of respondents, --respondent.",
+    "order a.csv": "a.csv does not show which option came first",
+    "order a.csv b.csv a.csv": "takes one file of trials or two files of counts; got 3.",
+    "davidson a.csv": "There are no ties",
+    "davidson ties.csv --order": "do not record which option was shown first or played at home; .* 'left' and 'right'",
+    "order league.csv": "--ties half, or drop them, --ties drop. To estimate .* thali test davidson --order.",
+    "davidson ties.csv --ties half": "--ties applies to transitivity, .* not to davidson; remove it.",
     "transitivity ties.csv": "tie",
-    "bootstrap a.csv": "do not say who answered; .* --respondent.",
-    "bootstrap trials.csv --samples 1": "samples must be a whole number of 2 or more; got 1.",
+    "bootstrap a.csv": "do not identify respondents; .* --respondent.",
+    "bootstrap trials.csv --samples 1": "samples must be an integer >= 2; got 1.",
     "circular a.csv --test approximate": "--test must be exact or asymptotic; got 'approximate'.",
-    "transitivity a.csv --tables tex": "--tables is about the files of --out DIR; name the folder.",
-    "transitivity a.csv --out out --tables pdf": "--tables must be some of csv, tex, md, xlsx; got 'pdf'.",
+    "transitivity a.csv --tables tex": "--tables applies to the files that --out writes; add --out DIR.",
+    "transitivity a.csv --out out --tables pdf": "--tables must be one or more of csv, tex, md, xlsx; got 'pdf'.",
 }
 
 
@@ -207,4 +207,4 @@ def test_maximum_likelihood_is_compared(run, refused, folder):
     row = next(line for line in result.out.splitlines() if re.match(r"Bradley-Terry +\d", line))
     assert row.split()[1] == f"{nll:.3f}"
     assert "| Bradley-Terry |" in (folder / "out" / "comparison.md").read_text(encoding="utf-8")
-    said(refused("compare", "numbers", "--method", "ML"), "numbers holds similarities;")
+    said(refused("compare", "numbers", "--method", "ML"), "numbers contains similarities;")

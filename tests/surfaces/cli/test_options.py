@@ -48,7 +48,7 @@ def test_a_mention_of_an_argument_is_its_own_option(spec):
     words, renamed = OptionWords(spec.options), {each.passed for each in spec.options if each.passed != each.name}
     for option in spec.options:
         named, alike = Argument(option.name, option.passed), [each for each in spec.options if each.name == option.name]
-        assert named.render(words) == f"--{alike[0].word}" and str(named) == option.passed
+        assert named.render(words) == f"--{alike[0].word}" and str(named) == f"`{option.passed}`"
     file = Path(inspect.getfile(spec.load()))
     sources = sorted(file.parent.glob("*.py")) if renamed else ()
     calls = [call for each in sources for call in ast.walk(ast.parse(each.read_text())) if isinstance(call, ast.Call)]
@@ -103,7 +103,7 @@ def test_btl_has_unique_aspects(run, stand_in):
 
 def test_options_are_looked_at_before_a_file_is_read(refused):
     for words, said in (
-        (["--lapse", "2"], "--lapse is the probability"),
+        (["--lapse", "2"], "--lapse, the probability"),
         (["--model", "smc"], "--model must be"),
         (["--target", "kind", "--method", "em"], "--method of plackett-luce must be"),
         (["--target", "kind", "--lapse", "0.1"], "--lapse belongs to"),

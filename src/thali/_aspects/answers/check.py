@@ -133,8 +133,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     """How many observations the model misses, the worst of them, and whether it fits as a whole."""
     if not {"p_value", "interval", "expected_missed", "draws", ROWS} <= set(table.attrs):
         raise ArgumentError(
-            "`table` lacks attrs 'p_value', 'interval', 'expected_missed', 'draws' or 'rows'; "
-            "pass the frame that the check returned, unchanged"
+            "`table` lacks attrs 'p_value', 'interval', 'expected_missed', 'draws' or 'rows'; pass the unchanged frame"
+            " returned by the check"
         )
     of = checked_in(table)
     if math.isnan(table.attrs["p_value"]):

@@ -100,7 +100,7 @@ class Estimate(Described):
         measured = np.isfinite(wanted)
         wanted, given = wanted[measured], given[measured]
         if wanted.size == 0 or np.ptp(wanted) == 0:
-            warn(DataWarning("All similarities are equal, so that there is no variance to account for."))
+            warn(DataWarning("All similarities are equal, so there is no variance to account for."))
             return float("nan")
         return float(1.0 - np.sum((wanted - given) ** 2) / np.sum((wanted - wanted.mean()) ** 2))
 
@@ -133,18 +133,18 @@ def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
     try:
         matrix = np.array(target, float)
     except (TypeError, ValueError) as error:
-        raise ArgumentError("The target must hold numbers, or NaN where nothing was measured.") from error
+        raise ArgumentError("`target` must contain numbers, or NaN for pairs that were not measured.") from error
     if matrix.shape != (n, n):
-        raise ArgumentError(f"The target must be {n} by {n}, as there are {n} objects; got shape {matrix.shape}.")
+        raise ArgumentError(f"`target` must be {n} by {n}, because there are {n} objects; got shape {matrix.shape}.")
     np.fill_diagonal(matrix, np.nan)
     if not np.allclose(matrix, matrix.T, equal_nan=True):
-        raise ArgumentError("The target must be a symmetric matrix; give the mean of both triangles.")
+        raise ArgumentError("`target` must be a symmetric matrix; average its two triangles.")
     return matrix
 
 
 def _same_labels(given: Any, labels: Any) -> Any:
     if sorted(map(str, given)) != sorted(map(str, labels)):
-        raise ArgumentError(f"The target must have the objects {', '.join(labels)}; got {', '.join(map(str, given))}.")
+        raise ArgumentError(f"`target` must have the objects {', '.join(labels)}; got {', '.join(map(str, given))}.")
     return given
 
 
@@ -303,12 +303,12 @@ def _warn_if_ill_posed(problem: Problem) -> None:
     if problem.shape == 1.0 and factor > 1.0:
         warn(
             EstimateWarning(
-                f"The joint maximum is ill-posed: a feature of weight 0 raises the density {factor:.3g} times "
-                "(alpha * rate / n for the Indian buffet), so that some features of the estimate may be empty; take ",
+                f"The joint maximum is ill-posed: a feature with weight 0 multiplies the density by {factor:.3g}"
+                " (alpha * rate / n for the Indian buffet), so some estimated features may be empty; use ",
                 Value("kind", "map-features"),
                 " or ",
                 Value("kind", "expectation"),
-                ", or a weight prior with a shape above 1.",
+                ", or a weight prior with shape > 1.",
             )
         )
 

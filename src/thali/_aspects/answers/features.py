@@ -75,7 +75,7 @@ def without_idle_weights(table: "pandas.DataFrame", tree: "xarray.DataTree") -> 
 def checked_probability(min_probability: float) -> float:
     """The smallest probability of a feature that is listed."""
     if not 0 <= min_probability <= 1:
-        raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
+        raise ArgumentError(f"`min_probability` must be in (0, 1); got {min_probability}")
     return min_probability
 
 

@@ -296,7 +296,7 @@ def tree_of_common(tree: "xarray.DataTree") -> "xarray.DataTree":
     """The posterior of the common weights, about which those of everybody vary, as that of one group; without data."""
     seen = Posterior(tree)
     if seen.common_weights is None:
-        raise ArgumentError("The file holds no common weights, about which everybody's vary; fit again.")
+        raise ArgumentError("The file contains no common weights; fit again.")
     one = tree_of_group(tree, seen.groups[0])
     common = {"weights": seen.common_weights, "unique_weights": seen.common_unique_weights}
     drawn = Posterior(one).whole().assign({name: each for name, each in common.items() if each is not None})
@@ -327,7 +327,8 @@ def group_features_table(
     if similar is not None:
         raise ArgumentError(
             Argument("similar"),
-            " is for one group of people; take the model of one, of_group(name), or of one latent class, of_class(1).",
+            " applies to one group of respondents; use the model of one group, of_group(name), or of one latent class,"
+            " of_class(1).",
         )
     names = Posterior(tree).groups
     table = features_table(tree_of_group(tree, names[0]), min_probability)

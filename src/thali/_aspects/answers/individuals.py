@@ -42,7 +42,9 @@ def of_everybody(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
 
 def no_individuals(what: str) -> ArgumentError:
     """The error for an answer of individuals, by its name, where respondents have no individual weights."""
-    return ArgumentError(Argument(what), " needs individual weights; fit with ", Setting("people", Individuals()), ".")
+    return ArgumentError(
+        Argument(what), " requires individual weights; refit with ", Setting("people", Individuals()), "."
+    )
 
 
 def person_table(tree: "xarray.DataTree") -> "pandas.DataFrame":

@@ -78,8 +78,8 @@ class OfOwnData(OfData):
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         raise ArgumentError(
-            f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "
-            "it from posterior_['latent_features']['features'] and ['weights']."
+            f"{what} is not available for a custom likelihood, whose predictions thali does not know; compute it from"
+            " posterior_['latent_features']['features'] and ['weights']."
         )
 
     def sees_single(self, tree: "xarray.DataTree") -> bool:
@@ -98,7 +98,9 @@ class OfGroups(OfData):
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         first = Posterior(tree).groups[0]
-        raise ArgumentError(f"{what} is of one group of people; take the model of one, such as of_group({first!r}).")
+        raise ArgumentError(
+            f"{what} requires one group of respondents; use the model of one group, such as of_group({first!r})."
+        )
 
 
 class OfKinds(OfData):
@@ -109,7 +111,7 @@ class OfKinds(OfData):
         self.word: str = one.word  # type: ignore[misc]
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
-        raise ArgumentError(f"{what} is for one latent class; take the model of one, such as of_class(1).")
+        raise ArgumentError(f"{what} requires one latent class; use the model of one class, such as of_class(1).")
 
 
 _OF_ONE: tuple[OfData, ...] = (
@@ -148,8 +150,8 @@ def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     found = of_data(of_known_data(tree, what))
     if not found.of_choices:
         raise ArgumentError(
-            f"{what} is for models of choices, and this one was fitted to {found.kind}; see features(), and "
-            "posterior_['posterior']['similarity'] for what it predicts."
+            f"{what} requires a model fitted to choices; this one was fitted to {found.kind}. Use features(), and"
+            " posterior_['posterior']['similarity'] for predictions."
         )
     return tree
 
@@ -173,5 +175,5 @@ def of_known_data(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
 def _of(kind: str, tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself, if it is a posterior of one group and this kind of data."""
     if (found := of_data(of_known_data(tree, what)).kind) != kind:
-        raise ArgumentError(f"{what} is for models of {kind}, and this one was fitted to {found}.")
+        raise ArgumentError(f"{what} requires a model fitted to {kind}; this one was fitted to {found}.")
     return tree

@@ -199,8 +199,8 @@ def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
         count = (of == g).sum(axis=1)
         shares = {"sample": _of_sample(count, len(people)), "population": _of_all(count, len(people), number)}
         row = {f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()}
-        rows.append(row | {"occupied": float(np.mean(count > 0)), "people": tuple(people[likely == g].tolist())})
-    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="class"))
+        rows.append(row | {"occupied": float(np.mean(count > 0)), "respondents": tuple(people[likely == g].tolist())})
+    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="latent_class"))
     occupied = tree["posterior"].dataset["n_classes"].values.ravel()
     table.attrs["n_classes"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
     return table
@@ -210,7 +210,7 @@ def _of_sample(count: np.ndarray, people: int) -> dict[str, float]:
     """Mean and interval of the share of those who answered, of whom so many are of a kind in each draw."""
     share = count / people
     low, high = np.quantile(share, TAILS)
-    return {"share": float(share.mean()), "low": float(low), "high": float(high)}
+    return {"share": float(share.mean()), "share_low": float(low), "share_high": float(high)}
 
 
 def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
@@ -227,7 +227,7 @@ def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
         ends = betaincinv(a, b, p)
         low, high = float(ends.min()), float(ends.max())
         found.append(low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high))
-    return {"share": float(weight @ (a / (a + b))), "low": found[0], "high": found[1]}
+    return {"share": float(weight @ (a / (a + b))), "share_low": found[0], "share_high": found[1]}
 
 
 def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
@@ -238,7 +238,7 @@ def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
     p = memberships(tree)
     likely = p.argmax(axis=1)
-    columns = {"class": likely + 1, "probability": p.max(axis=1)}
+    columns = {"latent_class": likely + 1, "probability": p.max(axis=1)}
     columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
     return Table(columns, index=pd.Index(people_in(tree), name="respondent"))
 

@@ -45,11 +45,11 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
 
     if not isinstance(data, Choices):
         raise ArgumentError(
-            f"Give the choices of people, as Choices; got {type(data).__name__}. Comparisons become choices by "
-            "Choices.from_comparisons(comparisons)."
+            f"Choices of respondents must be Choices; got {type(data).__name__}. Convert comparisons with"
+            " Choices.from_comparisons(comparisons)."
         )
     if not data.respondents or (data.respondent < 0).any():
-        raise DataError("The choices do not say who made them; name the column of respondents.")
+        raise DataError("The choices do not identify respondents; name the column of respondents.")
     which, row = answers_among(data)
     chosen = data.times > 0
     entries = data.times[chosen], (row[chosen], data.respondent[chosen])

@@ -46,7 +46,7 @@ def predicted_of_population(
     """
     x = None if respondent is None else values_of(tree, respondent)
     if covariates is not None:
-        raise ArgumentError(Argument("covariates"), " are unknown of individuals; leave them out.")
+        raise ArgumentError(Argument("covariates"), " are not available for individuals; remove them.")
     labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], _lapse(tree)
     places, paired = places_of(sets, labels)
     if paired:

@@ -219,19 +219,19 @@ def _among(among: Any, labels: list[str], least: int) -> list[int]:
     if among is None:
         found = list(range(len(labels)))
     elif isinstance(among, str) or not isinstance(among, Iterable):
-        raise ArgumentError(f"among must be a list of labels; got {among!r}.")
+        raise ArgumentError(f"`among` must be a list of labels; got {among!r}.")
     else:
         found = sorted({_place(as_label(each), labels, "among") for each in among})
     if len(found) < least:
         raise ArgumentError(
-            f"A question is about {least} different options, and there are only {len(found)} to ask about."
+            f"A question needs at least {least} different options, but only {len(found)} are available; add options."
         )
     return found
 
 
 def _place(label: str, labels: list[str], where: str) -> int:
     if label not in labels:
-        raise ArgumentError(f"{where} names {label!r}, which is not an option of the data.{suggest(label, labels)}")
+        raise ArgumentError(f"{where} contains {label!r}, which is not an option of the data.{suggest(label, labels)}")
     return labels.index(label)
 
 
@@ -262,7 +262,7 @@ def _target(goal: Any, columns: Columns, labels: list[str], rng: np.random.Gener
         return _aspect_target(goal, columns, labels)
     if goal not in words:
         named = ", ".join(repr(word) for word in words)
-        raise ArgumentError(f"goal must be {named}, or {{'aspect': [labels]}}; got {goal!r}.")
+        raise ArgumentError(f"`goal` must be {named}, or {{'aspect': [labels]}}; got {goal!r}.")
     if goal == EVERYTHING:
         return Target()
     utility = utility_draws(columns)
@@ -278,11 +278,11 @@ def _target(goal: Any, columns: Columns, labels: list[str], rng: np.random.Gener
 def _aspect_target(goal: Mapping[str, Any], columns: Columns, labels: list[str]) -> Target:
     """Whether a draw has a column of these owners, or of nearly these."""
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
-        raise ArgumentError(f"goal must have the key 'aspect', and may have 'similar'; got {dict(goal)!r}.")
+        raise ArgumentError(f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}.")
     aspect = goal["aspect"]
     members = [] if isinstance(aspect, str) or not isinstance(aspect, Iterable) else list(aspect)
     if not members:
-        raise ArgumentError(f"goal: the aspect must be a list of one label or more; got {aspect!r}.")
+        raise ArgumentError(f"`goal`: the aspect must be a list of at least one label; got {aspect!r}.")
     wanted = np.zeros(columns.n_options, bool)
     wanted[[_place(as_label(each), labels, "goal") for each in members]] = True
     shared = np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1]) if len(columns.sizes) else np.zeros(0)

@@ -107,7 +107,8 @@ def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     n = len(labels)
     if n > MAX_OPTIONS:
         raise ArgumentError(
-            f"The table of similarities would have {n:,} rows; it is made of {MAX_OPTIONS:,} options at most."
+            f"The table of similarities would have {n:,} rows, but the limit is {MAX_OPTIONS:,} options; use fewer"
+            " options."
         )
     columns = columns_of(tree)
     counts = ~ignored(tree, columns)

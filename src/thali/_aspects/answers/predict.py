@@ -108,7 +108,7 @@ def lift_for(tree: "xarray.DataTree", sets: Any, covariates: Any) -> Lift | None
     posterior = tree["posterior"].dataset
     places, paired = places_of(sets, [str(label) for label in posterior["option"].values])
     if not paired:
-        raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
+        raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
     names, constant = names_in(tree), tree["constant_data"].dataset
     options = constant["option_values"].values if names else np.zeros((1, 0))
     x = values_for(covariates, names, options, len(places))
@@ -131,12 +131,12 @@ def tied_places(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
     """The positions of the labels of pairs, array (2, pairs), for a model that knows ties."""
     if not has_ties:
         raise ArgumentError(
-            "The model knows no ties: there were none in the data, or they were not modelled; predict_proba has the "
-            "probabilities of either option."
+            "The model does not include ties (none in the data, or not modelled); use predict_proba for the"
+            " probabilities of the two options."
         )
     places, paired = places_of(pairs, labels)
     if not paired:
-        raise ArgumentError("Give pairs of labels, [(a, b), ...]; there are no ties out of larger sets.")
+        raise ArgumentError("Ties require comparisons of two options; give pairs of labels, [(a, b), ...].")
     return np.array(places, np.int64).reshape(-1, 2).T
 
 
@@ -160,7 +160,9 @@ def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
 def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
     where = {label: position for position, label in enumerate(labels)}
     if not isinstance(sets, Iterable):
-        raise ArgumentError(f"Give pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}.")
+        raise ArgumentError(
+            f"Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}."
+        )
     found = []
     for number, entry in enumerate(sets):
         names = [as_label(each) for each in entry] if isinstance(entry, tuple | list | np.ndarray) else [str(entry)]
@@ -170,7 +172,7 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
             if name not in where:
                 known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
                 raise ArgumentError(
-                    f"Entry {number} names {name!r}, which is not an option of the data; options are {known}."
+                    f"Entry {number} contains {name!r}, which is not an option of the data; options are {known}."
                 )
         if len(set(names)) < len(names):
             double = next(name for k, name in enumerate(names) if name in names[:k])
@@ -221,12 +223,12 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
         return sets.start, *np.sort([at[sets.first], at[sets.second]], axis=0)
     if isinstance(sets, str) or not hasattr(sets, "__iter__"):
         raise ArgumentError(
-            f"Give a list of sets of objects, [(a, b, c), ...], or Triplets; got {type(sets).__name__}."
+            f"Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got {type(sets).__name__}."
         )
     sizes, sides = [], []
     for number, entry in enumerate(sets):
         if isinstance(entry, str) or not hasattr(entry, "__iter__"):
-            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of three objects or more, (a, b, c).")
+            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of at least three objects, (a, b, c).")
         try:
             pairs = pairs_in(number, entry)
         except DataError as error:
@@ -255,8 +257,8 @@ def pair_ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     first, second = np.triu_indices(len(labels), k=1)
     if len(first) > MAX_PAIRS:
         raise ArgumentError(
-            f"{len(labels):,} objects have {len(first):,} pairs, of which no table of ranks is made; predict_proba "
-            "compares those that matter."
+            f"{len(labels):,} objects have {len(first):,} pairs, too many for a table of ranks; compare selected pairs"
+            " with predict_proba."
         )
     columns, constant, link, _ = parts_of(tree)
     similarity = pair_similarities(columns, constant, first, second, link)

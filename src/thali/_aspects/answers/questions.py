@@ -329,9 +329,9 @@ def _refuse_weights(asked: Questions) -> None:
     place = np.cumsum(asked.is_shown)[row[0]] - 1
     options = (asked.names[column][place] for column in CHECKED[asked.kind_of_row].options)
     raise DataError(
-        "The check needs whole numbers of answers, of which it draws replicates; one about"
-        f" {' and '.join(repr(str(option)) for option in options)} has the weight {weight:g}. Fit unweighted counts to"
-        " use it."
+        "The check simulates integer numbers of answers, but an answer about"
+        f" {' and '.join(repr(str(option)) for option in options)} has weight {weight:g}; fit unweighted counts to use"
+        " it."
     )
 
 

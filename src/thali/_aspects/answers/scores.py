@@ -138,18 +138,20 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
     if not isinstance(found, Mapping | pd.Series):
         raise ArgumentError(
             Argument("by"),
-            " must be the segments of the model, or say of every person, by name, which group it is of (a mapping or a "
-            f"pandas.Series); got {type(by).__name__}.",
+            " must be the segments of the model, or map each respondent to a group (a mapping or a pandas.Series); got"
+            f" {type(by).__name__}.",
         )
     told = {(as_label(person), group) for person, group in found.items()}
     group_of = dict(told)
     if len(group_of) < len(told):
-        raise ArgumentError(Argument("by"), " says two groups of one person; give one of each.")
+        raise ArgumentError(Argument("by"), " gives two groups for one respondent; give one.")
     if missing := [person for person in people if person not in group_of]:
-        raise ArgumentError(Argument("by"), f" does not say of which group {shorten(missing, 5)} is.")
+        raise ArgumentError(Argument("by"), f" has no group for {shorten(missing, 5)}; add it.")
     codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)
     if (codes < 0).any():
-        raise ArgumentError(Argument("by"), f" is missing for {people[int(np.flatnonzero(codes < 0)[0])]!r}.")
+        raise ArgumentError(
+            Argument("by"), f" is missing for {people[int(np.flatnonzero(codes < 0)[0])]!r}; fill it in."
+        )
     return list(names), codes
 
 

@@ -104,10 +104,10 @@ def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
     wanted = columns_of_people(tree)
     given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
     if missing := [name for name in wanted if name not in given]:
-        raise ArgumentError(Argument("respondent"), f" must say {missing[0]!r} of the person; got {respondent!r}.")
+        raise ArgumentError(Argument("respondent"), f" must contain {missing[0]!r}; got {respondent!r}.")
     if strange := [name for name in given if name not in wanted]:
         known = f"weights depend on {shorten(wanted)}.{suggest(strange[0], wanted)}"
-        raise ArgumentError(Argument("respondent"), f" says {strange[0]!r}, and {known}")
+        raise ArgumentError(Argument("respondent"), f" contains {strange[0]!r}, but {known}")
     covariates, person = covariates_in(tree), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
     for column in covariates.strange(person):
         label, labels = str(given[column]), covariates.labels()[column]
@@ -119,7 +119,7 @@ def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
 def without_columns() -> ArgumentError:
     """What is said of a new person where weights depend on nothing that is known of people."""
     return ArgumentError(
-        Argument("respondent"), " is for models in which weights depend on columns of people; leave it out."
+        Argument("respondent"), " requires a model whose weights depend on respondent columns; remove it."
     )
 
 
@@ -131,7 +131,7 @@ def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pand
     missing = columns if table is None else [name for name in columns if name not in table.columns]
     if table is None or missing:
         name = missing[0]
-        raise DataError(f"The weights of people depend on {name!r}, and the data do not say it of those who answered.")
+        raise DataError(f"The weights depend on the respondent column {name!r}, which the data do not contain; add it.")
     return pd.DataFrame(covariates_in(tree).of(table)[:, 1:], index=table.index)
 
 
@@ -204,7 +204,7 @@ def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.Data
     from thali._tables import Table
 
     if Posterior(tree).slopes is None:
-        raise ArgumentError("respondent_effects is of models with ", Argument("by"), ", columns of respondents.")
+        raise ArgumentError("respondent_effects requires a model with ", Argument("by"), ", columns of respondents.")
     options, features = effect_draws(tree)
     names = [str(name) for name in Posterior(tree).fixed["known"].values]
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
@@ -217,7 +217,7 @@ def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.Data
             rows.append((values.mean(), values.std(), low, high, (values > 0.0).mean(), np.exp(values.mean()), present))
             index.append((name, of))
     columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
-    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "of"]), columns)
+    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)
     table.attrs["interval"] = ci
     return table
 

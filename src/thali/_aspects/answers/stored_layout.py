@@ -39,12 +39,12 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     """Refuse a tree that `to_datatree` cannot have made."""
     for name in _GROUPS:
         if name not in tree.children:
-            raise DataError(f"'{path}' is not a posterior of this model: it has no group {name}")
+            raise DataError(f"'{path}' is not a posterior of this model: it lacks the group {name}")
     if (kind := str(tree["constant_data"].dataset.get("kind", np.array("")).item())) not in KNOWN:
         version = tree.attrs.get("creation_library_version", "?")
         raise DataError(
-            f"'{path}', written by thali {version}, is of data of the kind {kind!r}, which this version does not know; "
-            "fit the model again"
+            f"'{path}', written by thali {version}, contains data of kind {kind!r}, which this version does not"
+            " support; fit the model again"
         )
     posterior = Posterior(tree).whole()
     wanted = _ALWAYS | (_LISTED if Posterior(tree).features is None else _DENSE)
@@ -52,10 +52,10 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     for name, dimensions in wanted.items():
         found = posterior[name].dims if name in posterior.variables else None
         if found != dimensions:
-            raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; found {found}")
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; got {found}")
         if name != "option" and posterior[name].dtype.kind not in "biuf":
-            raise DataError(f"'{path}' is not a posterior of this model: {name} must hold numbers")
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must contain numbers")
     columns = columns_of(tree)
     owners, options = columns.owners, posterior.sizes["option"]
     if columns.sizes.sum() != len(owners) or (len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options):
-        raise DataError(f"'{path}' is not a posterior of this model: its features do not belong to its options")
+        raise DataError(f"'{path}' is not a posterior of this model: its features do not match its options")

@@ -117,23 +117,24 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
     if given is None:
         return x
     if not isinstance(given, Mapping) and not hasattr(given, "columns"):
-        raise ArgumentError(
-            f"covariates must be a mapping from names to numbers, such as {{'order': 1}}; got {given!r}."
-        )
+        raise ArgumentError(f"`covariates` must map names to numbers, such as {{'order': 1}}; got {given!r}.")
     for name in given.keys():
         if name not in names:
             known = f"known are {shorten(names, 12)}" if names else "the model was fitted without any"
             raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
         if options[:, names.index(name)].any():
-            raise ArgumentError(f"The covariate {name!r} is one of options, and known already; leave it out.")
+            raise ArgumentError(
+                f"The covariate {name!r} describes options, so its values are already known; remove it."
+            )
         try:
             x[:, names.index(name)] = np.asarray(given[name], float)
         except (TypeError, ValueError):
             raise ArgumentError(
-                f"The covariate {name!r} must be a number, or one for each of the {count} pairs; got {given[name]!r}."
+                f"The covariate {name!r} must be a number, or one number for each of the {count} pairs; got"
+                f" {given[name]!r}."
             ) from None
     if not np.isfinite(x).all():
-        raise ArgumentError("The covariates of a prediction must be finite numbers.")
+        raise ArgumentError("Covariates must be finite numbers; correct them.")
     return x
 
 

@@ -111,7 +111,7 @@ def kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
     """Return the chains with the most draws together; interrupted ones differ in length."""
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
     if draws == 0:
-        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+        raise DataError("no draws were kept, so there is no posterior; run the fit longer before stopping it")
     return KeptDraws([chains[number] for number in numbers], draws)
 
 

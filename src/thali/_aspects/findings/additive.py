@@ -77,7 +77,7 @@ def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
     tree = model.posterior_
     posterior = of_similarities(tree, where)["posterior"].to_dataset()
     if not isinstance(model, AdditiveClustering):
-        raise ArgumentError(f"{where} needs an AdditiveClustering; got {type(model).__name__}.")
+        raise ArgumentError(f"{where} requires an AdditiveClustering; got {type(model).__name__}.")
     data = tree["observed_data"].to_dataset()["similarity"]
     labels = posterior["option"].values.tolist()
     row_of = {label: row for row, label in enumerate(labels)}

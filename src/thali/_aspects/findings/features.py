@@ -193,7 +193,7 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Findi
     if (draws == draws.flat[0]).all():
         return Finding(sentence, brief=brief)
     values, counts = np.unique(draws, return_counts=True)
-    index = pd.Index(values, name="number")
+    index = pd.Index(values, name="n_features")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
     title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))

@@ -39,7 +39,7 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
     notes: list[Text] = []
     for kind, row in sizes.iterrows():
-        low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
+        low, high = (number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(), "low": low, "high": high}
         prefer = _preferred(model.of_class(kind))
@@ -49,10 +49,12 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     return Finding(
         phrase(ENGLISH, "kinds", **how),
         title=ENGLISH["kinds.title"],
-        table=sizes.assign(people=sizes["people"].map("; ".join)),
-        shown=sizes.assign(people=sizes["people"].map(len)),
+        table=sizes.assign(respondents=sizes["respondents"].map("; ".join)),
+        shown=sizes.assign(respondents=sizes["respondents"].map(len)),
         notes=tuple(notes),
-        brief=Brief("Classes", table=sizes[["population_share", "population_low", "population_high"]], order=0),
+        brief=Brief(
+            "Classes", table=sizes[["population_share", "population_share_low", "population_share_high"]], order=0
+        ),
     )
 
 
@@ -100,7 +102,7 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)
     found = {kind: model.of_class(kind).ranks(every_rank=True) for kind in numbers}
-    return ranks_finding("class", found, "", str(ENGLISH["kinds.ranks"]))
+    return ranks_finding("latent_class", found, "", str(ENGLISH["kinds.ranks"]))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

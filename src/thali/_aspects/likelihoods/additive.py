@@ -106,8 +106,7 @@ class Additive:
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                " is the standard deviation of a similarity and must be a number above 0,"
-                f" from {LEAST:g} to {MOST:g}, or ",
+                f", the standard deviation of a similarity, must be a number between {LEAST:g} and {MOST:g}, or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
@@ -119,8 +118,8 @@ class Additive:
         """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no room to move."""
         if not isinstance(data, Similarities):
             raise DataError(
-                f"Additive clustering needs Similarities; got {type(data).__name__}. Triplets are for "
-                "thali.likelihoods.MostSimilarPair; wrap a matrix as Similarities(matrix)."
+                f"Additive clustering requires Similarities; got {type(data).__name__}. For triplets use"
+                " thali.likelihoods.MostSimilarPair; wrap a matrix as Similarities(matrix)."
             )
         sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
         if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():
@@ -128,8 +127,8 @@ class Additive:
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
-                    f" is{judged} below {SMALL:g} of the standard deviation of the similarities ({spread:.3g}), "
-                    "so that chains hardly move; take a larger one, or ",
+                    f" is{judged} below {SMALL:g} standard deviations of the similarities ({spread:.3g}), so chains"
+                    " mix very slowly; increase it, or set ",
                     Setting("sigma", LEARNED),
                     " to learn it.",
                 )
@@ -176,12 +175,12 @@ class Additive:
         suited = WORTH * shape / largest
         warn(
             DataWarning(
-                f"The largest similarity is {largest:.3g} in absolute value, but weights have the mean "
-                f"{shape / rate:.3g} by their prior, fit for similarities of about {WORTH * shape / rate:.3g}; set ",
+                f"The largest similarity is {largest:.3g} in absolute value, but weights have prior mean"
+                f" {shape / rate:.3g}, suitable for similarities of about {WORTH * shape / rate:.3g}; set ",
                 Setting("weight_prior", (float(f"{shape:g}"), float(f"{suited:.2g}"))),
                 " for this scale, and ",
                 Argument("sigma"),
-                f" likewise, or divide all similarities by {largest:.3g}.",
+                f" accordingly, or divide all similarities by {largest:.3g}.",
             )
         )
 

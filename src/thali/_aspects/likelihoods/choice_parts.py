@@ -129,13 +129,13 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
     return np.sum(terms, axis=0)
 
 
-# What draws say about choices out of sets: choice probabilities, and the likelihood of every set ----------------------
+# What draws say about choices from sets: choice probabilities, and the likelihood of every set ----------------------
 
 
 def sets_part(
     columns: Columns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
 ) -> DataPart:
-    """The part of a posterior that knows of choices out of sets."""
+    """The part of a posterior that knows of choices from sets."""
     labels = np.asarray(data.labels, dtype=str)
     coefficients = log_coefficients(data)
     variables: dict[Any, Any] = {

@@ -133,8 +133,8 @@ class Custom:
         self.observed(data)
         if isinstance(self.log_likelihood, NotSaved):
             raise ArgumentError(
-                f"This model was loaded from a file, which does not hold the functions of its likelihood {self!r}; "
-                "give them again, set_params(likelihood=...)."
+                f"This model was loaded from a file, which does not contain the functions of its likelihood {self!r};"
+                " pass them again with set_params(likelihood=...)."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
@@ -212,8 +212,8 @@ class Custom:
         """The parameters from their priors."""
         if self.log_prior is not None:
             raise ArgumentError(
-                f"Draws from the prior need priors of the parameters that can be drawn from, {NAMED}; log_prior is a "
-                "density alone."
+                f"Draws from the prior require priors that can be sampled ({NAMED}); log_prior only defines a density."
+                " Replace it."
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 
@@ -229,8 +229,8 @@ class Custom:
 
         if self.simulate is None or isinstance(self.simulate, NotSaved):
             raise ArgumentError(
-                "Drawing data needs a function simulate(data, features, weights, rng); give it to "
-                "Custom(..., simulate=...)."
+                "Simulating data requires a function simulate(data, features, weights, rng); pass it to Custom(...,"
+                " simulate=...)."
             )
         owners, weights = columns.dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
@@ -339,4 +339,4 @@ def _check_signature(name: str, function: Any, arguments: tuple[str, ...], fewes
         len(arguments),
     ):
         got = ", ".join(str(p) for p in parameters)
-        raise ArgumentError(f"{wanted}; {_name_of(function)}({got}) takes others.")
+        raise ArgumentError(f"{wanted}; got {_name_of(function)}({got}).")

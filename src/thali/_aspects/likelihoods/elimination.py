@@ -112,7 +112,7 @@ class Elimination:
         if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):
             raise ArgumentError(
                 Argument("lapse"),
-                f" is the probability of choosing at random and must lie in [0, 1); got {self.lapse!r}.",
+                f", the probability of a random choice, must be in [0, 1); got {self.lapse!r}.",
             )
         one_of("best_worst", self.best_worst, RULES)
 
@@ -143,12 +143,12 @@ class Elimination:
         data = self.in_form(data)
         if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
-                f"Elimination by aspects needs PairedComparisons or Choices; got {type(data).__name__}."
-                + (" Use AdditiveClustering for similarities." if hasattr(data, "values") else "")
+                f"Elimination by aspects requires PairedComparisons or Choices; got {type(data).__name__}."
+                + (" For similarities use AdditiveClustering." if hasattr(data, "values") else "")
             )
         if isinstance(data, Choices):
             if self.ties:
-                raise DataError("Ties are for paired comparisons; out of larger sets one option is chosen.")
+                raise DataError("Ties require paired comparisons; remove them from choices from larger sets.")
             if data.worst is not None:
                 self._check_answers(data)
             elif self.shared:
@@ -157,21 +157,21 @@ class Elimination:
             data.refuse_ties()
         self._check_covariates(data)
         if not self.shared and not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0):
-            raise ArgumentError("Elimination(shared=False) is for unique aspects alone: Given(np.zeros((N, 0))).")
+            raise ArgumentError("Elimination(shared=False) requires unique aspects only; use Given(np.zeros((N, 0))).")
         if self.unique:
             return
         if not isinstance(prior, Given):
             if self.lapse == 0.0:
                 raise ArgumentError(
                     Argument("lapse"),
-                    " must be above 0 with ",
+                    " must be positive with ",
                     Setting("unique", False),
-                    ", because aspects that are learned can make a choice impossible.",
+                    ", because learned aspects can make a choice impossible.",
                 )
             return
         owns = prior.matrix
         if not owns.any():
-            raise ArgumentError("No option has any aspect; name some aspects, or set ", Setting("unique", True), ".")
+            raise ArgumentError("No option has any aspect; add aspects, or set ", Setting("unique", True), ".")
         if self.lapse > 0.0 or isinstance(data, Choices):
             return
         for chosen, rejected, counts in (
@@ -182,8 +182,8 @@ class Elimination:
             undecided = ~(owns[chosen] ^ owns[rejected]).any(1)
             for p in np.flatnonzero((counts > 0) & ~favours & ~undecided):
                 raise ArgumentError(
-                    f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r}, which these aspects "
-                    "make ",
+                    f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r}, which these aspects"
+                    " make ",
                     IMPOSSIBLE,
                 )
 
@@ -192,16 +192,16 @@ class Elimination:
         own = data.covariates if isinstance(data, PairedComparisons) else None
         names = () if own is None else own.names
         if self.covariates and not isinstance(data, PairedComparisons):
-            raise DataError("Covariates are for comparisons of two options; choices out of larger sets have none.")
+            raise DataError("Covariates require comparisons of two options; remove them for choices from larger sets.")
         if names != self.covariates:
             raise DataError(
-                f"The comparisons have {f'the covariates {shorten(names)}' if names else 'no covariates'}, the"
-                f" likelihood {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
+                f"The comparisons have {f'the covariates {shorten(names)}' if names else 'no covariates'}, but the"
+                f" likelihood has {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
             )
         if own is not None and own.is_of_options.any() and self.shared:
             described = [name for name, of_options in zip(names, own.is_of_options, strict=True) if of_options]
             raise DataError(
-                f"The covariates {shorten(described)} of options are for options that share no aspect; set ",
+                f"The option covariates {shorten(described)} require options that share no aspects; set ",
                 Setting("aspects", "unique"),
                 ".",
             )
@@ -212,16 +212,16 @@ class Elimination:
         size, members = int(data.sizes[wide]), shorten(data.sets[wide])
         if self.shared:
             raise DataError(
-                f"Best and worst of {members} were chosen, and with shared aspects this is for sets of three at most"
-                f"{'' if size > 3 else ', as rankings'}; set ",
+                f"Best and worst of {members} were chosen, but with shared aspects this is limited to sets of"
+                f" three{'' if size > 3 else ', as rankings'}; set ",
                 Setting("aspects", "unique"),
                 *((f" for sets of {size}",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
                 ".",
             )
         if self.best_worst == RANKING and size > LARGEST:
             raise DataError(
-                f"Best and worst of {members} were chosen, {size} options, and their rankings are summed up to "
-                f"{LARGEST}; set ",
+                f"Best and worst of {members} were chosen ({size} options), but the sum over rankings is limited to"
+                f" {LARGEST}; set ",
                 Setting("best_worst", REVERSED),
                 ".",
             )
@@ -236,7 +236,7 @@ class Elimination:
             if self.ties or self.covariates:
                 what = "ties" if self.ties else "covariates"
                 raise ArgumentError(
-                    Argument("weight_prior"), f" needs a shape of {SHAPE_OF_SUMS:g} or more for data with {what}."
+                    Argument("weight_prior"), f" must have shape >= {SHAPE_OF_SUMS:g} for data with {what}."
                 )
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices) and data.worst is not None:

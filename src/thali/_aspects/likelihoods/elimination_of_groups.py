@@ -24,7 +24,7 @@ class BestAndWorst(Elimination):
 
     def check(self, prior: Any, data: Any) -> None:
         if data.worst is None:
-            raise DataError("One option was chosen, and in other groups best and worst; fit them apart.")
+            raise DataError("Some groups have best-worst choices and others single choices; fit them separately.")
         super().check(prior, data)
 
 

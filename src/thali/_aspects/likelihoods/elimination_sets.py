@@ -1,4 +1,4 @@
-"""Elimination by aspects on choices out of sets of any size, as the samplers read it.
+"""Elimination by aspects on choices from sets of any size, as the samplers read it.
 
 Every operation makes its change in the state, evaluates the affected sets, and reverts the change. Only the
 log-likelihood of each set is stored, so rounding errors do not accumulate.
@@ -52,8 +52,8 @@ def check_sets(data: Choices, owns: Any, lapse: float) -> None:
     if data.sizes[largest] > LARGEST:
         members = data.members[data.start[largest] : data.start[largest + 1]]
         raise DataError(
-            f"A set may have {LARGEST} options at most; the largest, {shorten([data.labels[i] for i in members])}, has "
-            f"{data.sizes[largest]}. Leave options out of it, or compare pairs."
+            f"A set may have at most {LARGEST} options; the largest, {shorten([data.labels[i] for i in members])}, has"
+            f" {data.sizes[largest]}. Remove options from it, or compare pairs."
         )
     if owns is None or lapse > 0.0:
         return
@@ -63,8 +63,8 @@ def check_sets(data: Choices, owns: Any, lapse: float) -> None:
             for y in members:
                 if y != x and not (owns[x] & ~owns[y]).any() and (owns[y] & ~owns[x]).any():
                     raise DataError(
-                        f"{data.labels[x]!r} was chosen where {data.labels[y]!r} was offered, which has every aspect "
-                        "of it and more, so that the choice is ",
+                        f"{data.labels[x]!r} was chosen over {data.labels[y]!r}, which has all of its aspects and"
+                        " more, so the choice is ",
                         IMPOSSIBLE,
                     )
 

@@ -78,8 +78,8 @@ class MostSimilarPair:
         """Raise DataError for data of another kind."""
         if not isinstance(data, Triplets):
             raise DataError(
-                f"MostSimilarPair needs Triplets; got {type(data).__name__}. Similarities are for "
-                "thali.likelihoods.Additive."
+                f"MostSimilarPair requires Triplets; got {type(data).__name__}. For similarities use"
+                " thali.likelihoods.Additive."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:

@@ -123,7 +123,6 @@ def _whole(counts: np.ndarray) -> np.ndarray:
     """Numbers of choices that can be simulated, as integers."""
     if (counts != np.floor(counts)).any():
         raise DataError(
-            "Simulated data have as many choices as those given, which must be whole numbers; these are "
-            "weighted. Give unweighted counts."
+            "Simulation requires integer numbers of choices, but these are weighted; give unweighted counts."
         )
     return counts.astype(np.int64)

@@ -66,8 +66,8 @@ def predicted_by_draws(
         values = np.asarray(getattr(custom, name)(data, owners[0].T.astype(float), weights[0].copy()), float)
         if found and values.shape != found[0].shape:
             raise ArgumentError(
-                f"{name} must return an array of the same shape for all features; it returned shape {values.shape} "
-                f"after {found[0].shape}."
+                f"{name} must return an array of the same shape for all features; it returned shape {values.shape}"
+                f" after {found[0].shape}."
             )
         found.append(values)
     return found

@@ -53,7 +53,7 @@ class Normal:
     def __post_init__(self) -> None:
         positive("sd", self.sd, "the standard deviation of a prior")
         if isinstance(self.mean, bool) or not isinstance(self.mean, int | float) or not math.isfinite(self.mean):
-            raise ArgumentError(f"mean is the mean of a prior and must be a finite number; got {self.mean!r}.")
+            raise ArgumentError(f"`mean`, the mean of a prior, must be a finite number; got {self.mean!r}.")
 
     def coded(self) -> tuple[int, float, float]:
         """The prior as compiled code reads it."""
@@ -236,7 +236,7 @@ class Beta:
         for name, value in (("a", self.a), ("b", self.b)):
             if positive(name, value, "a parameter of a Beta distribution") < MIN_BETA:
                 raise ArgumentError(
-                    f"{name} is a parameter of a Beta distribution and must be {MIN_BETA:g} or more; got {value!r}."
+                    f"{name}, a parameter of a Beta distribution, must be >= {MIN_BETA:g}; got {value!r}."
                 )
 
     def coded(self) -> tuple[int, float, float]:
@@ -265,18 +265,18 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
     """Raise ArgumentError for what is no mapping from names to priors."""
     if not isinstance(parameters, Mapping):
         raise ArgumentError(
-            "parameters must be a mapping from names of fields of the data to their priors, such as "
-            f"{{'intercept': Normal(0, 2)}}; got {parameters!r}."
+            "`parameters` must map fields of the data to priors, such as {'intercept': Normal(0, 2)}; got"
+            f" {parameters!r}."
         )
     for name, prior in parameters.items():
         if name in TAKEN:
-            raise ArgumentError(f"parameters: {name!r} is what a posterior calls something else; rename the field.")
+            raise ArgumentError(f"`parameters`: the name {name!r} is reserved in posteriors; rename the field.")
         if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
             raise ArgumentError(
-                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None beside log_prior; got {prior!r}."
+                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None with log_prior; got {prior!r}."
             )
     if log_prior is not None and not parameters:
-        raise ArgumentError("log_prior is the prior of parameters, and there are none; name them in parameters.")
+        raise ArgumentError("log_prior is given, but there are no parameters; list them in `parameters`.")
 
 
 def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.ndarray:
@@ -287,18 +287,18 @@ def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.n
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             known = ", ".join(each for each in fields._fields if isinstance(getattr(fields, each), int | float))
             raise ArgumentError(
-                f"The parameter {name!r} must be a finite number among the fields of the data, at which the chains "
-                f"start; numbers are {known or 'none of them'}."
+                f"The parameter {name!r} must be a finite number among the fields of the data, as the starting value"
+                f" of chains; numeric fields: {known or 'none of them'}."
             )
         if prior is not None and not np.isfinite(prior.log_density(np.array([float(value)]))[0]):
             raise ArgumentError(
-                f"The parameter {name!r} starts at {value:g}, where its prior {prior!r} has no density; give the field "
-                "a value that the prior allows."
+                f"The parameter {name!r} starts at {value:g}, where its prior {prior!r} has density 0; change the"
+                " field to a value that the prior allows."
             )
         values.append(float(value))
     if log_prior is not None and not math.isfinite(float(getattr(log_prior, "py_func", log_prior)(fields))):
         raise ArgumentError(
-            "log_prior is not finite at the values of the data; give the parameters others to start at."
+            "log_prior is not finite at the values of the data; change the starting values of the parameters."
         )
     return np.array(values)
 

@@ -57,7 +57,7 @@ def elimination_probabilities(
     options = list(options)
     heavy = _by_owners(options, aspects, weights)
     if not 0.0 <= lapse <= 1.0:
-        raise ArgumentError(f"lapse is a probability and must lie in [0, 1]; got {lapse!r}.")
+        raise ArgumentError(f"`lapse`, a probability, must be in [0, 1]; got {lapse!r}.")
     size = len(options)
     left = {(1 << size) - 1: 1.0}  # sets of options by the probability that elimination comes to them
     waiting: list[set[int]] = [set() for _ in range(size + 1)]
@@ -82,8 +82,8 @@ def elimination_probabilities(
                 waiting[rest.bit_count()].add(rest)
             if sum(map(len, waiting)) > MAX_SETS:
                 raise ArgumentError(
-                    f"More than {MAX_SETS:,} sets can be reached by elimination from these {len(options)} options; "
-                    "take fewer options, or fewer aspects that cut across each other."
+                    f"Elimination from these {len(options)} options reaches more than {MAX_SETS:,} sets; use fewer"
+                    " options, or fewer overlapping aspects."
                 )
         waiting[size] = set()
         size -= 1
@@ -95,12 +95,14 @@ def _by_owners(options: list[Any], aspects: Mapping[Any, Any], weights: Mapping[
     if not options or len(set(options)) < len(options):
         double = next((x for k, x in enumerate(options) if x in options[:k]), None)
         raise ArgumentError(
-            "Give at least one option." if not options else f"The option {double!r} is listed twice; name each once."
+            "There are no options; give at least one."
+            if not options
+            else f"The option {double!r} is listed twice; list each once."
         )
     owners: dict[Any, Any] = {}
     for place, option in enumerate(options):
         if option not in aspects:
-            raise ArgumentError(f"aspects says nothing about {option!r}; give it an empty list if it has none.")
+            raise ArgumentError(f"`aspects` lacks the option {option!r}; give it an empty list if it has none.")
         named = aspects[option]
         for name in {named} if isinstance(named, str) else set(_listed(named, option)):
             owners[name] = owners.get(name, 0) | 1 << place
@@ -108,7 +110,7 @@ def _by_owners(options: list[Any], aspects: Mapping[Any, Any], weights: Mapping[
     for name, bits in owners.items():
         weight = weights.get(name)
         if weight is None or not 0.0 <= float(weight) < float("inf"):
-            raise ArgumentError(f"The weight of aspect {name!r} must be a finite number, 0 or more; got {weight!r}.")
+            raise ArgumentError(f"The weight of aspect {name!r} must be a finite number >= 0; got {weight!r}.")
         if weight > 0.0:
             heavy[bits] = heavy.get(bits, 0.0) + float(weight)
     return heavy

@@ -24,7 +24,7 @@ def set_probability_draws(
     if not columns.n_features[draws].any():
         return luce_probabilities(columns.unique_weights[draws], start, members, lapse)
     if (largest := int(np.diff(start).max())) > LARGEST:
-        raise DataError(f"A set may have {LARGEST} options at most; the largest has {largest}.")
+        raise DataError(f"A set may have at most {LARGEST} options; the largest has {largest}. Remove some.")
     part = np.arange(draws.start, draws.stop)
     sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
     state = empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
@@ -75,7 +75,7 @@ def answer_probability_draws(
         return answer_probabilities(columns.unique_weights[draws], start, members, lapse, rule)
     if (largest := int(np.diff(start).max())) > 3:
         raise DataError(
-            f"With shared aspects, best and worst are predicted of sets of three at most, not of {largest}."
+            f"With shared aspects, best and worst can be predicted only for sets of up to three options; got {largest}."
         )
     sets, factors = [], []  # the sets out of which one is chosen, and for each answer two places of them
     for of_set in np.split(members, start[1:-1]):

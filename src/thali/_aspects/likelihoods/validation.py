@@ -39,8 +39,8 @@ def _compare_pointwise(custom: Any, observed: Any, features: np.ndarray, weights
     whole = called("log_likelihood", custom.log_likelihood, observed.fields, features, weights)
     if not abs(terms.sum() - whole) <= CLOSE * (np.abs(terms).sum() + abs(whole) + 1.0):
         raise ArgumentError(
-            f"pointwise must sum to log_likelihood; its {terms.size} terms sum to {terms.sum():.6g}, and "
-            f"log_likelihood is {whole:.6g}."
+            f"`pointwise` must sum to log_likelihood; its {terms.size} terms sum to {terms.sum():.6g}, but"
+            f" log_likelihood is {whole:.6g}."
         )
 
 
@@ -57,8 +57,8 @@ def _compare(custom: Any, observed: Any, weights: Any, states: Any, whole: Any, 
     )
     if not found.is_rounding:
         raise ArgumentError(
-            f"{custom.terms} and log_likelihood disagree by {found.size:.3g}: {found.words}; thali.testing.check shows "
-            "more."
+            f"{custom.terms} and log_likelihood disagree by {found.size:.3g}: {found.words}; run thali.testing.check"
+            " for details."
         )
 
 
@@ -84,13 +84,13 @@ def _both(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool,
     try:
         fast, allocates = compiled_alone(function, calls[-1])
     except TypeError as error:
-        raise ArgumentError(f"{name} cannot be compiled by numba: {error}.") from None
+        raise ArgumentError(f"numba cannot compile {name}: {error}.") from None
     for arguments, value in zip(calls, values, strict=True):
         again = float(fast(*arguments))
         if not abs(again - value) <= 1e6 * np.finfo(float).eps * (1.0 + abs(value)):
             raise ArgumentError(
-                f"{name} gives {again:.9g} when compiled and {value:.9g} in Python at {_state(arguments)}; numba knows "
-                "no bounds of arrays, and whole numbers of 64 bits."
+                f"{name} returns {again:.9g} when compiled but {value:.9g} in Python at {_state(arguments)}; check"
+                " array bounds and 64-bit integer overflow, which numba does not."
             )
     return allocates, fast
 
@@ -111,14 +111,14 @@ def called(name: str, function: Any, *arguments: Any) -> float:
     for before, after in zip(arguments, copies, strict=True):
         for field, old, new in _arrays(before, after):
             if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
-                raise ArgumentError(f"{name} writes to {field or 'its arguments'}, which it must leave as it is.")
+                raise ArgumentError(f"{name} modifies {field or 'its arguments'}; leave its arguments unchanged.")
     value = float(value)
     if np.isnan(value) or value == np.inf:
-        raise ArgumentError(f"{name} returned {value} at {_state(arguments)}; it must be a finite number.")
+        raise ArgumentError(f"{name} must return a finite number; it returned {value} at {_state(arguments)}.")
     if value == -np.inf:
         raise ArgumentError(
-            f"{name} returned -inf at {_state(arguments)}: what was observed would be impossible there, and a sampler "
-            "could not leave such a state; give everything a small probability, by a leak or a lapse."
+            f"{name} returned -inf at {_state(arguments)}, so the observations would be impossible there and a sampler"
+            " could not leave such a state; give every observation a small probability, with a leak or a lapse."
         )
     return value
 

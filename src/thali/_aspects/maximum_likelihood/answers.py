@@ -39,7 +39,7 @@ class EstimatedAspects:
         self._require_fitted()
         if self._engine is not MAXIMUM_LIKELIHOOD:
             wanted = Setting("method", "maximum-likelihood")
-            raise NotFittedError("Only ", wanted, " finds this; got ", Setting("method", self.method), ".")
+            raise NotFittedError("Only ", wanted, " computes this; got ", Setting("method", self.method), ".")
         return self.estimates_
 
     @property
@@ -214,9 +214,9 @@ def estimates_of_choices(model: Any, what: str) -> "Estimates":
     """The same of a model of one of two options chosen, without ties."""
     found = estimates_of(model, what)
     if not found.is_of_choices:
-        kind = "choices out of larger sets" if found.tie is None else "ties"
+        kind = "choices from larger sets" if found.tie is None else "ties"
         raise ArgumentError(
-            InPython(what, "This"), f" is for choices between two options; the model was fitted to {kind}."
+            InPython(what, "This"), f" requires choices between two options; the model was fitted to {kind}."
         )
     return found
 
@@ -224,7 +224,7 @@ def estimates_of_choices(model: Any, what: str) -> "Estimates":
 def estimates_of(model: Any, what: str) -> "Estimates":
     """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them otherwise."""
     if not is_by_maximum_likelihood(model):
-        raise ArgumentError(f"{what} needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+        raise ArgumentError(f"{what} requires EliminationByAspects fitted by maximum likelihood; got {model!r}.")
     return model._maximum()
 
 
@@ -244,7 +244,7 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
 
     data = found.data
     if isinstance(data, Choices):
-        raise DataError("leave_one_out is for pairs; compare leaves choices out of sets out.")
+        raise DataError("leave_one_out requires paired comparisons; use compare to leave out choices from sets.")
     ties, cells = found.tie is not None, data.cells
     own = np.zeros((len(cells.pair), 0)) if data.covariates is None else data.covariates.values
     predicted, nll = np.empty((2, data.n_pairs))

@@ -48,7 +48,7 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
         raise ArgumentError(
-            "Maximum likelihood needs aspects that are known, not ",
+            "Maximum likelihood requires known aspects, not ",
             "learned along a Tree" if isinstance(aspects, Tree) else Value("aspects", aspects),
             ": ",
             Value("aspects", "unique"),
@@ -57,18 +57,18 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     matrix = cast(Given, prior_of("aspects", aspects, labels, words=("unique",))).matrix
     if matrix.shape[0] != len(labels):
         raise ArgumentError(
-            f"The aspect matrix has {matrix.shape[0]} rows but the data have {len(labels)} options; "
-            "give one row for each option."
+            f"The aspect matrix has {matrix.shape[0]} rows, but the data have {len(labels)} options; give one row per"
+            " option."
         )
     names = column_names(aspects, labels, matrix.shape[1])
     if not unique:
         if not matrix.any():
-            raise ArgumentError("No option has any aspect; name some aspects, or set ", Setting("unique", True), ".")
+            raise ArgumentError("No option has any aspect; add aspects, or set ", Setting("unique", True), ".")
         return KnownAspects(labels, tuple(names), matrix, False)
     if twice := [name for name in names if name in labels]:
         raise ArgumentError(
-            f"{shorten(twice)} names an aspect and an option, whose unique aspect bears its label; rename the aspect, "
-            "or set ",
+            f"{shorten(twice)} is the name of both an aspect and an option, which has a unique aspect of that name;"
+            " rename the aspect, or set ",
             Setting("unique", False),
             ".",
         )
@@ -91,8 +91,8 @@ def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> 
     if everywhere.any():
         idle = [name for name, idle in zip(known.names, everywhere, strict=True) if idle]
         raise ArgumentError(
-            f"The weight of {shorten(idle)} has no influence on any choice, for either every option owns that aspect "
-            "or none does; leave it out."
+            f"The weight of {shorten(idle)} affects no choice, because either all options or none have that aspect;"
+            " remove it."
         )
     loose = _loose(known, data.first, data.second)
     if not loose:
@@ -101,14 +101,14 @@ def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> 
     if n <= 300 and (always := _loose(known, *np.triu_indices(n, 1))):
         hint = Message(" or set ", Setting("unique", False)) if known.unique else ""
         raise ArgumentError(
-            f"No choices can tell apart the weights of the aspects {shorten(always, 12)}: they can change together "
-            f"without any choice probability changing; leave some of them out",
+            f"No choices can identify the weights of the aspects {shorten(always, 12)}, which can change together"
+            " without changing any choice probability; remove some of them",
             hint,
             ".",
         )
     raise DataError(
-        f"These comparisons cannot tell the weights of the aspects {shorten(loose, 12)}: they can change without the "
-        "probability of any compared pair changing; compare more pairs, or leave some of these aspects out."
+        f"These comparisons do not identify the weights of the aspects {shorten(loose, 12)}, which can change without"
+        " changing the probability of any compared pair; compare more pairs, or remove some of these aspects."
     )
 
 
@@ -120,9 +120,8 @@ def _check_connected(known: KnownAspects, data: PairedComparisons | Choices) -> 
     if group_numbers(data.n_options, first, second)[0] > 1:
         groups = data.components()
         raise DataError(
-            f"The options fall into {len(groups):,} groups never {how}, such as "
-            f"({shorten(groups[0])}) and ({shorten(groups[1])}), whose weights therefore have no common "
-            "scale; fit each by itself",
+            f"The options form {len(groups):,} groups that were never {how}, such as ({shorten(groups[0])}) and"
+            f" ({shorten(groups[1])}), so their weights have no common scale; fit each group separately",
             InPython("" if isinstance(data, Choices) else " with data.subset(labels)"),
             ", or use ",
             Setting("method", "mcmc"),

@@ -117,7 +117,7 @@ class MaximumLikelihood(Engine):
             first, second = np.array(places).T
             return found.probabilities(first, second, _values(found, covariates, len(places)))
         if covariates is not None:
-            raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
+            raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
         if has_answers(sets):
             return [found.answer_probabilities(each) for each in places]
         return [found.set_probabilities(each) for each in places]
@@ -160,8 +160,8 @@ def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
     usual = {name: argument.default for name, argument in arguments.items()}
     refuse_other_methods(ELIMINATION, NAME, model.get_params() | dict(asked), usual)
     if asked.get("job") is not None:
-        one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", NAME)
-        raise ArgumentError(Argument("job"), " belongs to ", *one, ".")
+        needed, got = Setting("method", "mcmc"), Setting("method", NAME)
+        raise ArgumentError(Argument("job"), " requires ", needed, "; got ", got, ". Remove it.")
 
 
 def _counted(model: Any, data: Any) -> Any:

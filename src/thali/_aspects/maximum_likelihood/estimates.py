@@ -464,8 +464,8 @@ class Estimates:
             "std_error": error,
             "z": z,
             "p_value": self.tail(z),
-            "lower": lower,
-            "upper": upper,
+            "low": lower,
+            "high": upper,
         }
         if self.is_over_people:
             usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance())), 0.0))

@@ -61,9 +61,9 @@ def checked_aspects(
         if not known.unique or known.shared.shape[1]:
             wide = int(data.sizes.argmax())
             raise DataError(
-                f"Out of {shorten(data.sets[wide])} one of {data.sizes[wide]} was chosen, and maximum likelihood of "
-                "choices out of more than two options is for unique aspects alone",
-                Clause(", ", Setting("aspects", "unique"), "; use ", Setting("method", "mcmc"), " for shared ones"),
+                f"One of {data.sizes[wide]} options was chosen from {shorten(data.sets[wide])}, but maximum likelihood"
+                " for choices of more than two options requires unique aspects only",
+                Clause(", ", Setting("aspects", "unique"), "; use ", Setting("method", "mcmc"), " for shared aspects"),
                 ".",
             )
         Elimination(lapse, True, ties, False, best_worst).check(Given(known.shared), data)
@@ -71,7 +71,7 @@ def checked_aspects(
     if not isinstance(data, PairedComparisons):
         Elimination(lapse, bool(unique), ties).check(None, data)  # which raises
         raise DataError(
-            f"Maximum likelihood needs PairedComparisons; got {type(data).__name__}; use ",
+            f"Maximum likelihood requires PairedComparisons; got {type(data).__name__}; use ",
             Setting("method", "mcmc"),
             ".",
         )
@@ -79,7 +79,7 @@ def checked_aspects(
     shared = not known.unique or known.shared.shape[1] > 0
     Elimination(lapse, bool(unique), ties, shared, covariates=own_names(data)).check(Given(known.shared), data)
     if ties and not data.n_comparisons - data.n_ties:
-        raise DataError("All comparisons are ties, which tell nothing about the weights.")
+        raise DataError("All comparisons are ties, which contain no information on the weights; use data with choices.")
     return known
 
 
@@ -111,8 +111,8 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
     if not gone.any() and found.tie is not None and found.tie > LARGEST_TIE:
         return [
             EstimateWarning(
-                f"The likelihood has no maximum: it rises for ever while the parameter of ties grows, which is "
-                f"{found.tie:.3g} here, and weights shrink. The estimates are of a point on the way; ",
+                f"The likelihood has no maximum: it keeps increasing as the tie parameter grows (here {found.tie:.3g})"
+                " and the weights shrink. The estimates are not converged; ",
                 Setting("method", "mcmc"),
                 " has a prior that keeps them finite.",
             )
@@ -122,8 +122,8 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
     names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
     return [
         EstimateWarning(
-            f"The likelihood has no maximum: it rises for ever while the weights of {shorten(names)} shrink relative "
-            "to the others. They are reported as 0, without standard errors, and predictions are those of the limit; ",
+            f"The likelihood has no maximum: it keeps increasing as the weights of {shorten(names)} shrink relative to"
+            " the others. They are reported as 0 without standard errors, and predictions are those of the limit; ",
             Setting("method", "mcmc"),
             " has a prior that keeps them finite.",
         )
@@ -203,8 +203,8 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     if loose:
         what = f"effect of {loose[0]!r}" if len(loose) == 1 else f"effects of {shorten(loose)} from each other or"
         raise DataError(
-            f"The comparisons cannot tell the {what} from the weights, because they can change together without any"
-            " choice probability changing; leave a covariate out, or use ",
+            f"The comparisons do not identify the {what} separately from the weights, because they can change together"
+            " without changing any choice probability; remove a covariate, or use ",
             Setting("method", "mcmc"),
             ".",
         )
@@ -224,8 +224,8 @@ def endless(found: Estimates) -> list[EstimateWarning]:
     which = shorten([name for name, is_gone in zip(names, gone, strict=True) if is_gone])
     return [
         EstimateWarning(
-            f"The likelihood has no maximum: it rises for ever while the coefficient of {which} grows, because it"
-            " decided every comparison that it could. The estimate is of a point on the way; ",
+            f"The likelihood has no maximum: it keeps increasing as the coefficient of {which} grows, because it"
+            " determines every comparison that it affects. The estimate is not converged; ",
             Setting("method", "mcmc"),
             " has a prior that keeps it finite.",
         )
@@ -233,7 +233,7 @@ def endless(found: Estimates) -> list[EstimateWarning]:
 
 
 def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
-    """A row a covariate: estimate, std_error, z, p_value, lower, upper, odds."""
+    """A row a covariate: estimate, std_error, z, p_value, low, high, odds."""
     import pandas as pd
 
     from thali._tables import Table
@@ -247,8 +247,8 @@ def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
         "std_error": error,
         "z": z,
         "p_value": found.tail(z),
-        "lower": estimate - found.reach(ci) * error,
-        "upper": estimate + found.reach(ci) * error,
+        "low": estimate - found.reach(ci) * error,
+        "high": estimate + found.reach(ci) * error,
         "odds": np.exp(estimate),
     }
     table = Table(columns, index=pd.Index(own_names(found.data), name="covariate"))

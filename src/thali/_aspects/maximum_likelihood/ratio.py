@@ -85,8 +85,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     if statistic < -_ROUNDING * max(1.0, abs(large.log_likelihood)):
         raise ArgumentError(
-            f"The larger model has a smaller log-likelihood ({large.log_likelihood:.6g}, that of the smaller is "
-            f"{small.log_likelihood:.6g}), so its fit missed the maximum; fit it again with another random_seed."
+            f"The larger model has a lower log-likelihood ({large.log_likelihood:.6g}; the smaller has"
+            f" {small.log_likelihood:.6g}), so its fit missed the maximum; refit it with another random_seed."
         )
     statistic = max(statistic, 0.0)
     is_tested = small.is_tested_over_people and large.is_tested_over_people
@@ -120,9 +120,11 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
     else:
         same = small.data == large.data.with_covariates(own_names(small.data))
     if not same:
-        raise ArgumentError("The two models were fitted to different data; fit both to the same.")
+        raise ArgumentError("The two models were fitted to different data; fit both to the same data.")
     if small.lapse != large.lapse:
-        raise ArgumentError(f"The two models have different lapses, {small.lapse:g} and {large.lapse:g}; use the same.")
+        raise ArgumentError(
+            f"The two models have different lapses, {small.lapse:g} and {large.lapse:g}; use the same lapse."
+        )
     owned = {column.tobytes() for column in large.known.owners.T.copy()}
     alien = [
         name
@@ -132,8 +134,10 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
     if alien:
         hint = " (is the order of the two right?)" if large.n_parameters < small.n_parameters else ""
         raise ArgumentError(
-            f"The larger model has no aspect with the owners of {shorten(alien)}, so the smaller is no special case of "
-            f"it{hint}; compare models that are not nested by aic_ or bic_."
+            f"The larger model has no aspect with the owners of {shorten(alien)}, so the smaller model is not nested"
+            f" in it{hint}; compare models that are not nested with aic_ or bic_."
         )
     if large.n_parameters == small.n_parameters:
-        raise ArgumentError("The two models have the same aspects and covariates; there is nothing to test.")
+        raise ArgumentError(
+            "The two models have the same aspects and covariates, so there is nothing to test; give a larger model."
+        )

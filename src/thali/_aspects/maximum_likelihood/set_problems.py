@@ -1,4 +1,4 @@
-"""The log-likelihood of weights given choices out of sets, or best and worst of them, and its derivatives."""
+"""The log-likelihood of weights given choices from sets, or best and worst of them, and its derivatives."""
 
 from collections.abc import Iterator
 from math import factorial
@@ -25,7 +25,7 @@ class Slopes(NamedTuple):
     information: np.ndarray  # expected, its diagonal alone
 
 
-# The log-likelihood of weights given choices out of sets of any size, where every option has one aspect, its own ------
+# The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------
 
 
 class LuceProblem(NamedTuple):

@@ -167,8 +167,8 @@ def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFram
     if known.crossing is not None:
         a, b = known.crossing
         raise ArgumentError(
-            f"These aspects are no tree: {a!r} and {b!r} have owners in common, and neither has all of the other's; "
-            "draw plots.utility_scale instead."
+            f"These aspects do not form a tree: {a!r} and {b!r} overlap, but neither contains the other; use"
+            " plots.utility_scale instead."
         )
     inner = [int(k) for k in np.argsort(size, kind="stable") if 1 < size[k] < n]
     lengths = np.zeros(n + len(inner) + 1)

@@ -178,7 +178,7 @@ class OfGroups(OfSimilarities):
         lacking = [name for name, part in data.items() if part.sigma is None]
         if model.sigma is not None or not 0 < len(lacking) < len(data):
             return super().likelihood(model, data)
-        warn(DataWarning(f"Sigma is learned of every group, as the data do not tell that of {shorten(lacking)}."))
+        warn(DataWarning(f"sigma is estimated for every group because the data lack it for {shorten(lacking)}."))
         return Additive(LEARNED, bool(model.constant))
 
     def weight_prior(self, data: Any) -> tuple[float, float]:
@@ -359,9 +359,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
         if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
-            raise ArgumentError(
-                Argument("kind"), f" is for {SIMILARITIES}, and these data are {of.called}; leave it out."
-            )
+            raise ArgumentError(Argument("kind"), f" requires {SIMILARITIES}; these data are {of.called}. Remove it.")
         return settings
 
     def _population(self, data: Any) -> Population:
@@ -403,9 +401,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
                 and getattr(self, option.name) != usual[option.name].default
             ):
                 wanted = " or ".join(option.data)
-                raise ArgumentError(
-                    Argument(option.name), f" is for {wanted}, and these data are {kind}; leave it out."
-                )
+                raise ArgumentError(Argument(option.name), f" requires {wanted}; these data are {kind}. Remove it.")
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
@@ -417,7 +413,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
                 Argument("sigma"),
                 " is chosen by cross-validation of these very data; give a number, or ",
             )
-            raise ArgumentError(*sigma, Setting("sigma", LEARNED), ", and then ask for the evidence.")
+            raise ArgumentError(*sigma, Setting("sigma", LEARNED), " before computing the evidence.")
         return self._parts(data)
 
     def _chooses_sigma(self, data: Any) -> bool:
@@ -437,7 +433,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             except TimeIsUp:
                 raise ArgumentError(
                     Setting("max_time", max_time),
-                    " was over while sigma was chosen by cross-validation; allow more seconds, or give ",
+                    " was reached while choosing sigma by cross-validation; allow more time, or give ",
                     Argument("sigma"),
                     ".",
                 ) from None

@@ -398,7 +398,7 @@ class ChoiceAnswers(LatentFeatures):
         Parameters
         ----------
         new_data : PairedComparisons or Choices
-            Further comparisons, or choices out of sets, of options that the model knows, and of the kind of the fit. Of
+            Further comparisons, or choices from sets, of options that the model knows, and of the kind of the fit. Of
             the new and the old ones together it is forgotten in which order the options were shown; who made them is
             kept if both say it, and they have neither covariates nor dates.
         draws : int, optional
@@ -433,15 +433,15 @@ class ChoiceAnswers(LatentFeatures):
 
         self._require_fitted()
         if "_state_" not in vars(self):
-            raise ArgumentError("Only a fit that draws from the posterior can be updated; fit to all the data.")
+            raise ArgumentError("update requires a fit that draws from the posterior; fit to all the data instead.")
         refuse_changed(self)
         self._population(self._state_.source).refuse_update()
         dependence = Posterior(self.posterior_).dependence
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(
-                "Chains go on from where they are, which with ",
+                "The chains cannot be updated with ",
                 Setting("people", self.get_params().get("people") or dependence.model),
-                " depends on who answered so far; fit to all the data, or with ",
+                ", whose likelihood depends on the respondents so far; fit to all the data, or with ",
                 Setting("people", INDEPENDENT),
                 ".",
             )

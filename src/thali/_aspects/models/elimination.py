@@ -185,7 +185,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
             For a name that the model does not have, or another method than that of the fit.
         """
         if self._is_fitted() and params.get("method", self.method) != self.method:
-            raise ArgumentError(Argument("method"), " cannot be changed; make a new model.")
+            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
         return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:
@@ -254,7 +254,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         pandas.DataFrame
             Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect: weight, std_error, z and
             p_value (Wald test that the weight is zero; missing for unique aspects, whose weights are above zero
-            wherever an option was ever chosen), lower and upper (the interval: of a unique weight symmetric in its log
+            wherever an option was ever chosen), low and high (the interval: of a unique weight symmetric in its log
             odds, of a shared one in the weight, cut at 0 and 1); where errors are over people (by Student's t),
             std_error_independent is what they would be if all choices were independent. ``attrs`` holds interval
             (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
@@ -283,7 +283,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
             One row a covariate. Of draws: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the
             probability that it is positive) and odds (the factor exp(mean) of the odds). By maximum likelihood:
             estimate, std_error (over people as those of weights), z and p_value (Wald test that it has no effect; see
-            also `thali.likelihood_ratio`), lower and upper (the interval), odds (the factor exp(estimate) of the odds);
+            also `thali.likelihood_ratio`), low and high (the interval), odds (the factor exp(estimate) of the odds);
             ``attrs["interval"]`` is `ci`.
 
         Raises

@@ -155,7 +155,7 @@ class Point(ByChains):
 
     def refuse_to_go_on(self) -> None:
         """Refuse further draws."""
-        raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
+        raise ArgumentError(Setting("method", "map"), " has no draws, so it cannot be continued; fit again.")
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
         from ..answers.fit_quality import point_convergence

@@ -24,7 +24,7 @@ class KindAnswers(LatentFeatures):
         tree = self._fitted()
         if Posterior(tree).kinds is None:
             raise ArgumentError(
-                f"{what} is of models with latent classes, fitted with ", Setting("people", LatentClasses(2)), "."
+                f"{what} requires a model with latent classes; refit with ", Setting("people", LatentClasses(2)), "."
             )
         return tree
 
@@ -63,10 +63,10 @@ class KindAnswers(LatentFeatures):
         -------
         pandas.DataFrame
             One row a class, numbered from 1: sample_share, the posterior mean of the share of those who answered who
-            are of it, with sample_low and sample_high (89 % interval); population_share, population_low and
-            population_high, those of its share π of the population that they are a sample of; occupied, the probability
-            that anybody of the sample is of it, and people, the names of those who most probably are.
-            ``attrs["n_classes"]`` has the probability of each number of occupied classes.
+            are of it, with sample_share_low and sample_share_high (89 % interval); population_share,
+            population_share_low and population_share_high, those of its share π of the population that they are a
+            sample of; occupied, the probability that anybody of the sample is of it, and respondents, the names of
+            those who most probably are. ``attrs["n_classes"]`` has the probability of each number of occupied classes.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class KindAnswers(LatentFeatures):
         tree = self._of_kinds("of_class")
         number, most = whole("number", number, 1), number_of_classes(tree)
         if number > most:
-            raise ArgumentError(f"There is no class {number}; the classes are numbered from 1 to {most}.")
+            raise ArgumentError(f"There is no class {number}; classes are numbered from 1 to {most}.")
         return self._of_part(tree_of_group(as_groups(tree), str(number)), f"class {number}")
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
@@ -160,6 +160,7 @@ class KindAnswers(LatentFeatures):
         """
         if isinstance(self.people, LatentClasses) and Posterior(self._fitted()).kinds is None:
             raise ArgumentError(
-                "The check is of all people together, since nobody's class is known; ask the whole model."
+                "The check covers all respondents together, because class membership is unknown; call it on the whole"
+                " model."
             )
         return super().check(random_seed)  # type: ignore[misc]

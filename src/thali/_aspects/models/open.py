@@ -154,12 +154,12 @@ def prediction_mean(tree: Any, likelihood: Any, data: Any) -> np.ndarray:
     """The posterior mean of `predict` for these data."""
     if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
         raise ArgumentError(
-            "predict is there for a likelihood of your own that says how: Custom(..., predict=function of (data, "
-            "features, weights)); files do not hold functions, so give it again after load. See also predict_proba."
+            "predict requires a custom likelihood with a function: Custom(..., predict=function of (data, features,"
+            " weights)). Files do not contain functions, so pass it again after load, or use predict_proba."
         )
     observed, posterior = likelihood.observed(data), tree["posterior"].dataset
     if observed.labels != tuple(map(str, posterior["option"].values)):
-        raise DataError("predict needs data with the labels of the fit, in the same order.")
+        raise DataError("predict requires data with the labels of the fit, in the same order.")
     own = {name: posterior[name].values.ravel() for name in likelihood.parameters}
     found = predicted_by_draws(likelihood, observed, columns_of(tree), own)
     return np.mean(found, axis=0)

@@ -68,7 +68,7 @@ class PeopleAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a column of people (numbers as they are, labels as "sex[male]" against the first) and `of`, an
+            One row a column of people (numbers as they are, labels as "sex[male]" against the first) and `item`, an
             option or the members of a feature: mean, sd, low and high of the change of the logarithm for a unit of the
             column, above_0 (the probability that it rises), ratio (the factor exp(mean)) and probability (that the
             feature is there; numbers are of draws with it).
@@ -152,8 +152,8 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         if spread is not None:
             warn(
                 EstimateWarning(
-                    f"People differ more about {spread.most!r} than about {spread.least!r}, and by one spread of all"
-                    f" options they would hardly ({p_in_words(spread.p_value)}): reach is biased; fit with ",
+                    f"Respondents vary more on {spread.most!r} than on {spread.least!r} ({p_in_words(spread.p_value)}),"
+                    " which a common spread cannot represent, so reach is biased; refit with ",
                     Setting("people", Individuals(spread=EACH_SPREAD)),
                     ".",
                 )

@@ -38,7 +38,7 @@ def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
     """The evidence for the data of the fit, which must be whole and that of the model as it is."""
     refuse_unfinished(model)
     if "_state_" not in vars(model):
-        raise ArgumentError("The evidence needs the data of the fit, and this model has none; fit it to them.")
+        raise ArgumentError("The evidence requires the data of the fit, which this model lacks; fit it again.")
     refuse_changed(model)
     data = model._data_of_fit()
     found = model._population(data).evidence(data, model._evidence_parts(data), how)
@@ -86,8 +86,8 @@ def _levels(task: Any, how: EvidenceRun, seeds: Sequence[Any], progress: Progres
     of_prior = energies(LOOKED_AT, 0, np.array([1.0, 0.0]), 1, seeds[0])[0, :, -1]
     if not np.isfinite(of_prior).any():
         raise DataError(
-            f"None of {LOOKED_AT} draws from the prior gives the data a likelihood above 0, so their evidence cannot "
-            "be found; check the likelihood, or take priors that suit the data."
+            f"None of {LOOKED_AT} draws from the prior gives the data a positive likelihood, so the evidence cannot be"
+            " computed; check the likelihood, or choose priors that match the data."
         )
     beta, draws = first_ladder(of_prior), max(LOOKED_AT, how.draws // SHARE)
     return placed(beta, energies(draws, draws, beta, PILOTS, seeds[1]))

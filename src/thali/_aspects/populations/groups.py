@@ -137,7 +137,8 @@ class EveryPerson(SeveralGroups):
             given = GroupedData(parts, one.people)
         elif any(len(part.respondents) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
-                Setting("people", self.people), " is for people of one group, and the data are of several; give one."
+                Setting("people", self.people),
+                " requires one group of respondents, but the data contain several; give one.",
             )
         if len(given) < 2:
             raise of_one_person(self.people)
@@ -182,7 +183,7 @@ class EveryPerson(SeveralGroups):
         if any(part.covariate_names for part in data.data):
             raise ArgumentError(
                 Setting("people", self.people),
-                " is not modelled for comparisons with covariates; set ",
+                " does not support comparisons with covariates; set ",
                 Setting("people", ADJUSTED),
                 ".",
             )
@@ -192,7 +193,7 @@ class EveryPerson(SeveralGroups):
 def refuse_sensitivity(how: "EvidenceRun") -> None:
     """Refuse other priors, which are for one group."""
     if how.sensitivity:
-        raise ArgumentError(Argument("sensitivity"), " is for one group of people; leave it out.")
+        raise ArgumentError(Argument("sensitivity"), " requires one group of respondents; remove it.")
 
 
 # Chains of groups on a ladder from the posterior down to the prior ---------------------------------------------------

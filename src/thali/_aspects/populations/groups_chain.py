@@ -215,7 +215,7 @@ def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     if weights == COMMON and not groups.add_up:
         raise ArgumentError(
             Setting("people", Groups(COMMON)),
-            " is for answers that add up; of similarities fit the means of all groups (Similarities.from_respondents).",
+            " requires counts; for similarities, fit the means of all groups (Similarities.from_respondents).",
         )
     return groups.pooled() if weights == COMMON else groups
 
@@ -236,9 +236,7 @@ def build_group_task(
         task = replace(task, thin=MIN_TEMPERED)  # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
     prior: Any = task.model.weights
     if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
-        raise ArgumentError(
-            Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {prior.shape:g}."
-        )
+        raise ArgumentError(Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}.")
     each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
     return joined(task, each, parts["likelihood"], weights)
 

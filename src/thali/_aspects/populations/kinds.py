@@ -81,14 +81,14 @@ class UnknownKinds(Population):
 
     def refuse_update(self) -> None:
         raise ArgumentError(
-            "Chains go on from where they are, which with latent classes depends on who answered so far; fit to all "
-            "the data."
+            "A model with latent classes cannot be updated, because its classes depend on the respondents so far; fit"
+            " to all the data."
         )
 
 
 def _no_simulation() -> ArgumentError:
     """The error where people would have to be simulated."""
-    return ArgumentError("Data are not simulated for latent classes; set ", Setting("people", None), ".")
+    return ArgumentError("Data cannot be simulated for latent classes; set ", Setting("people", None), ".")
 
 
 # A chain that does not know of which kind people are -----------------------------------------------------------------
@@ -223,7 +223,7 @@ def people_answered(data: Any, people: LatentClasses) -> Any:
         raise unknown_respondents(people)
     if people.classes > len(data.respondents):
         raise ArgumentError(
-            Setting("people", people), f" has more classes than there are respondents: {len(data.respondents):,}."
+            Setting("people", people), f" has more classes than there are respondents ({len(data.respondents):,})."
         )
     return data
 

@@ -155,14 +155,14 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
         }[matrix]
         made = kind(data)
         if not is_quiet():
-            warn(DataWarning(f"A plain matrix was given; it is taken for {matrix}(matrix), {how}: {made}."))
+            warn(DataWarning(f"A plain matrix was read as {matrix}(matrix), {how}: {made}."))
         return made
 
     if not isinstance(data, PairedComparisons | Choices | Similarities | Triplets):
         raise DataError(
-            f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
-            "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the "
-            "odd one last, as Triplets(rows), a long table of choices as Choices(frame)."
+            f"fit requires thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as"
+            " PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the"
+            " odd one last, as Triplets(rows), a long table of choices as Choices.from_frame(frame)."
         )
     return data
 

@@ -43,13 +43,11 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
     if hasattr(features, "reindex"):  # a data frame: rows are found by their label
         if not features.columns.is_unique:
             double = features.columns[features.columns.duplicated()][0]
-            raise ArgumentError(
-                "The table of ", Argument(argument), f" has more than one column {double!r}; name them apart."
-            )
+            raise ArgumentError("The table of ", Argument(argument), f" has several columns {double!r}; rename them.")
         if not features.index.map(str).is_unique:
             double = features.index[features.index.map(str).duplicated()][0]
             raise ArgumentError(
-                "The table of ", Argument(argument), f" has more than one row for {double!r}; give one row for each."
+                "The table of ", Argument(argument), f" has several rows for {double!r}; give one row per option."
             )
         missing = [label for label in labels if label not in set(map(str, features.index))]
         if missing:
@@ -91,12 +89,12 @@ def _matrix_of_mapping(argument: str, features: Mapping[Any, Any], labels: tuple
         if label not in labels:
             raise ArgumentError(
                 Argument(argument),
-                f" names the option {label!r}, which is not in the data; there are {shorten(labels)}.",
+                f" contains the option {label!r}, which is not in the data; the options are {shorten(labels)}.",
             )
     for label in labels:
         if label not in named:
             raise ArgumentError(
-                Argument(argument), f" says nothing about the option {label!r}; give it an empty list if it has none."
+                Argument(argument), f" lacks the option {label!r}; give it an empty list if it has none."
             )
     columns = list(dict.fromkeys(feature for label in labels for feature in named[label]))
     return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)

@@ -44,7 +44,7 @@ class FiniteFeatures:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.n_features, int | np.integer) and self.n_features >= 1):
-            raise ArgumentError(f"The number of features must be a whole number of 1 or more; got {self.n_features!r}.")
+            raise ArgumentError(f"The number of features must be an integer >= 1; got {self.n_features!r}.")
 
     def usual_columns(self, n: int) -> float:
         """How many columns a state has."""

@@ -42,7 +42,7 @@ class Given:
         matrix = np.asarray(self.matrix)
         if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
             raise ArgumentError(
-                f"The aspects must be a matrix of 0 and 1, options by aspects; got shape {matrix.shape}"
+                f"The aspects must be a 0/1 matrix, options by aspects; got shape {matrix.shape}"
                 + (f" with the value {matrix[~np.isin(matrix, (0, 1))][0]!r}." if matrix.ndim == 2 else ".")
             )
         object.__setattr__(self, "matrix", matrix.astype(bool))
@@ -55,8 +55,8 @@ class Given:
         """The prior for n options, as the samplers read it."""
         if self.matrix.shape[0] != n:
             raise ArgumentError(
-                f"The aspect matrix has {self.matrix.shape[0]} rows but the data have {n} options; "
-                "give one row for each option."
+                f"The aspect matrix has {self.matrix.shape[0]} rows, but the data have {n} options; give one row per"
+                " option."
             )
         return GivenColumns(self.matrix.shape[1])
 

@@ -61,12 +61,12 @@ class PhylogeneticBuffet:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tree, Tree):
-            raise DataError(f"The phylogenetic prior needs a thali.Tree; got {type(self.tree).__name__}.")
+            raise DataError(f"The phylogenetic prior requires a thali.Tree; got {type(self.tree).__name__}.")
         without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < MIN_EDGE)
         if without.size:
             raise DataError(
-                f"The edge above the leaf {self.tree.labels[without[0]]!r} has no length, so that no feature can "
-                "distinguish it from its neighbours; give every leaf an edge longer than 0, or merge such leaves."
+                f"The edge to the leaf {self.tree.labels[without[0]]!r} has length 0, so no feature can distinguish it"
+                " from its neighbours; give every leaf a positive edge length, or merge such leaves."
             )
 
     def for_labels(self, labels: Any) -> "PhylogeneticBuffet":
@@ -104,8 +104,8 @@ class PhylogeneticBuffet:
             table[1 << np.arange(n)] = np.log(single)
         elif n > 2 and middle < MIN_SHARED * any_owner.sum():
             raise DataError(
-                "On this tree next to no feature is shared by some options and not by all; lengthen the edges above "
-                "the leaves."
+                "On this tree almost no feature is shared by some options but not all; lengthen the edges to the"
+                " leaves."
             )
         children = _children(tree.parents)
         return Genealogy(
@@ -129,8 +129,7 @@ class PhylogeneticBuffet:
     def _check_number(self, n: int) -> None:
         if n != self.tree.n_leaves:
             raise DataError(
-                f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give one leaf for each of "
-                "them."
+                f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give one leaf per option."
             )
 
     def _owners(self, matrix: Any) -> np.ndarray:
@@ -138,7 +137,7 @@ class PhylogeneticBuffet:
         owners = np.asarray(matrix, bool).T
         self._check_number(owners.shape[1])
         if not owners.any(axis=1).all():
-            raise DataError("Every column of the matrix must have an owner; leave out those that nobody owns.")
+            raise DataError("Every column of the matrix must have an owner; remove empty columns.")
         return owners
 
     def _single_rates(self) -> np.ndarray:

@@ -64,19 +64,22 @@ def build_task(
         prior = prior.for_labels(data.labels)
     for part, wanted in ((prior, "sample"), (likelihood, "check")):
         if not hasattr(part, wanted):
-            raise ArgumentError(f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods.")
+            raise ArgumentError(
+                f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods; pass one of those."
+            )
     weights = weights_of(weight_prior, likelihood)
     if alpha is not None:
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
             raise ArgumentError(
-                Argument("alpha"), " has no meaning for given features; leave it ", InPython("at None", "out"), "."
+                Argument("alpha"), " does not apply to given features; leave it ", InPython("at None", "out"), "."
             )
         expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))  # of a tree it is less
         if expected > MAX_EXPECTED:
             raise ArgumentError(
                 Setting("alpha", alpha),
-                f" makes the prior expect {expected:,.0f} features; choose one that expects {MAX_EXPECTED:,} at most.",
+                f" implies a prior mean of {expected:,.0f} features; choose a value that implies at most"
+                f" {MAX_EXPECTED:,}.",
             )
     draws = whole("draws", draws, 1)
     tune = whole("tune", tune, 0)
@@ -144,7 +147,7 @@ def _ladder(tempering: Any, by_default: bool) -> tuple[tuple[float, ...], bool]:
     raise ArgumentError(
         Argument("tempering"),
         InPython(" must be None or 'auto', False or 'off'", " must be auto, off"),
-        f", a number of temperatures up to {MAX_TEMPERATURES}, or the temperatures themselves, rising from 1; got ",
+        f", a number of temperatures up to {MAX_TEMPERATURES}, or a list of temperatures increasing from 1; got ",
         Value("tempering", tempering),
         ".",
     )
@@ -169,8 +172,8 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
         if not likelihood.takes_signed_weights:
             raise ArgumentError(
                 Argument("weight_prior"),
-                f": weights of {type(likelihood).__name__} are above 0, and a normal prior is for weights of either "
-                "sign, in a likelihood of your own; give the shape and the rate of a Gamma distribution, such as ",
+                f": weights of {type(likelihood).__name__} are positive, but normal priors are for weights of either"
+                " sign, in custom likelihoods; give the shape and rate of a Gamma distribution, such as ",
                 Value("weight_prior", (1, 1)),
                 ".",
             )
@@ -182,7 +185,7 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
     except (TypeError, ValueError):
         raise ArgumentError(
             Argument("weight_prior"),
-            " must be the shape and the rate of a Gamma distribution, such as ",
+            " must be the shape and rate of a Gamma distribution, such as ",
             Value("weight_prior", (1, 10)),
             "; got ",
             Value("weight_prior", weight_prior),
@@ -194,8 +197,8 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
         raise ArgumentError(
             "The shape in ",
             Argument("weight_prior"),
-            f" must be {likelihood.least_shape:g} or more for {type(likelihood).__name__}, "
-            f"because smaller ones put too many weights too close to 0; got {shape:g}.",
+            f" must be >= {likelihood.least_shape:g} for {type(likelihood).__name__}, because smaller shapes put too"
+            f" many weights near 0; got {shape:g}.",
         )
     return GammaWeights(shape, rate)
 

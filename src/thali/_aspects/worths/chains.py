@@ -164,8 +164,8 @@ def run(
             if len(found) >= LONGEST:
                 warn(
                     DataWarning(
-                        f"After {LONGEST:,} draws of each of {chains} chains R-hat is {worst:.2f} and the effective "
-                        f"sample size {least:.0f}; results may change by more than their digits show."
+                        f"After {LONGEST:,} draws of each of {chains} chains, R-hat is {worst:.2f} and the effective"
+                        f" sample size {least:.0f}; results may change by more than the digits shown."
                     )
                 )
                 break

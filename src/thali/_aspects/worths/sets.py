@@ -1,4 +1,4 @@
-"""The posterior density of worths that judges of unequal discrimination see in choices out of sets."""
+"""The posterior density of worths that judges of unequal discrimination see in choices from sets."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,7 +71,7 @@ def answers_of(data: "Choices", lapse: float, with_judges: bool) -> Answers:
 
 
 class Sets(Density):
-    r"""The density of log worths L, and of the log of judges' discriminations d, given choices out of sets.
+    r"""The density of log worths L, and of the log of judges' discriminations d, given choices from sets.
 
     .. math::
         P(i \mid S, j) = (1 - \varepsilon) \frac{e^{d_j L_i}}{\sum_{k \in S} e^{d_j L_k}} + \frac{\varepsilon}{|S|}

@@ -39,11 +39,11 @@ class HasChoiceCheck:
         Returns
         -------
         pandas.DataFrame
-            One row a number, the worst first: `what` and `of` (share of level: the part of tasks in which a product
-            with that level was chosen; share of place: that of the first, second, ... alternative; spread between
-            people: the standard deviation over respondents of their shares of a level), observed, predicted (mean of
-            the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and missed
-            (whether observed lies outside).
+            One row a number, the worst first: `measure` and `category` (share of level: the part of tasks in which a
+            product with that level was chosen; share of place: that of the first, second, ... alternative; spread
+            between people: the standard deviation over respondents of their shares of a level), observed, predicted
+            (mean of the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and
+            missed (whether observed lies outside).
 
         Raises
         ------
@@ -69,7 +69,7 @@ def choice_check(design: "ChoiceExperiment | Design", replicates: np.ndarray) ->
     observed, drawn = found[0], np.array(found[1:])
     low, high = np.quantile(drawn, TAILS, axis=0)
     below = 2 * (drawn < observed).sum(axis=0) + (drawn == observed).sum(axis=0)
-    table = Table(named, columns=["what", "of"]).assign(
+    table = Table(named, columns=["measure", "category"]).assign(
         observed=observed,
         predicted=drawn.mean(axis=0),
         low=low,
@@ -93,7 +93,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     if not len(missed):
         return f"{sentence}."
     worst = [
-        f"{row['what']}, {row['of']} (observed {row['observed']:.3f}, predicted {row['low']:.3f} to {row['high']:.3f})"
+        f"{row['measure']}, {row['category']} (observed {row['observed']:.3f}, predicted {row['low']:.3f} to "
+        f"{row['high']:.3f})"
         for row in missed.head(3).to_dict("records")
     ]
     return f"{sentence}. The worst: {'; '.join(worst)}."

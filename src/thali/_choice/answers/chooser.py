@@ -175,9 +175,9 @@ def ends_of_draws(chooser: "Chooser", values: np.ndarray, ci: float) -> tuple[np
 
 
 def spread_of_people(values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-    """The columns `people_low` and `people_high`: an interval that holds this share of people, the first axis."""
+    """Return `respondents_low` and `respondents_high`, which hold this share of respondents (first axis)."""
     low, high = ends(values, ci)
-    return {"people_low": low, "people_high": high}
+    return {"respondents_low": low, "respondents_high": high}
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:

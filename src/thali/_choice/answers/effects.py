@@ -114,7 +114,7 @@ def attribute_importance(
             "range_share": centre(fewer, of_draws),
             "range_share_low": low,
             "range_share_high": high,
-            "range_se": np.where(np.isnan(low), np.nan, fewer.errors(of_draws, fewer.chain)),
+            "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(of_draws, fewer.chain)),
             "importance": weight / weight.sum() @ decided,
             "se": errors,
             **(spread_of_people(decided, ci) if chooser.has_individuals else {}),

@@ -73,11 +73,14 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     elif settings.of_market:
         named = next(iter(settings.of_market))
         raise ArgumentError(
-            Argument(named), " is about the shares of a market; give its products by ", Argument("market"), "."
+            Argument(named), " applies to the shares of a market; give its products with ", Argument("market"), "."
         )
     if settings.attention_scale is not None and given.get("attention") is None:
         raise ArgumentError(
-            Argument("attention_scale"), " is about who attends to what; set ", Setting("attention", True), ", too."
+            Argument("attention_scale"),
+            " applies to attribute non-attendance; also set ",
+            Setting("attention", True),
+            ".",
         )
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
@@ -120,8 +123,8 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         "range_share_high",
         "importance",
         "se",
-        "people_low",
-        "people_high",
+        "respondents_low",
+        "respondents_high",
     ]
     return Finding(
         sentence,
@@ -218,10 +221,10 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
     sentence = dearest(table)
     title = _pay_title(table, settings.price)
-    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
+    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("respondents")]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
     shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
-    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "people_low", "people_high"]
+    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "respondents_low", "respondents_high"]
     return Finding(
         sentence,
         title=str(title),
@@ -242,7 +245,7 @@ def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
     """Whose amounts they are."""
     if "attends" in pay.attrs:
         return phrase(ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}")
-    return phrase(ENGLISH, "pay.title.median" if "people_low" in pay else "pay.title", price=price)
+    return phrase(ENGLISH, "pay.title.median" if "respondents_low" in pay else "pay.title", price=price)
 
 
 def dearest(pay: "pandas.DataFrame") -> str:
@@ -259,7 +262,9 @@ def dearest(pay: "pandas.DataFrame") -> str:
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
     paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
-    whose = phrase(ENGLISH, attending if "people_low" in pay else "pay.everybody", price=pay.attrs.get("price", ""))
+    whose = phrase(
+        ENGLISH, attending if "respondents_low" in pay else "pay.everybody", price=pay.attrs.get("price", "")
+    )
     return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
 
 

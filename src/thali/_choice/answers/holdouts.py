@@ -47,9 +47,7 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
 def refuse_other_than_choices(data: Any) -> None:
     """Raise an error unless these are tasks with their choices."""
     if not isinstance(data, ChoiceExperiment):
-        raise DataError(
-            f"Tasks held out must be a ChoiceExperiment, whose choices are known; got {type(data).__name__}."
-        )
+        raise DataError(f"Holdout tasks must be a ChoiceExperiment with known choices; got {type(data).__name__}.")
 
 
 def _different(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:

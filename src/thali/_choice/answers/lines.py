@@ -22,12 +22,12 @@ def reach(
     """The lines that reach most respondents, the best first."""
     if not chooser.has_individuals:
         raise ArgumentError(
-            "Everybody has the same tastes in this model, so that a line reaches all or nobody; fit a hierarchical "
-            "logit, or classes of people."
+            "All respondents have the same tastes in this model, so a line reaches all or none of them; fit a"
+            " hierarchical logit or a latent class logit."
         )
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
-            Argument("people"), " must be among the respondents for a reach, whose intervals are of the population."
+            Argument("people"), " must not be 'new' for reach, whose intervals are for the population; use respondents."
         )
     market = market_of(chooser.data.scheme, products)
     cells = chooser.cells(market.table)
@@ -38,8 +38,8 @@ def reach(
         if not nothing.any():
             warn(
                 DataWarning(
-                    "People could choose none of the products, and the market has no row for that: a product now "
-                    "reaches whoever would choose it out of all of them more often than by chance. Add the row."
+                    "Respondents could choose none of the products, but the market has no such row, so each product"
+                    " reaches every respondent who would choose it more often than by chance. Add the row."
                 )
             )
     fewer = chooser.thinned(len(draws_held(len(chooser.chain), int(asked.sum()), len(cells))))

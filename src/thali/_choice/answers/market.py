@@ -50,8 +50,8 @@ def markets_of(scheme: "Scheme", products: Any) -> list[Market]:
     """The markets of a table: one, or one for each value of its column "scenario"."""
     if not (hasattr(products, "columns") and hasattr(products, "index")):
         raise DataError(
-            f"products must be a data frame with a row for each product and a column for each attribute; got "
-            f"{type(products).__name__}."
+            "`products` must be a data frame with one row per product and one column per attribute; got"
+            f" {type(products).__name__}."
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
@@ -68,7 +68,7 @@ def market_of(scheme: "Scheme", products: Any) -> Market:
     """The only market of a table."""
     found = markets_of(scheme, products)
     if len(found) > 1:
-        raise DataError(f"The table has {len(found)} scenarios; give the products of one of them.")
+        raise DataError(f"The table has {len(found)} scenarios; give the products of one.")
     return found[0]
 
 
@@ -76,8 +76,8 @@ def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
     """The products that others offer: one or more."""
     if not (hasattr(products, "columns") and hasattr(products, "index")) or not len(products):
         raise DataError(
-            "competitors must be a data frame with a row for each product that others offer, the no-choice option "
-            f"included, and a column for each attribute; got {type(products).__name__}."
+            "`competitors` must be a data frame with one row per competing product, including the no-choice option,"
+            f" and one column per attribute; got {type(products).__name__}."
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     _warn_of_idle(scheme, frame)
@@ -91,8 +91,8 @@ def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
     if idle := [name for name in frame.columns if name not in known]:
         warn(
             DataWarning(
-                f"{shorten(idle, 12)} {'is no attribute' if len(idle) == 1 else 'are no attributes'} of the data, and "
-                "what the table of products says of it is not used; leave it out."
+                "Some columns of the table of products are not attributes of the data and are ignored:"
+                f" {shorten(idle, 12)}. Remove them."
             )
         )
 
@@ -109,11 +109,11 @@ def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -
     frame = frame.drop(columns=_of_tasks(scheme, frame))
     where = "the table" if scenario is None else f"scenario {scenario!r}"
     if len(frame) < 2:
-        raise DataError(f"A market needs two products or more; {where} has {len(frame)}.")
+        raise DataError(f"A market requires at least two products; {where} has {len(frame)}.")
     labels = _labels(scheme, frame)
     for place, label in enumerate(labels):
         if label in labels[:place]:
-            raise DataError(f"Products must have different names; two are called {label!r}.")
+            raise DataError(f"Products must have unique names; two are called {label!r}.")
     return Market(scenario, labels, _with_none(scheme, frame))
 
 
@@ -159,8 +159,8 @@ def changed(market: Market, change: Any) -> Market:
     """The market with other levels: one for all products, one for each, or one for each product that is named."""
     if not isinstance(change, Mapping) or not change:
         raise ArgumentError(
-            'change must say which attributes become what, such as {"price": {"A": 150}} or {"price": 150}; got '
-            f"{change!r}."
+            '`change` must map attributes to new values, such as {"price": {"A": 150}} or {"price": 150}; got'
+            f" {change!r}."
         )
     frame = market.table.copy()
     for name, wanted in change.items():
@@ -180,8 +180,8 @@ def _values(name: str, wanted: Any, values: list[Any], labels: Sequence[str]) ->
         return [wanted] * len(values)
     if len(wanted) != len(values):
         raise ArgumentError(
-            f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one "
-            "for each product."
+            f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one per"
+            " product."
         )
     return list(wanted)
 
@@ -191,7 +191,7 @@ def place_of(label: str, labels: Sequence[str], argument: str) -> int:
     if label not in labels:
         raise ArgumentError(
             Argument(argument),
-            f": there is no product {label!r}; there are {', '.join(labels)}.{suggest(label, labels)}",
+            f": there is no product {label!r}; the products are {', '.join(labels)}.{suggest(label, labels)}",
         )
     return list(labels).index(label)
 
@@ -241,7 +241,7 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     if isinstance(people, str) and people == NEW:
         if respondent_weights is not None:
             raise ArgumentError(
-                Argument("respondent_weights"), " belong to the respondents; leave them out with people='new'."
+                Argument("respondent_weights"), " requires respondents of the fit; remove it with people='new'."
             )
         return None
     weights = np.ones(len(chooser.data.respondents))
@@ -251,14 +251,14 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     if not weights.any():
         raise ArgumentError(
             Argument("people"),
-            " leaves only respondents whose weight is 0; widen the filter or change their weights.",
+            " selects only respondents with weight 0; widen the filter or change the weights.",
         )
     if not chooser.has_individuals and not (is_all(people) and respondent_weights is None):
         warn(
             DataWarning(
                 Argument("respondent_weights" if is_all(people) else "people"),
-                " changes nothing, because everybody has the same tastes in this model; fit the tasks of these people "
-                "alone, or a hierarchical logit, or classes of people.",
+                " has no effect, because all respondents have the same tastes in this model; fit the tasks of these"
+                " respondents separately, or use a hierarchical logit or latent classes.",
             )
         )
     return weights
@@ -270,7 +270,7 @@ def respondents_of(chooser: "Chooser", people: Any) -> np.ndarray:
         return np.ones(len(chooser.data.respondents), bool)
     chosen = _chosen(chooser, people)
     if not chosen.any():
-        raise ArgumentError(Argument("people"), " leaves nobody; widen the filter.")
+        raise ArgumentError(Argument("people"), " selects no respondents; widen the filter.")
     return chosen
 
 
@@ -282,26 +282,24 @@ def _checked_weights(chooser: "Chooser", given: Any) -> np.ndarray:
         named = {as_label(label): value for label, value in given.items()}
         absent = [label for label in respondents if label not in named]
         if absent:
-            raise ArgumentError(
-                name, f" have none for {shorten(absent)}; give one for each respondent, 0 for one who does not count."
-            )
+            raise ArgumentError(name, f" lacks {shorten(absent)}; give one weight per respondent, 0 to exclude one.")
         given = [named[label] for label in respondents]
     try:
         weights = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ArgumentError(name, f" must be numbers, one for each respondent; got {given!r}.") from None
+        raise ArgumentError(name, f" must be numbers, one per respondent; got {given!r}.") from None
     if weights.shape != (len(respondents),):
         count = weights.shape[0] if weights.ndim == 1 else weights.shape
         raise ArgumentError(
-            name, f" must be one number for each of the {plural(len(respondents), 'respondent')}; got {count}."
+            name, f" must have one number per respondent ({plural(len(respondents), 'respondent')}); got {count}."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
         raise ArgumentError(
-            name, f" must be finite numbers of 0 or more; that of respondent {respondents[bad]!r} is {weights[bad]:g}."
+            name, f" must be finite numbers >= 0; respondent {respondents[bad]!r} has {weights[bad]:g}."
         )
     if not weights.any():
-        raise ArgumentError(name, " are all 0; give at least one respondent a weight above 0.")
+        raise ArgumentError(name, " are all 0; give at least one respondent a positive weight.")
     return weights
 
 
@@ -317,15 +315,15 @@ def _chosen(chooser: "Chooser", people: Any) -> np.ndarray:
         if mask.shape != (len(respondents),):
             raise ArgumentError(
                 Argument("people"),
-                f" must be True or False for each of the {plural(len(respondents), 'respondent')}; got "
-                f"{len(mask) if mask.ndim else 1}.",
+                f" must have one of True or False per respondent ({plural(len(respondents), 'respondent')}); got"
+                f" {len(mask) if mask.ndim else 1}.",
             )
         return mask
     if mask.ndim != 1:
         raise ArgumentError(
             Argument("people"),
-            " must be None, 'respondents', 'new', a query of the columns of people, a function of their table, a list "
-            f"of True and False, or a list of respondents; got {people!r}.",
+            " must be None, 'respondents', 'new', a query of respondent columns, a function of their table, a list of"
+            f" True and False, or a list of respondents; got {people!r}.",
         )
     wanted = [as_label(label) for label in mask]
     known = set(respondents)
@@ -342,13 +340,13 @@ def _by_query(chooser: "Chooser", query: str) -> np.ndarray:
     except Exception as error:  # pandas raises whatever Python does
         raise ArgumentError(
             Argument("people"),
-            f" is {query!r}, which is no query of the columns of people ({shorten([*map(str, table.columns)])}); "
-            f"write one such as 'age > 40', or 'new': {error}.",
+            f" is {query!r}, which is not a query of the respondent columns ({shorten([*map(str, table.columns)])});"
+            f" write one such as 'age > 40', or 'new': {error}.",
         ) from None
     if found.dtype != bool or found.shape != (len(table),):
         raise ArgumentError(
             Argument("people"),
-            f" is {query!r}, which is not True or False for each respondent; write 'age > 40'.",
+            f" is {query!r}, which is not True or False for each respondent; write a condition such as 'age > 40'.",
         )
     return found
 
@@ -367,7 +365,7 @@ def _column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
     if name not in table.columns:
         raise ArgumentError(
             argument,
-            f" names {name!r}, which is no column of people; they have {shorten([*map(str, table.columns)]) or 'none'}."
-            f"{suggest(name, [*map(str, table.columns)])}",
+            f" contains {name!r}, which is not a respondent column; available:"
+            f" {shorten([*map(str, table.columns)]) or 'none'}.{suggest(name, [*map(str, table.columns)])}",
         )
     return table[name].to_numpy()

@@ -58,10 +58,12 @@ def willingness_to_pay(
     ci = probability_of(ci)
     weights = weights_of(chooser, people, respondent_weights)
     if weights is None:
-        raise ArgumentError("people='new' have no willingness to pay of their own; ask for that of the respondents.")
+        raise ArgumentError("people='new' has no individual willingness to pay; use people='respondents'.")
     prices, changes = prices_of(chooser, price), changes_of(chooser, price)
     if not changes:
-        raise ArgumentError(Argument("price"), f": there is no attribute but {price!r}, so that nothing is paid for.")
+        raise ArgumentError(
+            Argument("price"), f": {price!r} is the only attribute, so there is nothing to pay for; add attributes."
+        )
     names = chooser.data.scheme.names
     columns = ["attribute", "level", "over"]
     named = [(names[change.attribute], *change.names) for change in changes]
@@ -92,12 +94,12 @@ def willingness_to_pay(
             own = weights * attends
             some = own.any(axis=1)
             if not some.any():
-                raise DataError(f"No respondent attends to {price!r} in any draw, so that nobody has an amount.")
+                raise DataError(f"No respondent attends to {price!r} in any draw, so willingness to pay is undefined.")
             found, chain, own, attending = found[some], chain[some], own[some], own.mean(axis=0)
         middle = weighted_median(found, own)
         value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, chain)
         low, high = (weighted_quantile(of_people[None], attending, tail)[0] for tail in tails)
-        spread = {"people_low": low, "people_high": high}
+        spread = {"respondents_low": low, "respondents_high": high}
     else:
         value, ends, spread = of_people[0], _confidence_set(fewer, prices, changes, ci)[:, 0], {}
         variances = fewer.delta_covariance(lambda other: compensations(other, prices, changes)[..., None])
@@ -141,7 +143,7 @@ def refuse_wordy_price(scheme: "Scheme", price: str) -> None:
         if as_number(level) is None:
             raise ArgumentError(
                 Argument("price"),
-                f": the level {level!r} of {price!r} is no number; name an attribute whose levels are amounts.",
+                f": the level {level!r} of {price!r} is not a number; name an attribute whose levels are amounts.",
             )
 
 
@@ -171,7 +173,9 @@ def prices_of(chooser: "Chooser", price: str) -> Prices:
     order = known[np.argsort(values[known], kind="stable")]
     if len(order) < 2:
         raise ArgumentError(
-            Argument("price"), f": the tasks of the fit show one {price!r} alone, so that nothing is known of others."
+            Argument("price"),
+            f": the tasks of the fit show only one level of {price!r}, so its effect is unknown; use an attribute"
+            " that varies.",
         )
     turns = chooser.turns(place)
     both = np.unique(np.concatenate([values[order], turns])) if len(turns) else values[order]

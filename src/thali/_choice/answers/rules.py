@@ -64,19 +64,19 @@ class How(NamedTuple):
         """The actual share of each product."""
         if len(markets) > 1:
             raise ArgumentError(
-                Argument("actual"), f" shares are of one market, and the table has {len(markets)} scenarios; give one."
+                Argument("actual"), f" shares require one market, but the table has {len(markets)} scenarios; give one."
             )
         if self.rule != LOGIT:
             raise ArgumentError(
                 Argument("actual"),
-                " shares are met by constants of the rule 'logit'; leave out ",
+                " shares are matched by constants in the logit rule; remove ",
                 Argument("rule"),
                 ".",
             )
         labels = markets[0].labels
         found = _by_product("actual", self.actual, labels)
         if absent := [label for label in labels if label not in found]:
-            raise ArgumentError(Argument("actual"), f" has no share of {shorten(absent)}; give one of each product.")
+            raise ArgumentError(Argument("actual"), f" has no share for {shorten(absent)}; give one per product.")
         for label, value in found.items():
             whose = Message(Argument("actual"), f" share of {label!r}")
             between(whose, value, "what it sells (leave out of the market what sells nothing)")
@@ -88,8 +88,8 @@ class How(NamedTuple):
             if value >= availability.get(label, 1.0):
                 raise ArgumentError(
                     Argument("actual"),
-                    f" share of {label!r} is {value:g}, and it is found on {availability[label]:g} of the occasions; "
-                    "give a smaller share, or a larger ",
+                    f" share of {label!r} is {value:g}, but it is available on only {availability[label]:g} of the"
+                    " occasions; reduce the share, or increase ",
                     Argument("availability"),
                     ".",
                 )
@@ -124,7 +124,7 @@ class How(NamedTuple):
                 EstimateWarning(
                     f"After {_STEPS:,} steps the shares still differ from ",
                     Argument("actual"),
-                    f" by up to {100 * np.abs(np.expm1(missing)).max():,.2g} % of them.",
+                    f" by up to {100 * np.abs(np.expm1(missing)).max():,.2g} %.",
                 )
             )
         return constants
@@ -161,7 +161,7 @@ class How(NamedTuple):
         if sum(value < 1.0 for value in values) > most:
             raise ArgumentError(
                 Argument("availability"),
-                f" may be below 1 for up to {most} products of a market by ",
+                f" may be below 1 for at most {most} products of a market with ",
                 Setting("rule", self.rule),
                 ".",
             )

@@ -109,12 +109,12 @@ def demand(
             f"attribute: the products have no attribute {attribute!r}.{suggest(str(attribute), list(market.table))}"
         )
     if isinstance(values, str) or not isinstance(values, Iterable) or not len(values := list(values)):
-        raise ArgumentError(f"values must list what {attribute!r} may be, such as [100, 150, 200]; got {values!r}.")
+        raise ArgumentError(f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}.")
     label = market.labels[place]
     every = [market, *(changed(market, {attribute: {label: value}}) for value in values)]
     numbers = [as_number(as_label(value)) for value in values]
     if cost is not None and None in numbers:
-        raise ArgumentError(Argument("cost"), f" needs numbers of {attribute!r}, which is what a sale brings.")
+        raise ArgumentError(Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale.")
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
     found = how.shares(chooser, every if how.actual else every[1:], asked.drawn, cores, random_seed)
     shares = np.column_stack([each[:, place] for each in found[-len(values) :]])
@@ -125,7 +125,7 @@ def demand(
     }
     if cost is not None:
         if (amount := as_number(as_label(cost))) is None:
-            raise ArgumentError(Argument("cost"), f" is what one sale costs and must be a number; got {cost!r}.")
+            raise ArgumentError(Argument("cost"), f", the cost per sale, must be a number; got {cost!r}.")
         profit = shares * (np.array(numbers, float) - amount)
         columns |= {
             "profit": centre(chooser, profit),
@@ -218,7 +218,7 @@ def best_products(
     ci, n, top = probability_of(ci), whole("n", n, 1), whole("top", top, 1)
     space = space_of(chooser, attributes, costs, price)
     if n > space.size:
-        raise ArgumentError(f"{n} different products were asked for; the attributes allow {space.size:,}.")
+        raise ArgumentError(f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce it.")
     others = chooser.cells(competitors_of(chooser.data.scheme, competitors))
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
@@ -326,14 +326,15 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
     names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
     if not isinstance(attributes, Mapping):
         raise ArgumentError(
-            f"attributes must map each attribute to what it may be, such as {{'price': [1, 2]}}; got {attributes!r}."
+            "`attributes` must map each attribute to its possible values, such as {'price': [1, 2]}; got"
+            f" {attributes!r}."
         )
     given = {str(name): values for name, values in attributes.items()}
     for name in given:
         if name not in names:
             raise ArgumentError(f"attributes: there is no attribute {name!r}.{suggest(name, names)}")
     if absent := [name for name in names if name not in given]:
-        raise ArgumentError(f"attributes lack {shorten(absent)}; give what each may be, a list of one if it is fixed.")
+        raise ArgumentError(f"attributes lack {shorten(absent)}; give possible values, or a list of one to fix it.")
     values = tuple(_listed(name, given[name]) for name in names)
     cells, base = [], None
     for name in names:
@@ -348,7 +349,7 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
 
 def _listed(name: str, values: Any) -> tuple[Any, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable) or not (found := tuple(values)):
-        raise ArgumentError(f"attributes: {name!r} must list what it may be; got {values!r}.")
+        raise ArgumentError(f"attributes: {name!r} must list its possible values; got {values!r}.")
     return found
 
 
@@ -358,13 +359,13 @@ def _earned(
     """What values add to the profit of a sale; empty without a price."""
     if price is None:
         if costs is not None:
-            raise ArgumentError("costs need ", Argument("price"), ", the attribute that says what a sale brings.")
+            raise ArgumentError("costs require ", Argument("price"), ", the attribute with the revenue per sale.")
         return ()
     if price not in names:
-        raise ArgumentError(Argument("price"), f" names {price!r}, which is no attribute.{suggest(str(price), names)}")
+        raise ArgumentError(Argument("price"), f" is {price!r}, which is not an attribute.{suggest(str(price), names)}")
     if not isinstance(costs, Mapping | None):
         raise ArgumentError(
-            f"costs must map attributes to costs of levels, such as {{'zoom': {{'yes': 20}}}}; got {costs!r}."
+            f"`costs` must map attributes to costs of levels, such as {{'zoom': {{'yes': 20}}}}; got {costs!r}."
         )
     place = names.index(price)
     found = [Earned((place,), np.array([_amount(price, value) for value in values[place]]))]
@@ -374,7 +375,7 @@ def _earned(
             if name not in names:
                 raise ArgumentError(f"costs: there is no attribute {name!r}.{suggest(name, names)}")
         if len(set(of)) < len(of):
-            raise ArgumentError(f"costs of {' and '.join(map(repr, of))} name an attribute twice; name each once.")
+            raise ArgumentError(f"costs of {' and '.join(map(repr, of))} list an attribute twice; list each once.")
         places = tuple(map(names.index, of))
         found.append(Earned(places, -_costs_of(of, [values[k] for k in places], own, scheme)))
     return tuple(found)
@@ -383,7 +384,9 @@ def _earned(
 def _amount(price: str, value: Any) -> float:
     number = as_number(as_label(value))
     if number is None:
-        raise ArgumentError(f"attributes: {price!r} is {value!r}, which is no number, but it is the price.")
+        raise ArgumentError(
+            f"attributes: the price {price!r} has the value {value!r}, which is not a number; correct it."
+        )
     return number
 
 
@@ -401,8 +404,8 @@ def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any,
         every = [*scheme.levels[name], *map(as_label, own)]
         if unknown := [label for label in labels if label not in every]:
             raise ArgumentError(
-                f"{whose} name {shorten(unknown)}, which is no level of {'it' if len(names) == 1 else repr(name)}; "
-                f"leave it out.{suggest(unknown[0], every)}"
+                f"{whose} contain {shorten(unknown)}, which is not a level of"
+                f" {'it' if len(names) == 1 else repr(name)}; remove it.{suggest(unknown[0], every)}"
             )
     found = [as_number(as_label(known[each])) for each in wanted]
     if None in found:
@@ -415,6 +418,7 @@ def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
     labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
     if len(labels) != len(names):
         raise ArgumentError(
-            f"costs of {' and '.join(map(repr, names))} must have a level of each for each cost; got {key!r}."
+            f"costs of {' and '.join(map(repr, names))} must be given for combinations of one level of each; got"
+            f" {key!r}."
         )
     return labels

@@ -43,9 +43,9 @@ def elasticities(
     if change is None and how.rule != LOGIT and chooser.is_number(chooser.data.scheme.names.index(attribute)):
         raise ArgumentError(
             Argument("change"),
-            " is needed where shares jump: by ",
+            " is required because shares are discontinuous with ",
             Setting("rule", how.rule),
-            " an elasticity is that of an arc, such as change=0.1.",
+            "; set the size of the arc, such as change=0.1.",
         )
     markets = [market]
     for label, (_, low, high) in steps.items():
@@ -92,20 +92,20 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
         if now is None or now <= 0.0:
             raise ArgumentError(
                 Argument("attribute"),
-                f": an elasticity is about a number above 0, and {attribute!r} of {label!r} is "
-                f"{market.table[attribute].tolist()[market.labels.index(label)]!r}.",
+                f": an elasticity requires positive numbers, but {attribute!r} of {label!r} is"
+                f" {market.table[attribute].tolist()[market.labels.index(label)]!r}.",
             )
         known[label] = now
     if change is not None:
         if not isinstance(change, Real) or isinstance(change, bool) or not 0.0 < abs(float(change)) < 1.0:
             raise ArgumentError(
-                Argument("change"), f" is a part of the value, between -1 and 1 and not 0; got {change!r}."
+                Argument("change"), f", a relative change, must be between -1 and 1 and not 0; got {change!r}."
             )
         if not chooser.is_number(column):
             raise ArgumentError(
                 Argument("change"),
-                f" asks for untested numbers of {attribute!r}, which has a coefficient for each value; leave it out "
-                "for the arc to the next one, or take the attribute as a number.",
+                f" requires values of {attribute!r} that were not tested and have no coefficient; remove it to use the"
+                " next tested value, or make the attribute linear.",
             )
         to = 1.0 + float(change)
         return {label: (now, min(now, now * to), max(now, now * to)) for label, now in known.items()}
@@ -125,7 +125,9 @@ def _next(now: float, levels: list[float]) -> tuple[float, float]:
     """The number and the next tested one above it, or below the highest."""
     above, below = [level for level in levels if level > now], [level for level in levels if level < now]
     if not above and not below:
-        raise ArgumentError(Argument("attribute"), f": {now:g} is the only number that was tested; there is no arc.")
+        raise ArgumentError(
+            Argument("attribute"), f": {now:g} is the only tested value, so there is no arc; test other values."
+        )
     return (now, above[0]) if above else (below[-1], now)
 
 
@@ -150,10 +152,10 @@ def source_of_volume(
     named = [new] if isinstance(new, str) or not hasattr(new, "__iter__") else list(new)
     added = list(dict.fromkeys(place_of(as_label(label), market.labels, "new") for label in named))
     if not added:
-        raise ArgumentError(Argument("new"), " must name one product of the market or more; got none.")
+        raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
     others = [place for place in range(len(market.labels)) if place not in added]
     if len(others) < 1:
-        raise ArgumentError(Argument("new"), " names every product of the market; leave at least one to lose to them.")
+        raise ArgumentError(Argument("new"), " contains every product of the market; leave at least one as a source.")
     before_market = market._replace(labels=[market.labels[k] for k in others], table=market.table.iloc[others])
     how = how.checked([market])
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)

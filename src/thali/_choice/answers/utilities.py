@@ -27,9 +27,9 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
     if zero_centred and not each_person:
         raise ArgumentError(
             Argument("zero_centred"),
-            " is of the table of each person; that of everybody has both, so set ",
+            " applies to the table per respondent; the sample table has both scales. Set ",
             Setting("each_person", True),
-            ", or leave it out.",
+            ", or remove it.",
         )
     asked = by_levels(chooser)
     nothing = _nothing(chooser)
@@ -53,7 +53,7 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
             "low": low,
             "high": high,
             "se": fewer.errors(of_draws, fewer.chain),
-            **({"people_sd": of_people.std(axis=0)} if differs else {}),
+            **({"respondents_sd": of_people.std(axis=0)} if differs else {}),
             "zero_centred": scaled.mean(axis=0),
             **({"zero_centred_sd": scaled.std(axis=0)} if differs else {}),
         }

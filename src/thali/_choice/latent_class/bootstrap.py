@@ -102,7 +102,11 @@ def tested(
     say = says("This test", "fewer ", Argument("replicates"), ", or fewer ", Argument("starts"))
     progress = Progress(progressbar, "testing", len(tasks), UNIT, say)
     if batch.finish(progress, lambda record: float(record["seconds"])):
-        warn(InterruptedWarning(f"The test was stopped; its table is of {len(batch.records)} of {len(tasks)} {UNIT}."))
+        warn(
+            InterruptedWarning(
+                f"The test was stopped early; its table has {len(batch.records)} of {len(tasks)} {UNIT}."
+            )
+        )
     return _table(tests, tasks, batch.records)
 
 
@@ -128,8 +132,8 @@ def _table(tests: list[Test], tasks: list[Replicate], records: dict[str, Record]
         own = drawn[test.classes]
         p = (1.0 + (own >= test.statistic).sum()) / (1.0 + len(own))
         row = {"against": test.classes + 1, "log_likelihood": test.fewer.value}
-        row |= {"log_likelihood_against": test.more.value, "statistic": test.statistic, "p": p}
-        rows.append(row | {"p_se": np.sqrt(p * (1.0 - p) / (1.0 + len(own))), "replicates": len(own)})
+        row |= {"log_likelihood_against": test.more.value, "statistic": test.statistic, "p_value": p}
+        rows.append(row | {"p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(own))), "replicates": len(own)})
     table = Table(rows, index=pd.Index([test.classes for test in tests], name="classes"))
     table.attrs["statistics"] = {classes: own.tolist() for classes, own in drawn.items()}
     return table

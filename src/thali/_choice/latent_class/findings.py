@@ -53,9 +53,9 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     interval = interval_name(settings.ci)
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
     if sure:
-        row = min(sure, key=lambda each: each["p"])
+        row = min(sure, key=lambda each: each["p_value"])
         ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
-        named = {"column": row["column"], "label": row["class"], "interval": interval}
+        named = {"column": row["column"], "label": row["latent_class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
     return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects"))
 
@@ -80,9 +80,9 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
     table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed, job=settings.job)
     told, finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
-        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p"])}
+        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p_value"])}
         few = finished < MIN_REPLICATES
-        how = "few" if few else "rejected" if row["p"] <= LEVEL else "enough"
+        how = "few" if few else "rejected" if row["p_value"] <= LEVEL else "enough"
         told.append(str(phrase(ENGLISH, f"latent.{how}", **facts)))
     note = phrase(ENGLISH, "latent.replicates", replicates=finished)
     return Finding(

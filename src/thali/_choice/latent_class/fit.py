@@ -320,15 +320,15 @@ def numbers_of(classes: Any, choose: str, people: int) -> tuple[int, ...]:
     numbers = several_whole("classes", classes, 1)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} classes are more than the {plural(people, 'respondent')}; ask for fewer by ",
+            f"{max(numbers):,} classes exceed the number of respondents ({plural(people, 'respondent')}); reduce ",
             Argument("classes"),
             ".",
         )
     left = people - -(-people // FOLDS)
     if choose == HELD_OUT and (people < FOLDS or max(numbers) > left):
         raise DataError(
-            f"{plural(people, 'respondent')} are too few to be left out in {FOLDS} parts and fitted by "
-            f"{max(numbers):,} classes; set ",
+            f"{plural(people, 'respondent')} are too few for {FOLDS}-fold cross-validation of {max(numbers):,}"
+            " classes; set ",
             Setting("choose", BIC),
             ".",
         )
@@ -431,7 +431,7 @@ def fitted_attributes(
     where, number, p = summit.where, len(summit.where.tastes), len(kept)
     columns = [CONSTANT, *covariates.names]
     of_people = np.append(1.0, covariates.sd)
-    labels = pd.Index(np.arange(1, number + 1), name="class")
+    labels = pd.Index(np.arange(1, number + 1), name="latent_class")
     names = pd.Index(coding.names, name="coefficient")
     tastes = np.full((number, p), np.nan)
     tastes[:, kept] = where.tastes / scale

@@ -239,7 +239,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         panel = panel_of(data, coding, covariates.matrix)
         kept = independent_columns(panel.tasks)
         if not kept.any():
-            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+            raise DataError(
+                "No attribute varies within a task, so the choices contain no information on tastes; check the design."
+            )
         panel, scale = scaled(panel, kept)
 
         each = starts_within_budget(panel, numbers, choose, starts)
@@ -261,44 +263,43 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
-                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
-                "take 0 for it. Leave out an attribute that the others determine."
+                f"The data do not identify {shorten(list(map(str, aliased)))}, which is set to 0 in predictions;"
+                " remove an attribute that the others determine."
             )
         if self._coincide():
             yield EstimateWarning(
-                f"The choices do not show {self.n_classes_} classes: some have the same tastes, or hold nobody. Ask "
-                "for fewer by ",
+                f"The choices do not support {self.n_classes_} classes: some are identical or empty. Reduce ",
                 Argument("classes"),
                 ".",
             )
         elif tastes := [name for name in self.unbounded_ if not name.startswith(ODDS)]:
             yield EstimateWarning(
-                f"The choices leave {shorten(tastes)} open: hardly any choice of the class speaks "
-                "against an infinite preference there. Predictions are usable, these estimates and standard errors are "
-                "not; ask for fewer classes, or take ",
+                f"Estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
+                " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
+                " classes, or ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
         if not self._coincide() and (odds := [name for name in self.unbounded_ if name.startswith(ODDS)]):
             yield EstimateWarning(
-                f"The columns of people leave {shorten(odds)} open: they tell who belongs to a class all but without "
-                "exception, so that its odds grow without end. Classes and predictions are usable, these estimates and "
-                "standard errors are not; ask for fewer classes, or leave a column out of ",
+                f"Estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
+                " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
+                " fewer classes, or remove a column from ",
                 Argument("by"),
                 ".",
             )
         row = self.choice_.loc[self.n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
-                f"Only one of {int(row['starts'])} starts found the best maximum, so that there may be a better one; "
-                "try more, such as ",
+                f"Only one of {int(row['starts'])} starts reached the best maximum, so there may be a better one; use"
+                " more, such as ",
                 Setting("starts", 4 * int(row["starts"])),
                 ", or fewer classes.",
             )
         if not self.converged_:
             yield EstimateWarning(
-                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
-                "determine each other."
+                "Newton's method did not converge to a maximum of the likelihood; check for attributes that almost"
+                " determine each other."
             )
 
     def _coincide(self) -> bool:
@@ -381,9 +382,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            A row a class but the first and a column of people: `class`, `column`; `odds`, by which a unit more of the
-            column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal for the
-            logarithm); `log_odds` and its standard error `se`; `p` (two-sided, normal).
+            A row a class but the first and a column of people: `latent_class`, `column`; `odds`, by which a unit more
+            of the column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal
+            for the logarithm); `log_odds` and its standard error `se`; `p` (two-sided, normal).
 
         Raises
         ------
@@ -399,7 +400,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         self._require_fitted()
         if self.membership_coef_ is None:
             raise ArgumentError(
-                "The model has no columns of people, on which classes depend; name them by ",
+                "The model has no respondent columns for class membership; name them with ",
                 Argument("by"),
                 ".",
             )
@@ -408,13 +409,13 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
         value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
         width = ndtri((1.0 + probability_of(ci)) / 2.0) * error
-        table = Table(rows, columns=["class", "column"]).assign(
+        table = Table(rows, columns=["latent_class", "column"]).assign(
             odds=np.exp(value),
             low=np.exp(value - width),
             high=np.exp(value + width),
             log_odds=value,
             se=error,
-            p=2.0 * ndtr(-np.abs(value / error)),
+            p_value=2.0 * ndtr(-np.abs(value / error)),
         )
         table.attrs["interval"] = ci
         return table
@@ -502,7 +503,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         -------
         pandas.DataFrame
             A row a test, of K - 1 classes against the K of the fit, and of K against K + 1: `classes`, `against`, their
-            log-likelihoods, `statistic`, `p`, its standard error `p_se` by the number of `replicates`.
+            log-likelihoods, `statistic`, `p_value`, its standard error `p_value_se` by the number of `replicates`.
             ``attrs["statistics"]`` has those of the replicates.
 
         Raises
@@ -648,7 +649,7 @@ def summary_table(
     if odds is not None:
         rows |= {name: (*pair, pair[0] / pair[1]) for name, *pair in zip(covariance.index, odds, every, strict=False)}
     table = Table.from_dict(rows, orient="index", columns=["coef", "se", "z"])
-    return Table(table.assign(p=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
+    return Table(table.assign(p_value=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
 
 
 def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) -> "pd.DataFrame":

@@ -23,12 +23,12 @@ LATENT_CLASS = ModelSpec(
     aliases=("LCL", "latent-class"),
     cls="thali._choice.latent_class.model:LatentClassLogit",
     data=(EXPERIMENTS,),
-    answers="segments of people with utilities of their own, by maximum likelihood",
+    answers="latent classes of respondents with different utilities, by maximum likelihood",
     papers=("kamakura1989",),
     options=(
         Option(
             "classes",
-            "How many classes of people; of several numbers, such as 1-6, one is chosen.",
+            "Number of latent classes, or a range such as 1-6 to select from.",
             COUNTS,
             default="3",
             metavar="K|K-K|K,K,...",
@@ -38,24 +38,24 @@ LATENT_CLASS = ModelSpec(
         KNOTS,
         INTERACTIONS,
         CONSTANTS,
-        BY.but(help="Columns of the respondents, such as age, on which the class of a respondent depends."),
+        BY.but(help="Respondent columns, such as age, that class membership depends on."),
         Option(
             "choose",
-            "By what the number of classes is chosen. bic: people count; held-out: how well people are predicted whom"
-            " the fit has not seen.",
+            "Criterion for the number of classes. bic: BIC with the number of respondents; held-out: predictions for"
+            " respondents held out.",
             default="bic",
             words={"bic": "bic", "held-out": "held-out"},
         ),
         Option(
             "starts",
-            "From how many random starts the likelihood is climbed.",
+            "Number of random starting values.",
             int,
-            default="until three have found the best maximum",
+            default="until three reach the best maximum",
             check=partial(whole, least=1),
         ),
         Option(
             "bootstrap",
-            "Test fewer classes against more by so many simulated data sets, such as 99.",
+            "Number of simulated data sets for testing fewer classes against more, such as 99.",
             int,
             REPORT,
             default="0, no test",

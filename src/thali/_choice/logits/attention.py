@@ -53,7 +53,10 @@ def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any =
     if given is None:
         if names_of(by, "attention_by"):
             raise ArgumentError(
-                Argument("attention_by"), " is about who attends to what; set ", Setting("attention", True), ", too."
+                Argument("attention_by"),
+                " applies to attribute non-attendance; also set ",
+                Setting("attention", True),
+                ".",
             )
         return owning((), data.attributes, coding)
     people = covariates_of(by, data.people, data.n_respondents, "attention_by")
@@ -70,8 +73,8 @@ def _attention_of(given: Any, data: "ChoiceExperiment", coding: Coding) -> Atten
         named = f"{known.names[0]!r} alone" if known.names else "none"
         raise ArgumentError(
             Argument("attention"),
-            f" needs two attributes or more that differ among products; the data have {named}. Who ignored all that"
-            " there is would choose by chance.",
+            f" requires at least two attributes that vary between products; the data have {named}. A respondent who"
+            " ignored all attributes would choose at random.",
         )
     if given is True:
         return known
@@ -105,7 +108,7 @@ def _names(given: Any) -> list[str]:
     if isinstance(given, bool) or not isinstance(given, Iterable) or not (found := [str(name) for name in given]):
         raise ArgumentError(
             Argument("attention"),
-            f" must be True, for all attributes, or a list of those that people may ignore; got {given!r}.",
+            f" must be True (all attributes), or a list of attributes that respondents may ignore; got {given!r}.",
         )
     return found
 
@@ -114,9 +117,11 @@ def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
     if name in known:
         return name
     if name not in data.attributes:
-        raise ArgumentError(Argument("attention"), f" names {name!r}, which is no attribute.{suggest(name, known)}")
+        raise ArgumentError(
+            Argument("attention"), f" contains {name!r}, which is not an attribute.{suggest(name, known)}"
+        )
     why = "a constant, to which all respondents attend" if _is_constant(name, data) else "the same wherever it is shown"
-    raise ArgumentError(Argument("attention"), f" names {name!r}, which is {why}; leave it out.")
+    raise ArgumentError(Argument("attention"), f" contains {name!r}, which is {why}; remove it.")
 
 
 # What the draws say --------------------------------------------------------------------------------------------------
@@ -129,7 +134,7 @@ class AttentionTables(NamedTuple):
     ----------
     shares : pandas.DataFrame
         Index attribute: `attends`, the posterior mean of the part of the population that attends to it, its interval
-        `low` to `high`, `ess` and `r_hat` of that part, and `r_hat_people`, the largest R-hat of a respondent's.
+        `low` to `high`, `ess` and `r_hat` of that part, and `r_hat_respondents`, the largest R-hat of a respondent's.
     people : pandas.DataFrame (respondents, attributes)
         The probability that each respondent attends to each attribute.
     patterns : pandas.DataFrame
@@ -166,7 +171,7 @@ def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
             "high": high,
             "ess": rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
             "r_hat": rows["r_hat"].to_numpy(),
-            "r_hat_people": [_worst_r_hat(attends[..., k]) for k in range(len(names))],
+            "r_hat_respondents": [_worst_r_hat(attends[..., k]) for k in range(len(names))],
         },
         index=pd.Index(names, name="attribute"),
     )

@@ -330,7 +330,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         scale = positive(size, self._prior_scale(), "the prior size of a variance among people")
         df = p + 3.0 if self.df is None else positive("df", self.df, "a number of degrees of freedom")
         if df < p + 2:
-            raise ArgumentError(f"df must be {p + 2} or more for {p} coefficients; got {self.df!r}.")
+            raise ArgumentError(f"`df` must be >= {p + 2} for {p} coefficients; got {self.df!r}.")
         return Prior(df, scale, sd)
 
     def _prior_scale(self) -> float:
@@ -353,7 +353,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         AttentionTables
             `.shares`, one row an attribute: the part of the population that `attends` (posterior mean of theta), its
             interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat of a person's probability,
-            `r_hat_people`; `.people` (respondents, attributes), the probability that each respondent attends;
+            `r_hat_respondents`; `.people` (respondents, attributes), the probability that each respondent attends;
             `.patterns`, the `share` of the respondents that attend to just these attributes, with its interval; and
             with `attention_by` `.odds`, a row an attribute and column of people: the factor `odds` by which one more of
             the column multiplies the odds of attending, its interval, `log_odds`, `ess` and `r_hat`. The parts in
@@ -375,7 +375,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ci = between("ci", ci, "the probability of an interval")
         if self._attention is None:
             raise ArgumentError(
-                "The fit has everybody attend to every attribute; make the model with ", Setting("attention", True), "."
+                "This model was fitted without attribute non-attendance; refit with ", Setting("attention", True), "."
             )
         return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
@@ -424,7 +424,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         other = usual if scale is None else positive(size, scale, "the prior size of a variance among people")
         data = self._data_of_fit()
         if data is None:
-            raise DataError("The other fit needs the data of this one, which the file of the model could not hold.")
+            raise DataError(
+                "The second fit requires the data of this one, which the model file does not contain; fit again."
+            )
 
         def compared() -> "pd.DataFrame":
             again = type(self)(**{**self.get_params(), "scale": other})
@@ -461,7 +463,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         """The data and replicates of all choices, at `most` draws."""
         beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
         if data is None:
-            raise DataError("The check needs the data of the fit, which the file of the model could not hold.")
+            raise DataError("The check requires the data of the fit, which the model file does not contain; fit again.")
         flat = beta.reshape(1, -1, *beta.shape[2:])
         kept = np.unique(np.linspace(0, flat.shape[1] - 1, most).round().astype(np.int64))
         drawn = drawn_choices(flat[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
@@ -470,7 +472,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def _preferences(self) -> "Preferences":
         beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
         if data is None:
-            raise DataError("Segments need the data of the fit, which the file of the model could not hold.")
+            raise DataError("Segments require the data of the fit, which the model file does not contain; fit again.")
         flat = beta.reshape(-1, *beta.shape[2:])
         kept = spaced_draws(len(flat), data.n_respondents, sum(map(len, compared_levels(data).values())))
         return of_tastes(flat[kept], self._coding_, data)
@@ -541,7 +543,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def _chooser(self) -> "LogitChooser":
         posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
         if data is None:
-            raise DataError("The answers need the data of the fit, which the file of the model could not hold.")
+            raise DataError(
+                "Individual results require the data of the fit, which the model file does not contain; fit again."
+            )
         directions = directions_of("signs", self.signs, data)
         ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
         return chooser_of(self._coding_, data, posterior, self._population(), ways)

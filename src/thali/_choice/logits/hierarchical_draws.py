@@ -122,10 +122,10 @@ def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ..
     if len(ways) > 1:
         raise ArgumentError(
             Argument("signs"),
-            f": a slope has one sign, and the levels of {attribute!r} are declared in the order {', '.join(levels)}, "
-            "which is not that of their numbers; take the attribute out of ",
+            f": a slope has one sign, but the levels of {attribute!r} are declared in the order {', '.join(levels)},"
+            " which is not numerical; remove the attribute from ",
             Argument("linear"),
-            " or declare its levels by size.",
+            " or declare its levels in numerical order.",
         )
     return int(ways[0]) if len(ways) else 1
 

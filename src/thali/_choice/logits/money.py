@@ -27,15 +27,16 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
     if price is None:
         raise ArgumentError(
             setting,
-            f" needs a price beside other attributes ({shorten(data.attributes, 8)}): call the column of amounts "
-            "'price', 'cost', 'fee' or 'fare'.",
+            f" requires a price and other attributes ({shorten(data.attributes, 8)}); name the column of amounts"
+            " 'price', 'cost', 'fee' or 'fare'.",
         )
     part = coding.parts[data.attributes.index(price)]
     if part.numbers is None or part.knots:
-        raise ArgumentError(setting, f" needs one slope of {price!r}; set ", Setting("linear", price), ".")
+        raise ArgumentError(setting, f" requires a single slope of {price!r}; set ", Setting("linear", price), ".")
     if crossed := [name for name in coding.names if price in name.split(":") and name != price]:
         raise ArgumentError(
-            setting, f" needs one slope of {price!r}, and it has {shorten(crossed, 4)}; leave out its interactions."
+            setting,
+            f" requires a single slope of {price!r}, which also has {shorten(crossed, 4)}; remove its interactions.",
         )
     return price
 
@@ -45,12 +46,13 @@ def refuse_without_price(price: str, signs: Mapping[str, str], ignored: Sequence
     setting = Setting("space", MONEY)
     if signs.get(price, "decreasing") != "decreasing":
         raise ArgumentError(
-            setting, f" has utility decrease with {price!r}; leave {price!r} out of ", Argument("signs"), "."
+            setting, f" assumes that utility decreases with {price!r}; remove {price!r} from ", Argument("signs"), "."
         )
     if price in ignored:
         raise ArgumentError(
             setting,
-            f": who ignores {price!r} would pay anything; name the other attributes that people may ignore in ",
+            f": a respondent who ignores {price!r} has no finite willingness to pay; list only the other attributes in"
+            " ",
             Argument("attention"),
             ".",
         )
@@ -67,8 +69,8 @@ def refuse_rising(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
 
 def _rising(price: str, value: float, z: float) -> DataError:
     return DataError(
-        f"Demand does not fall with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so that nothing is an amount of "
-        "money; check how it was read, or set ",
+        f"Demand does not decrease with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so amounts of money are"
+        " undefined; check the attribute, or set ",
         Setting("space", PREFERENCE),
         ".",
     )

@@ -184,7 +184,9 @@ class MultinomialLogit(LogitAnswers, Model):
         tasks = tasks_of(data, coding)
         kept = independent_columns(tasks)
         if not kept.any():
-            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+            raise DataError(
+                "No attribute varies within a task, so the choices contain no information on tastes; check the design."
+            )
         tasks = tasks._replace(matrix=tasks.matrix[:, kept])
         scale = np.abs(tasks.matrix).max(axis=0)
         scaled = tasks._replace(matrix=tasks.matrix / scale)
@@ -223,20 +225,21 @@ class MultinomialLogit(LogitAnswers, Model):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
-                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
-                "take 0 for it. Leave out an attribute that the others determine."
+                f"The data do not identify {shorten(list(map(str, aliased)))}, which is set to 0 in predictions;"
+                " remove an attribute that the others determine."
             )
         if self.unbounded_:
             yield EstimateWarning(
-                f"The likelihood rises without end along {shorten(list(map(str, self.unbounded_)))}: no choice speaks "
-                "against an infinite preference there. Predictions are usable, estimates and standard errors are not; ",
+                f"The likelihood keeps increasing along {shorten(list(map(str, self.unbounded_)))}: no choice"
+                " contradicts an infinite preference. Predictions can be used, but estimates and standard errors"
+                " cannot; ",
                 ModelName("HierarchicalLogit"),
-                " has a prior and finite estimates.",
+                " has a prior that keeps estimates finite.",
             )
         elif not self.converged_:
             yield EstimateWarning(
-                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
-                "determine each other."
+                "Newton's method did not converge to a maximum of the likelihood; check for attributes that almost"
+                " determine each other."
             )
 
     def _answers(self) -> Facts:
@@ -265,7 +268,7 @@ class MultinomialLogit(LogitAnswers, Model):
             errors = np.sqrt(np.diag(self.covariance_))
         values = self.coef_.to_numpy()
         z = values / errors
-        figures = {"coef": values, "se": errors, "z": z, "p": 2.0 * ndtr(-np.abs(z))}
+        figures = {"coef": values, "se": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
         return Table(figures, index=self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:

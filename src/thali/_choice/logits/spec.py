@@ -33,7 +33,7 @@ MULTINOMIAL = ModelSpec(
     aliases=("MNL", "conditional-logit"),
     cls="thali._choice.logits.multinomial:MultinomialLogit",
     data=(EXPERIMENTS,),
-    answers="one utility for everybody, by maximum likelihood",
+    answers="one utility function for all respondents, by maximum likelihood",
     papers=("mcfadden1974",),
     options=(*CODING, SPACE, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
 )
@@ -42,7 +42,7 @@ HIERARCHICAL = ModelSpec(
     aliases=("HB", "mixed-logit"),
     cls="thali._choice.logits.hierarchical:HierarchicalLogit",
     data=(EXPERIMENTS,),
-    answers="utilities that are normally distributed among people",
+    answers="utilities that vary between respondents (multivariate normal)",
     papers=("rossi2005", "yu2011"),
     options=(
         *CODING,
@@ -56,7 +56,7 @@ HIERARCHICAL = ModelSpec(
         DRAWS,
         TUNE.but(default="200"),
         CHAINS,
-        THIN.but(default="2, with attention 4, more of many respondents"),
+        THIN.but(default="2; with attention 4; more for many respondents"),
         CORES,
         MAX_TIME,
         SEED,

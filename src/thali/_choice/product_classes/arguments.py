@@ -64,13 +64,13 @@ def next_look(draws: int, convergence: "ConvergenceCheck") -> int:
 def refuse_uninformative(data: "ChoiceExperiment") -> None:
     """Raise DataError for a single task, or for tasks whose alternatives are all the same."""
     if data.n_tasks < 2:
-        raise DataError("Classes of products are inferred from two tasks or more; got one. Add tasks or respondents.")
+        raise DataError("Product classes require at least two tasks; got one. Add tasks or respondents.")
     products = data.products[data.row_product]
     firsts = np.repeat(products[data.first_row[:-1]], np.diff(data.first_row), axis=0)
     if (products == firsts).all():
         raise DataError(
-            "The alternatives of each task are identical, so no choice says what is liked; "
-            "pass the columns in which they differ as attributes."
+            "The alternatives of each task are identical, so choices contain no information on preferences; pass the"
+            " columns in which they differ as attributes."
         )
 
 

@@ -39,7 +39,7 @@ def classes(model: "ProductClasses", settings: Settings) -> Finding:
     if not len(stable):
         return Finding(ENGLISH["classes.unstable"], table=table, is_printed=False, notes=notes, brief=Brief("Classes"))
     first = stable.iloc[0]
-    sentence = str(phrase(ENGLISH, "classes", name=first["class"], share=f"{100 * first['share']:.0f}"))
+    sentence = str(phrase(ENGLISH, "classes", name=first["product_class"], share=f"{100 * first['share']:.0f}"))
     return Finding(
         sentence,
         title=ENGLISH["classes.title"],
@@ -47,7 +47,7 @@ def classes(model: "ProductClasses", settings: Settings) -> Finding:
         shown=_to_read(stable),
         picture=Picture("classes", ENGLISH["classes.caption"], (table,)),
         notes=notes,
-        brief=Brief("Classes", table=_to_read(stable)[["importance", "share", "class"]], order=0),
+        brief=Brief("Classes", table=_to_read(stable)[["importance", "share", "product_class"]], order=0),
     )
 
 
@@ -56,10 +56,15 @@ def _to_read(table: Any) -> Any:
     columns = ["importance", "importance_se", "share", "share_se", "liked", "share_new", "stability"]
     names = []
     for row in table.to_dict("records"):
-        name, more = str(row["class"]), int(row["rules"]) - 1
+        name, more = str(row["product_class"]), int(row["rules"]) - 1
         name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
         names.append(str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name)
-    return table[columns].rename(columns={"share_new": "new people"}).assign(**{"class": names}).reset_index(drop=True)
+    return (
+        table[columns]
+        .rename(columns={"share_new": "new people"})
+        .assign(**{"product_class": names})
+        .reset_index(drop=True)
+    )
 
 
 @finding("evidence", "Log evidence", chapter=STATISTICS)

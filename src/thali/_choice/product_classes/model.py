@@ -135,9 +135,9 @@ class SequentialMonteCarlo(ClassEngine):
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),
-                " estimates errors from differences between groups of particles, and ",
+                " estimates errors from differences between groups of particles, but ",
                 Setting("chains", 1),
-                " is a single group; take two or more.",
+                " is a single group; use at least two.",
             )
         return run
 
@@ -145,10 +145,10 @@ class SequentialMonteCarlo(ClassEngine):
         forecast = particles_forecast(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
-                f"An evidence of so many choices is out of reach: it would take {about(forecast.least)} of the "
-                f"processor, and {about(BUDGET)} are allowed. Take ",
+                f"The evidence for this number of choices would take {about(forecast.least)} of CPU time, above the"
+                f" limit of {about(BUDGET)}. Set ",
                 Setting("method", "mcmc"),
-                ", or allow more by ",
+                ", or raise the limit with ",
                 Argument("max_time"),
                 ".",
             )
@@ -162,7 +162,8 @@ class SequentialMonteCarlo(ClassEngine):
 
     def refuse_to_go_on(self) -> None:
         raise ArgumentError(
-            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more draws."
+            Setting("method", "smc"),
+            " cannot be continued, because the evidence requires a complete run; fit with more draws.",
         )
 
 
@@ -426,7 +427,7 @@ class ProductClasses(Reports, RunByChains):
         self._require_fitted()
         refuse_unfinished(self)
         if not math.isfinite(self.log_evidence_):
-            raise ArgumentError("This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ".")
+            raise ArgumentError("This fit did not estimate the evidence; refit with ", Setting("method", "smc"), ".")
         estimates = np.atleast_2d(trace_of(self.posterior_)["log_evidence"])[:, -1]
         usable = self.evidence_sd_ <= USABLE
         sentence = (
@@ -467,8 +468,8 @@ class ProductClasses(Reports, RunByChains):
 
         if not isinstance(data, ChoiceExperiment):
             raise DataError(
-                f"fit needs a ChoiceExperiment; got {type(data).__name__}. Make one of a table by "
-                "ChoiceExperiment.from_frame(frame)."
+                f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a table with"
+                " ChoiceExperiment.from_frame(frame)."
             )
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:

@@ -113,25 +113,24 @@ class Design:
             what, mend = "The transformed X", Message()
         if W.shape != (len(matrix), len(self.columns)) or W.shape[1] == 0:
             raise DataError(
-                f"The transform returned shape {W.shape} for {len(matrix)} rows; "
-                f"({len(matrix)}, {len(self.columns) or 'p'}) is expected: one row for each row of X, "
-                "as many columns each time."
+                f"The transform returned shape {W.shape} for {len(matrix)} rows; expected ({len(matrix)},"
+                f" {len(self.columns) or 'p'}): one row per row of X, and always the same number of columns."
             )
         wrong = ~(np.isfinite(W) & (W >= 0.0))
         if wrong.any():
             row = _first(wrong.any(axis=1), number)
             column = int(np.argmax(wrong[row]))
             raise DataError(
-                f"{what} is {W[row, column]:g} in row {number[row]}, column {self.columns[column]!r}; with this "
-                "transform all entries must be finite and not negative",
+                f"{what} is {W[row, column]:g} in row {number[row]}, column {self.columns[column]!r}, but this"
+                " transform requires finite, non-negative entries",
                 mend,
                 ".",
             )
         largest = W.max(axis=1, keepdims=True)
         if (empty := largest[:, 0] == 0.0).any():
             raise DataError(
-                f"{what} is zero everywhere in row {number[_first(empty, number)]}; no class can be chosen there. "
-                "Add a column of ones."
+                f"{what} is zero everywhere in row {number[_first(empty, number)]}, so no class can be chosen there;"
+                " add a column of ones."
             )
         W /= largest
         return W
@@ -199,8 +198,8 @@ def warn_of_constants(matrix: np.ndarray, names: Any) -> None:
         named = ", ".join(repr(names[j]) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
         warn(
             DataWarning(
-                f"Covariates that are the same in every row: {named}. Their effect cannot be distinguished from "
-                "that of the column of ones; leave them out."
+                f"Constant covariates: {named}. Their effects cannot be distinguished from that of the column of ones;"
+                " remove them."
             )
         )
 
@@ -225,10 +224,10 @@ def warn_of_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
     if explained < _EXPLAINED:
         warn(
             DataWarning(
-                f"Covariates as they are explain {max(100 * explained, 0.0):.0f} % of what the class proportions leave "
-                "open: where rows are positive in many columns, no class can be probable. Choose ",
+                f"Untransformed covariates explain {max(100 * explained, 0.0):.0f} % of what the class proportions"
+                " leave unexplained: no class can be probable where rows are positive in many columns. Set ",
                 Setting("transform", "exponential"),
-                ", or a sparse logit, which predicts better.",
+                ", or use a sparse logit, which predicts better.",
             )
         )
 
@@ -239,8 +238,8 @@ def warn_about(look: Look, columns: Any, mend: Message) -> None:
         winner = int(look.won.argmax())
         warn(
             DataWarning(
-                f"Column {columns[winner]!r} of W is a million times all others together in {look.won[winner]} of "
-                f"{look.rows} rows, so the other covariates hardly count",
+                f"Column {columns[winner]!r} of W is a million times larger than all others together in"
+                f" {look.won[winner]} of {look.rows} rows, so the other covariates have almost no effect",
                 mend,
                 ".",
             )
@@ -250,8 +249,8 @@ def warn_about(look: Look, columns: Any, mend: Message) -> None:
         named = ", ".join(map(repr, dead[:5])) + (", ..." if len(dead) > 5 else "")
         warn(
             DataWarning(
-                f"{len(dead)} of {len(columns)} columns of W are zero in every row beside larger ones ({named}); "
-                "the data say nothing about their weights",
+                f"{len(dead)} of {len(columns)} columns of W are zero in every row next to larger ones ({named}); the"
+                " data contain no information on their weights",
                 mend,
                 ".",
             )

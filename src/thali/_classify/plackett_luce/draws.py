@@ -202,8 +202,8 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
     if undefined.any() and not is_quiet():
         warn(
             DataWarning(
-                "Rows are zero in every column of W that has a weight, so that the model says nothing about them; the "
-                "frequencies of the classes in the training data stand in. Choose a larger a to keep all weights."
+                "Some rows are zero in every column of W that has a weight, so the class frequencies of the training"
+                " data are used for them. Choose a larger a to keep all weights."
             )
         )
     scores[undefined] = class_count
@@ -217,7 +217,8 @@ def importances(weights: np.ndarray, design: Design) -> np.ndarray:
     """Shares (d,) of the covariates in relative weights (K, p)."""
     if callable(design.transform):
         raise AttributeError(
-            "A transform that is a function does not say which covariates a column of W is made of; see weights_."
+            "A custom transform function does not define which covariates a column of W is made of; use weights_"
+            " instead."
         )
     of_column, d = weights.sum(axis=0), len(design.names)
     varies = np.ones(d, bool) if design.standard is None else design.standard.varies

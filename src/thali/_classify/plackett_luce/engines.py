@@ -51,7 +51,7 @@ class Gibbs(Chains):
         if not isinstance(data, TrainingData):
             raise ArgumentError(
                 Setting("method", "gibbs"),
-                " needs all rows in memory; pass arrays, or choose ",
+                " requires all rows in memory; pass arrays, or choose ",
                 Setting("method", "variational"),
                 " or ",
                 Setting("method", "map"),
@@ -112,7 +112,7 @@ class Maximum(Climb):
         if model.a is None:
             raise ArgumentError(
                 Setting("method", "map"),
-                " needs a number for ",
+                " requires a number for ",
                 Argument("a"),
                 "; choose ",
                 Setting("a", 1.1),
@@ -155,8 +155,8 @@ class Maximum(Climb):
             small = model.a_ < 1.0
             mend = "choose a = 1, whose maximum exists" if small else "standardise the covariates or choose a larger a"
             yield ConvergenceWarning(
-                f"The weights have not settled after {model.n_passes_} sweeps over the data (the gradient is still "
-                f"{model.slope_:.1e} a row); {mend}."
+                f"The weights have not converged after {model.n_passes_} sweeps over the data (gradient"
+                f" {model.slope_:.1e} per row); {mend}."
             )
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
@@ -208,12 +208,12 @@ class Variational(Climb):
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
-                f"The lower bound is still rising after {model.n_passes_} sweeps over the data; standardise the "
-                "covariates or fix a at a larger value."
+                f"The lower bound is still increasing after {model.n_passes_} sweeps over the data; standardise the"
+                " covariates or fix a at a larger value."
             )
         if model.collapsed_:
             yield ConvergenceWarning(
-                f"The best fit, at a = {model.a_:.3g}, says little more than that all classes are equally probable; ",
+                f"The best fit, at a = {model.a_:.3g}, gives almost equal probabilities to all classes; ",
                 "set ",
                 Setting("a", 0.05),
                 " or another small value, or choose ",

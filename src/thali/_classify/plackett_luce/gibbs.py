@@ -340,16 +340,16 @@ def prior_of(a: float | None, a_range: Any, b: float) -> Prior:
         low, high = a_range
     except (TypeError, ValueError):
         raise ArgumentError(
-            Argument("a_range"), f" must be the pair (low, high) of the prior of a; got {a_range!r}."
+            Argument("a_range"), f" must be a pair (low, high), the range of the prior of a; got {a_range!r}."
         ) from None
     low, high = _log_shape("The lower end of a_range", low), _log_shape("The upper end of a_range", high)
     if not low < high:
-        raise ArgumentError(Argument("a_range"), f" must rise from its lower to its upper end; got {a_range!r}.")
+        raise ArgumentError(Argument("a_range"), f" must have low < high; got {a_range!r}.")
     return Prior(log_b, low, high, True)
 
 
 def _log_shape(name: str, value: Any) -> float:
     value = positive(name, value, "a shape of the prior of the weights")
     if not MIN_A <= value <= MAX_A:
-        raise ArgumentError(Argument(name), f" must lie between {MIN_A:g} and {MAX_A:g}; got {value:g}.")
+        raise ArgumentError(Argument(name), f" must be between {MIN_A:g} and {MAX_A:g}; got {value:g}.")
     return math.log(value)

@@ -31,8 +31,8 @@ def fixed_point(data: Any, weights: np.ndarray, a: float, max_passes: int, toler
         updated = np.where(counts > 0.0, counts, 0.0) / np.where(sums.s > 0.0, sums.s, 1.0)
         if not (updated.sum(axis=1) > 0.0).all():
             raise DataError(
-                f"With a = {a:g} the rule for sparse weights sets all weights of a class to zero at once: every one "
-                f"explains fewer than 1 − a = {1.0 - a:g} rows. Choose a nearer to 1, or a = 1."
+                f"With a = {a:g} the update for sparse weights sets all weights of a class to zero at once, because"
+                f" each explains fewer than 1 − a = {1.0 - a:g} rows. Choose a closer to 1, or a = 1."
             )
         updated /= updated.sum()
         converged = bool(np.abs(updated - weights).max() <= tolerance)

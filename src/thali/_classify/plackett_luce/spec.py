@@ -28,7 +28,7 @@ PLACKETT_LUCE = ModelSpec(
     aliases=("PL", "plackett-luce-regression"),
     cls="thali._classify.plackett_luce.model:PlackettLuceRegression",
     data=(CLASSES,),
-    answers="class probabilities from few non-negative weights",
+    answers="class probabilities from a few non-negative weights",
     papers=("archambeau2012",),
     methods=("gibbs", "map", "variational"),
     options=(
@@ -39,15 +39,15 @@ PLACKETT_LUCE = ModelSpec(
         METHOD,
         Option(
             "a",
-            "Shape of the prior of the weights, above 0; a smaller one leaves fewer of them.",
+            "Shape of the Gamma prior on weights (> 0); smaller is sparser.",
             float,
-            default="learned; --method map needs one",
-            check=partial(positive, meaning="the shape of the prior of the weights"),
+            default="learned; required by --method map",
+            check=partial(positive, meaning="the shape of the prior on weights"),
         ),
         Option(
             "transform",
-            "What the weights weigh. e^x and e^-x of every covariate x (standardised) and 1; also those of sums of two;"
-            " or covariates of 0 or more as they are.",
+            "Transformation of the covariates. exponential: exp(x), exp(-x) of each standardised covariate x, and 1;"
+            " exponential-pairs: also of sums of two; none: non-negative covariates as given.",
             default="exponential",
             words={"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None},
         ),

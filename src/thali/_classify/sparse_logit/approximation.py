@@ -476,8 +476,8 @@ def check_size(coefficients: int, rows: float) -> None:
     """Refuse a matrix that is too large, and warn of too few rows."""
     if coefficients > MAX_COEFFICIENTS:
         raise DataError(
-            f"A normal approximation is for at most {MAX_COEFFICIENTS:,} coefficients of all classes, and these are "
-            f"{coefficients:,}; set ",
+            f"A normal approximation is limited to {MAX_COEFFICIENTS:,} coefficients (all classes), but these data"
+            f" have {coefficients:,}; set ",
             Setting("method", "polya-gamma"),
             " or ",
             Setting("method", "map"),
@@ -486,8 +486,8 @@ def check_size(coefficients: int, rows: float) -> None:
     if rows < MIN_ROWS_EACH * coefficients:
         warn(  # in one text for all fits of a search
             DataWarning(
-                f"There are fewer than {MIN_ROWS_EACH} rows for each coefficient, so that standard deviations by the "
-                "normal approximation are too small; set ",
+                f"There are fewer than {MIN_ROWS_EACH} rows per coefficient, so standard deviations from the normal"
+                " approximation are too small; set ",
                 Setting("method", "polya-gamma"),
                 ".",
             )

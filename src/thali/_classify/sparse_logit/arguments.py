@@ -83,9 +83,9 @@ def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
     coefficients = columns * (classes - 1)
     if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
         raise DataError(
-            f"X is a sparse matrix of shape {shape}, which is too large for ",
+            f"X is a sparse matrix of shape {shape}, too large for ",
             Setting("method", "auto"),
-            f" to draw its {coefficients:,} coefficients of all classes; set ",
+            f" to draw its {coefficients:,} coefficients (all classes); set ",
             Setting("method", "map"),
             " with a number for ",
             Argument("eta"),
@@ -266,18 +266,18 @@ def prior_of(model: Any) -> Prior:
     is_horseshoe = one_of("prior", model.prior, PRIORS) == "horseshoe"
     if is_horseshoe and model.method in (*NORMAL, "map"):
         raise ArgumentError(
-            Setting("method", model.method), " is for the Laplace prior; got ", Setting("prior", "horseshoe"), "."
+            Setting("method", model.method), " requires the Laplace prior; got ", Setting("prior", "horseshoe"), "."
         )
     if is_horseshoe and model.eta is not None:
         raise ArgumentError(
-            Argument("eta"), " is of the Laplace prior; with ", Setting("prior", "horseshoe"), " leave it out."
+            Argument("eta"), " applies to the Laplace prior; with ", Setting("prior", "horseshoe"), " remove it."
         )
     if model.method == "map" and model.eta is None:
         raise ArgumentError(
             Setting("method", "map"),
-            " needs a number for ",
+            " requires a number for ",
             Argument("eta"),
-            "; choose it by cross-validation, or take the posterior mean of a fit by ",
+            "; choose it by cross-validation, or use the posterior mean of a fit with ",
             Setting("method", "polya-gamma"),
             ".",
         )
@@ -296,7 +296,7 @@ def position_of(reference: Any, classes: np.ndarray) -> int:
     found = [k for k, label in enumerate(classes) if label == reference]
     if not found:
         known = ", ".join(repr(label) for label in classes[:10].tolist())
-        raise ArgumentError(f"reference must be one of the classes, {known}; got {reference!r}.")
+        raise ArgumentError(f"`reference` must be one of the classes, {known}; got {reference!r}.")
     return found[0]
 
 
@@ -313,8 +313,7 @@ def scale_of(
     if (largest > _LARGEST).any():
         column = int(np.argmax(largest))
         raise DataError(
-            f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square is too large for "
-            "floats; rescale it",
+            f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square overflows; rescale it",
             Clause(", or set ", Setting("standardize", True)),
             ".",
         )
@@ -322,8 +321,8 @@ def scale_of(
     if constant.size and intercept:
         warn(
             DataWarning(
-                f"{_capital(column_name(names, int(constant[0])))} is constant and says the same as the intercept; "
-                "leave it out."
+                f"{_capital(column_name(names, int(constant[0])))} is constant and equivalent to the intercept; remove"
+                " it."
             )
         )
     d = matrix.shape[1]

@@ -33,7 +33,9 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
     if model.method not in (*NORMAL, "map") and not by_size:
         refuse_blocks(model.method, (*NORMAL, "map"))
     if model.class_weight is not None:
-        raise ArgumentError(Argument("class_weight"), " is not for a Dask array X; leave it out, or pass X.compute().")
+        raise ArgumentError(
+            Argument("class_weight"), " does not support a Dask array X; remove it, or pass X.compute()."
+        )
     run = model._run()
     seen = see(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = seen.classes, X.shape[1]

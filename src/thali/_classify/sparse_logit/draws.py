@@ -246,7 +246,7 @@ def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
     from thali._tables import Table
 
     if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0.0 <= delta < math.inf:
-        raise ArgumentError(Argument("delta"), f" must be a number of 0 or more; got {delta!r}.")
+        raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     values = model._fitted()["posterior"].dataset["coef"]
     draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
     low, high = np.quantile(draws, TAILS, axis=0)

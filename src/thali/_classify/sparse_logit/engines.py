@@ -144,7 +144,7 @@ class Normal(OfDraws):
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
         if run.progressbar and known is None and seconds > MAX_SECONDS:
-            long, quicker = f"This fit takes about {about(seconds)}. Quicker: ", Setting("method", "map")
+            long, quicker = f"This fit takes about {about(seconds)}. Faster: ", Setting("method", "map")
             warn(LongRunWarning(long, quicker, ", which has no intervals."))
 
         @cache
@@ -179,7 +179,7 @@ class Normal(OfDraws):
         yield from super().outcome(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
-                "The normal approximation has not settled; take ", Setting("method", "polya-gamma"), "."
+                "The normal approximation has not converged; use ", Setting("method", "polya-gamma"), "."
             )
 
     def advice(self, model: Any) -> Advice:
@@ -220,8 +220,8 @@ class Maximum(Engine):
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
-                f"The coefficients have not settled after {model.n_iter_} steps (the slope is still "
-                f"{model.slope_:.1e} a row); standardise the covariates or choose a larger eta."
+                f"The coefficients have not converged after {model.n_iter_} steps (slope {model.slope_:.1e} per row);"
+                " standardise the covariates or choose a larger eta."
             )
 
     def facts(self, model: Any) -> Facts:

@@ -274,7 +274,7 @@ def path_of(observed: "Observed", names: list[str], labels: list[Any], eta: Any)
         eta = top * np.logspace(0.0, np.log10(SHARE), POINTS)
     etas = np.unique(np.asarray(eta, float).ravel())[::-1]
     if not (etas.size and np.isfinite(etas).all() and etas[-1] > 0.0):
-        raise DataError(f"eta must hold numbers above 0; got {eta!r}.")
+        raise DataError(f"`eta` must contain positive numbers; got {eta!r}.")
     rows, start = [], None
     for each in etas.tolist():
         found = maximise(observed, each, start)

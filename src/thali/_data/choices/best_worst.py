@@ -37,7 +37,7 @@ class BestWorstColumns(NamedTuple):
 
     def __str__(self) -> str:
         picked = f"{self.best!r} was chosen" if self.worst is None else f"{self.best!r} and {self.worst!r}"
-        how = f"one set a row, {self.options[0]!r} to {self.options[-1]!r}, of which {picked}"
+        how = f"one set per row, {self.options[0]!r} to {self.options[-1]!r}, of which {picked}"
         return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
 
 
@@ -56,14 +56,14 @@ def best_worst_columns(
     best, worst = found["best"], found["worst"]
     for role, name in (("best", best), ("worst", worst)):
         if name is None:
-            raise DataError(f"No column looks like that of the {role} option; name it by ", Argument(role), ".")
+            raise DataError(f"No column looks like the {role} option; name it with ", Argument(role), ".")
     assert best is not None and worst is not None
     taken = {name for name in found.values() if name is not None}
     groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])
     if not groups:
         raise DataError(
-            f"Beside {best!r} and {worst!r} no columns such as 'option1', 'option2', 'option3' say what was "
-            "offered; name them so, or by `options`."
+            f"With {best!r} and {worst!r}, no columns such as 'option1', 'option2', 'option3' give the options"
+            " offered; name them so, or with `options`."
         )
     likely = [group for group in groups if _fits(frame, group, best)]
     return BestWorstColumns(best, worst, (likely or groups)[0], found["respondent"], found["count"])
@@ -151,16 +151,14 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
         number = str(k + 1) if ends is None else str(int(ends[0]))
         if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
             return k
-    what = f"{text!r} is" if text else "Nothing stands"
-    raise DataError(
-        f"{what} {where}, which is none of the options there, {shorten([each for each in offered if each])}."
-    )
+    what = f"{text!r} is" if text else "An empty cell is"
+    raise DataError(f"{what} {where}, but the options there are {shorten([each for each in offered if each])}.")
 
 
 def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool) -> Occasions:
     """The rows of what was offered, of which one is the best and perhaps one the worst."""
     if not len(frame):
-        raise DataError("There is not a single choice; the table has no rows.")
+        raise DataError("The table has no rows, so it contains no choices.")
     frame = answered_rows(frame, (columns.best, columns.worst), columns.options)
     offered = [[as_label(value) for value in frame[name]] for name in columns.options]
     best = [as_label(value) for value in frame[columns.best]]
@@ -177,10 +175,10 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
         if worst is not None:
             bottom = _place(worst[row], there, columns.options, f"in row {number}, column {columns.worst!r}")
         if top == bottom:
-            raise DataError(f"{there[top]!r} is both the best and the worst in row {number}; mend one of the two.")
+            raise DataError(f"{there[top]!r} is both the best and the worst in row {number}; correct one of them.")
         for k in filter(there.__getitem__, range(len(there))):
             if there[k] not in place:
-                raise DataError(f"{there[k]!r} in row {number} is not among `labels`.{suggest(there[k], names)}")
+                raise DataError(f"{there[k]!r} in row {number} is not in `labels`.{suggest(there[k], names)}")
             occasion.append(row)
             alternative.append(place[there[k]])
             is_best.append(k == top)
@@ -226,7 +224,7 @@ class LongBestWorst(NamedTuple):
     count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
-        how = f"one option a row, {self.option!r}, of a set {self.task!r}, marked in {self.best!r} and {self.worst!r}"
+        how = f"one option per row, {self.option!r}, of a set {self.task!r}, marked in {self.best!r} and {self.worst!r}"
         return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
 
 
@@ -270,13 +268,13 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
         row = dict(zip(options, labels[places], strict=False))
         begins = frame.index[places[0]]
         if len(set(labels[places])) < len(places):
-            raise DataError(f"An option is listed twice in the set that begins in row {begins}; list each once.")
+            raise DataError(f"An option is listed twice in the set that starts in row {begins}; list each once.")
         for role, name in (("best", columns.best), ("worst", columns.worst)):
             marked = places[marks[name][places]]
             if len(marked) != 1:
                 raise DataError(
-                    f"{len(marked) or 'No'} option{'s are' if len(marked) > 1 else ' is'} marked in column {name!r} of "
-                    f"the set that begins in row {begins}; mark one as the {role}."
+                    f"{len(marked) or 'No'} option{'s are' if len(marked) > 1 else ' is'} marked in column {name!r} of"
+                    f" the set that starts in row {begins}; mark one as the {role}."
                 )
             row[role] = labels[marked[0]]
         row |= {role: frame[name].iloc[places[0]] for role, name in further.items()}

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 def rankings_of_answers(data: "Choices") -> Occasions:
     """The choices of which best and worst of two or three options consist: that of the best, and that of the rest."""
     if data.worst is None:
-        raise DataError("These are not best-worst choices, but choices of one option; they need not be made rankings.")
+        raise DataError(
+            "These are choices of one option, not best-worst choices; use them without converting them to rankings."
+        )
     if (largest := int(data.sizes.max())) > 3:
         raise DataError(
-            f"Best and worst of {largest} options do not say how the others rank; only those of two or three are "
-            "rankings."
+            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or three."
         )
     which = data.set_of[data.choice]
     row, place = places_of_rows(data)
@@ -92,7 +93,7 @@ def example_of(data: "Choices") -> str:
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
     times = plural(short_number(data.times[same].sum()), "time")
-    return f"{best!r} best and {worst!r} worst out of {shorten(data.sets[set_])} {times} of {short_number(total):,}"
+    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])} {times} of {short_number(total):,}"
 
 
 class Choices(Judged):
@@ -207,7 +208,7 @@ class Choices(Judged):
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
-        """Paired comparisons as choices out of sets of two.
+        """Paired comparisons as choices from sets of two.
 
         Parameters
         ----------
@@ -224,7 +225,7 @@ class Choices(Judged):
         array([3., 1.])
         """
         if not isinstance(data, PairedComparisons):
-            raise DataError(f"from_comparisons needs PairedComparisons; got {type(data).__name__}.")
+            raise DataError(f"from_comparisons requires PairedComparisons; got {type(data).__name__}.")
         data.refuse_ties()
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
@@ -258,8 +259,8 @@ class Choices(Judged):
         if not self.is_paired:
             wide = self.sets[int(self.sizes.argmax())]
             raise DataError(
-                f"This is for choices between two options, and one of {shorten(wide)} was chosen; leave such choices "
-                "out."
+                f"This requires choices between two options, but one choice was from {shorten(wide)}; remove such"
+                " choices."
             )
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
@@ -421,7 +422,7 @@ class Choices(Judged):
         k = int(counts.argmax())
         name, names = self.labels[members[k]], shorten([self.labels[i] for i in members])
         times = plural(short_number(counts[k]), "time")
-        return f"{name!r} chosen out of {names} {times} of {short_number(total[v]):,}"
+        return f"{name!r} chosen from {names} {times} of {short_number(total[v]):,}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that sets connect, the largest group first; one group = connected.
@@ -441,7 +442,7 @@ class Choices(Judged):
         if self.n_sets == 1 and self.sizes[0] > 2:
             warn(
                 DataWarning(
-                    f"Every choice was out of the same set, {shorten(self.sets[0])}; it takes choices out of different "
-                    "sets to tell which aspects options share, so these follow from the prior alone."
+                    f"All choices are from the same set, {shorten(self.sets[0])}, so the results about shared aspects"
+                    " depend only on the prior; collect choices from different sets."
                 )
             )

@@ -42,7 +42,7 @@ def long_occasions(
     """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
     frame = as_frame(frame)
     if not len(frame):
-        raise DataError("There is not a single choice; the table has no rows.")
+        raise DataError("The table has no rows, so it contains no choices.")
     found = roles(frame, names)
     frame = _answered(frame, found, True)
     alternative, known = coded(frame, _sure(found["alternative"], "alternative"), labels)
@@ -57,7 +57,7 @@ def long_occasions(
     def name(number: int) -> str:
         person, task = divmod(int(keys[number]), len(task_names))
         of = f" of respondent {people[person - 1]!r}" if several else ""
-        return f"occasion {task_names[task]!r}{of}"
+        return f"choice set {task_names[task]!r}{of}"
 
     return Occasions(
         known,
@@ -91,13 +91,15 @@ def wide_occasions(
     """The rows of a wide table, one an occasion, as those of a long one."""
     frame = as_frame(frame)
     if not len(frame):
-        raise DataError("There is not a single choice; the table has no rows.")
+        raise DataError("The table has no rows, so it contains no choices.")
     if alternatives is not None and available is not None:
-        raise DataError("Give `alternatives` (columns that name what was offered) or `available`, not both.")
+        raise DataError(
+            "`alternatives` (columns with the options offered) and `available` cannot be combined; remove one."
+        )
     if isinstance(alternatives, str):
-        raise DataError(f"`alternatives` must be a list of columns; got {alternatives!r}, which names one.")
+        raise DataError(f"`alternatives` must be a list of columns; got one, {alternatives!r}.")
     if not isinstance(available, Mapping | None):
-        raise DataError(f"`available` must give a column for each alternative, {{label: column}}; got {available!r}.")
+        raise DataError(f"`available` must map each alternative to a column, {{label: column}}; got {available!r}.")
     wanted: dict[str, str | None] = {"chosen": chosen, **others}
     found = roles(frame, wanted)
     winner = _sure(found["chosen"], "chosen")
@@ -106,7 +108,7 @@ def wide_occasions(
     winners = [as_label(value) for value in frame[winner]]
     for row, winner in enumerate(winners):
         if not winner:
-            raise DataError(f"No chosen alternative is named in row {frame.index[row]}; fill it in or remove the row.")
+            raise DataError(f"Row {frame.index[row]} has no chosen alternative; fill it in or remove the row.")
     offered = [[as_label(v) for v in column(frame, name)] for name in alternatives or ()]
     if available is not None:
         texts = {as_label(label): flags(frame, name) for label, name in available.items()}
@@ -118,11 +120,11 @@ def wide_occasions(
     place = {label: k for k, label in enumerate(known)}
     filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
     if not filled:
-        raise DataError("No alternative was offered in any row; look at the columns that say what was.")
+        raise DataError("No alternative was offered in any row; check the columns that mark offers.")
     row, text = zip(*filled, strict=True)
     for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
         if cell not in place:
-            raise DataError(f"{cell!r} in row {frame.index[r]} is not among `labels`.{suggest(cell, known)}")
+            raise DataError(f"{cell!r} in row {frame.index[r]} is not in `labels`.{suggest(cell, known)}")
     occasion = np.array(row, np.int64)
     respondent, people = np.full(len(frame), -1), ()
     if found["respondent"] is not None:
@@ -132,7 +134,7 @@ def wide_occasions(
     for r, winner in enumerate(winners):
         if (r, winner) not in cells:
             raise DataError(
-                f"{winner!r} was chosen in row {frame.index[r]}, where it was not available; mend the row or remove it."
+                f"{winner!r} was chosen in row {frame.index[r]}, but was not available; correct or remove the row."
             )
     return Occasions(
         known,
@@ -195,9 +197,9 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
     for role in ("choice_id", "alternative", "chosen"):
         if role in found and found[role] is None:
             raise DataError(
-                f"No column looks like {role}; name it by ",
+                f"No column looks like {role}; name it with ",
                 Argument(role),
-                f"; the columns are {shorten([str(each) for each in frame.columns], 12)}.",
+                f". The columns are {shorten([str(each) for each in frame.columns], 12)}.",
             )
     return found
 
@@ -217,7 +219,7 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
 
 def _sure(name: str | None, role: str) -> str:
     if name is None:
-        raise DataError("Name the column ", Argument(role), ".")
+        raise DataError("The chosen alternative is ambiguous; name the column ", Argument(role), ".")
     return name
 
 
@@ -236,8 +238,8 @@ def count_occasions(
         k = int(uneven.argmax())
         pair = " and ".join(as_label(values.iloc[row]) or "none" for row in (first[k], k))
         raise DataError(
-            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r}; give one, or rename "
-            "the column if it describes the alternatives."
+            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r}; give one count, or"
+            " rename the column if it describes the alternatives."
         )
     return count_column(frame, count, weights)
 

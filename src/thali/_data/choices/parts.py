@@ -94,7 +94,7 @@ def _who_chose(data: "Choices") -> np.ndarray:
 def _refuse_unknown(data: "Choices") -> None:
     """Raise the `DataError` of choices that do not say who made them."""
     if not data.respondents:
-        raise DataError("These choices do not say who made them; read them with their column of respondents.")
+        raise DataError("These choices do not identify respondents; read them with their column of respondents.")
 
 
 def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
@@ -109,7 +109,7 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     """
     parts = [data, *others]
     if len({part.worst is None for part in parts}) > 1:
-        raise DataError("In some groups best and worst were chosen, and in others one option alone; fit them apart.")
+        raise DataError("Some groups have best-worst choices and others single choices; fit them separately.")
     who = _all_who(parts)
     return data._made_of(labels, who.names, *_put_together(parts, labels, who.number), who.people)
 
@@ -154,7 +154,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     Choices(4 options, 4 sets of 2 to 3, 4 choices, 2 respondents)
     """
     if (data.worst is None) != (more.worst is None):
-        raise DataError("In some of these choices the best and the worst were chosen, in others one option alone.")
+        raise DataError("Some of these are best-worst choices and others single choices; read them separately.")
     labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
     return together(data, [more], labels)
 

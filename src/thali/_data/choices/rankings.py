@@ -104,9 +104,9 @@ def the_ranking_columns(
         found = RankingColumns(layout, columns, given.get("respondent"), None, given.get("count"))
     if found is None or layout not in (None, found.shape):
         raise DataError(
-            f"The columns {shorten([str(name) for name in frame.columns], 12)} hold no rankings: neither a column a "
-            "rank (rank1, rank2 or 1st, 2nd) nor a column an option with its rank, nor an option and a rank; name "
-            "the last two by ",
+            f"The columns {shorten([str(name) for name in frame.columns], 12)} contain no rankings: expected one"
+            " column per rank (rank1, rank2 or 1st, 2nd), one column of ranks per option, or an option and its rank"
+            " per row. Name the columns of the last layout with ",
             Argument("option"),
             " and ",
             Argument("rank"),
@@ -166,9 +166,9 @@ def shown(columns: RankingColumns) -> str:
     """The columns in words."""
     first, last = columns.columns[0], columns.columns[-1]
     if columns.shape == LONG:
-        return f"one option of a ranking a row, {first!r} at {last!r}"
-    what = "one column a rank" if columns.shape == RANKS else "one column an option, which holds its rank"
-    return f"one ranking a row, {what}, {first!r} to {last!r}"
+        return f"one option of a ranking per row, {first!r} at {last!r}"
+    what = "one column per rank" if columns.shape == RANKS else "one column of ranks per option"
+    return f"one ranking per row, {what}, {first!r} to {last!r}"
 
 
 def ranked_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
@@ -196,7 +196,7 @@ def rankings_of_list(rankings: Iterable[Any], labels: Any) -> Ranked:
     """Rankings as sequences of labels, the best first."""
     orders = [_sequence(k, ranking) for k, ranking in enumerate(rankings)]
     if not orders:
-        raise DataError("There is not a single ranking; the list is empty.")
+        raise DataError("The list is empty; give at least one ranking.")
     names = (
         checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(t for o in orders for t in o)))
     )
@@ -211,7 +211,7 @@ def _by_number(number: int) -> str:
 
 def _sequence(number: int, ranking: Any) -> list[str]:
     if isinstance(ranking, str) or not isinstance(ranking, Sequence | np.ndarray):
-        raise DataError(f"Each ranking must be a list of options, the best first; number {number + 1} is {ranking!r}.")
+        raise DataError(f"Each ranking must be a list of options, best first; number {number + 1} is {ranking!r}.")
     return [as_label(value) for value in ranking]
 
 
@@ -257,7 +257,8 @@ def _upto_gap(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: 
     if len(named) <= named[-1]:
         gap = next(k for k in range(named[-1]) if not cells[k])
         raise DataError(
-            f"No option stands at {columns[gap]!r} in {name(row)}, where later ones do; fill it in or move them."
+            f"There is no option at {columns[gap]!r} in {name(row)}, although later ranks have one; fill it in or move"
+            " them up."
         )
     return list(cells[: len(named)])
 
@@ -275,8 +276,8 @@ def _refuse_zeros(zeros: np.ndarray) -> None:
     """Raise if every ranking has one rank 0, which may be its best option or one that it does not name."""
     if len(zeros) and (zeros == 1).all():
         raise DataError(
-            "Every ranking has one rank 0; ranks begin with 1 for the best, so add 1 if 0 is the best here, or leave "
-            "the cells empty if 0 stands for an option that was not ranked."
+            "Every ranking has one rank 0, but ranks start at 1 for the best. Add 1 if 0 is the best here; leave cells"
+            " empty if 0 means not ranked."
         )
 
 
@@ -285,15 +286,15 @@ def _by_ranks(number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[
     ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
     if (wrong := ranked[(ranks[ranked] < 0) | (ranks[ranked] != np.floor(ranks[ranked]))]).size:
         raise DataError(
-            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 "
-            "for the best."
+            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks must be integers"
+            " starting at 1 for the best."
         )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
     if (same := np.flatnonzero(np.diff(ranks[order]) == 0)).size:
         both = [names[options[order[k]]] for k in (same[0], same[0] + 1)]
         raise DataError(
-            f"{both[0]!r} and {both[1]!r} both have rank {ranks[order[same[0]]]:g} in {name(number)}; rankings with "
-            "ties are not read, so break the tie or remove the row."
+            f"{both[0]!r} and {both[1]!r} both have rank {ranks[order[same[0]]]:g} in {name(number)}; rankings with"
+            " ties are not supported, so break the tie or remove the row."
         )
     return options[order]
 
@@ -321,7 +322,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
     if same.any():
         row = rows[1:][same].min()
         option, number = names[alternative[row]], which[row]
-        several = "; call the column that tells rankings of the same person apart 'task'" * (columns.group is None)
+        several = "; if the respondent has several rankings, number them in a column 'task'" * (columns.group is None)
         raise DataError(f"{option!r} is listed twice in {name(int(number))}, again in row {frame.index[row]}{several}.")
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
@@ -343,9 +344,9 @@ def _numbered(orders: list[list[str]], names: tuple[str, ...], name: Any) -> lis
     for number, order in enumerate(orders):
         for k, label in enumerate(order):
             if label not in place:
-                raise DataError(f"{label!r} in {name(number)} is not among `labels`, {shorten(names)}.")
+                raise DataError(f"{label!r} in {name(number)} is not in `labels`, {shorten(names)}.")
             if label in order[:k]:
-                raise DataError(f"{label!r} is named twice in {name(number)}; an option has one rank.")
+                raise DataError(f"{label!r} occurs twice in {name(number)}; rank each option once.")
         found.append(np.array([place[label] for label in order], np.int64))
     return found
 
@@ -368,9 +369,7 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> Occasions:
             rankings.append(np.full(len(offered), k))
             number += 1
     if not number:
-        raise DataError(
-            f"There is not a single choice in {plural(len(found.orders), 'ranking')}; none names two options."
-        )
+        raise DataError(f"None of {plural(len(found.orders), 'ranking')} contains two options; rank at least two.")
     ranking = np.concatenate(rankings)
     return Occasions(
         found.labels,
@@ -392,9 +391,8 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
     rest = len(found.labels) - named if unranked == WORSE else 0
     if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
         raise DataError(
-            f"The longest of these rankings names {named.max():,} options; as choices (the best of all, the best of "
-            f"the rest, and so on) they would show {shown:,} options, more than fit into memory: keep the first of"
-            " each."
+            f"The longest ranking has {named.max():,} options; as successive choices, these rankings would show"
+            f" {shown:,} options, more than fit into memory. Truncate the rankings."
         )
 
 
@@ -408,6 +406,6 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     total = found.count.sum()
     how += f": {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order in found.orders):
-        meaning = "were offered and are worse" if unranked == WORSE else "were not offered"
-        how += f"; options that a ranking does not name (in {partial:,} of them) {meaning}"
+        meaning = "were offered and rank below" if unranked == WORSE else "were not offered"
+        how += f"; options missing from a ranking ({partial:,} of them) {meaning}"
     return how

@@ -237,7 +237,7 @@ def from_best_worst(
 def fields_of_occasions(rows: Occasions) -> tuple[Any, ...]:
     """The fields of the choices in the rows of occasions, which are counted; a DataError for fewer than two options."""
     if len(rows.labels) < 2:
-        raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
+        raise DataError(f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}.")
     fields = rows.labels, rows.respondents, *aggregated(rows), rows.people
     warn_of(alike_labels(rows.labels), totals_for_options(rows.labels))
     return fields
@@ -257,25 +257,24 @@ def aggregated(rows: Occasions) -> Arrays:
     if (absent := chosen & ~available).any():
         k = int(absent.argmax())
         raise DataError(
-            f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, where it was not available; mend "
-            "one of the two columns."
+            f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, but was not available; correct"
+            " one of the two columns."
         )
     number = int(occasion[-1]) + 1
     wins = np.bincount(occasion[chosen], minlength=number)
     if (wrong := wins != 1).any():
         k = int(wrong.argmax())
         what = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
-        raise DataError(f"{what} chosen in {rows.name(k)}; exactly one must be. Mend the occasion or remove it.")
+        raise DataError(f"{what} chosen in {rows.name(k)}, but exactly one must be; correct or remove the choice.")
     lone = np.bincount(occasion[available], minlength=number) < 2
     if lone.any():
         raise DataError(
-            f"There is one alternative in {rows.name(int(lone.argmax()))}, so that nothing was chosen; remove the "
-            "occasion."
+            f"There is only one alternative in {rows.name(int(lone.argmax()))}, so nothing was chosen; remove it."
         )
     counts = np.zeros(number)
     counts[occasion[chosen]] = count[chosen]
     if not counts.any():
-        raise DataError("There is not a single choice; every count is 0.")
+        raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent = np.empty(number, np.int64)
     respondent[rows.occasion] = rows.respondent
     marked = [chosen[available]] + ([] if rows.worst is None else [rows.worst[order][available]])

@@ -37,7 +37,7 @@ def refuse_both(none: Any, bought: str | None) -> None:
     """Refuse a no-choice option beside the question whether the product would be bought."""
     if none is not None and bought is not None:
         raise ArgumentError(
-            Argument("bought"), " says itself where nothing would be bought; leave out ", Argument("none"), "."
+            Argument("bought"), " already marks tasks in which nothing would be bought; remove ", Argument("none"), "."
         )
 
 
@@ -45,9 +45,9 @@ def refuse_nothing(chosen: str, nothing: str | None, bought: str | None) -> None
     """Refuse a first answer that names no product beside the question whether that product would be bought."""
     if bought is not None and nothing is not None:
         raise DataError(
-            f"Column {chosen!r} holds {nothing!r}, and beside ",
+            f"Column {chosen!r} contains {nothing!r}, but with ",
             Argument("bought"),
-            " it must hold the product that was chosen, also where it would not be bought.",
+            " it must contain the chosen product, even if it would not be bought.",
         )
 
 
@@ -71,7 +71,9 @@ def with_nothing(
         frame = frame.assign(**{alternative: place.to_numpy()})
     labels = frame[alternative].map(as_label)
     if NOTHING in set(labels):
-        raise DataError(f"An alternative is called {NOTHING!r} already, beside ", Argument("bought"), "; rename it.")
+        raise DataError(
+            f"An alternative is already called {NOTHING!r}, the name used with ", Argument("bought"), "; rename it."
+        )
     tasks = frame[name].map(as_label)
     frame = frame.drop(columns=bought).assign(**{alternative: labels, name: tasks, chosen: (picked & is_bought) * 1})
     first = np.unique(task, return_index=True)[1]
@@ -100,8 +102,8 @@ def _refuse_unclear(answers: np.ndarray, task: np.ndarray, frame: "pd.DataFrame"
         return
     row = int((~known | differs).argmax())
     what = f"is {answers[row]!r}" if answers[row] else "is empty"
-    what = what if not known[row] else "differs between the rows"
+    what = what if not known[row] else "differs between rows"
     raise DataError(
-        f"Column {bought!r} {what} in task {as_label(frame[name].iloc[row])!r}; it must be 1 (or yes) in all rows of a "
-        "task whose product would be bought, and 0 in those of any other."
+        f"Column {bought!r} {what} in task {as_label(frame[name].iloc[row])!r}; it must be 1 (or yes) in all rows of a"
+        " task whose product would be bought, and 0 in all other tasks."
     )

@@ -29,15 +29,15 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
     marked = np.asarray(tasks)
     if marked.dtype == bool and marked.shape == (data.n_tasks,):
         if marked.all() or not marked.any():
-            raise DataError("tasks marks all tasks or none; both parts need at least one.")
+            raise DataError("`tasks` selects all tasks or none; both parts need at least one.")
         return marked
     number = whole("tasks", tasks, 1)
     counts = np.diff(data.first_task)
     if (counts <= number).any():
         person = data.respondents[int((counts <= number).argmax())]
         raise DataError(
-            f"Respondent {person!r} has {plural(int(counts.min()), 'task')}, so that none is left to fit when "
-            f"{number} are held out; choose fewer."
+            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, which leaves none to fit when"
+            f" {number} are held out; hold out fewer."
         )
     held = np.zeros(data.n_tasks, dtype=bool)
     rng = None if random_seed is None else np.random.default_rng(root(random_seed))
@@ -53,17 +53,19 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
         number = whole("respondents", respondents, 1)
         people = np.random.default_rng(root(random_seed)).permutation(data.n_respondents)[:number]
     elif isinstance(respondents, str) or not hasattr(respondents, "__iter__"):
-        raise ArgumentError(f"respondents must be a whole number or a list of labels; got {respondents!r}.")
+        raise ArgumentError(f"`respondents` must be an integer or a list of labels; got {respondents!r}.")
     else:
         labels = list(map(as_label, respondents))
         place = {label: number for number, label in enumerate(data.respondents)}
         for label in labels:
             if label not in place:
-                raise DataError(f"There is no respondent {label!r}.{suggest(label, data.respondents)}")
+                raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
         people = np.array([place[label] for label in labels], dtype=np.int64)
     held = np.isin(data.respondent_of_task, people)
     if held.all() or not held.any():
-        raise DataError(f"Both parts need at least one of the {plural(data.n_respondents, 'respondent')}.")
+        raise DataError(
+            f"Both parts need at least one of the {plural(data.n_respondents, 'respondent')}; hold out fewer."
+        )
     return held
 
 
@@ -141,9 +143,9 @@ class ExperimentRows(Frozen):
         found = wide_tasks(frame if bought is None else frame.drop(columns=bought), given, alternatives)
         if found is None:
             raise DataError(
-                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not describe alternatives, as "
-                "price_1 and price_2 or car_time and bus_time beside 'choice' do; name what stands for them by "
-                "`alternatives`."
+                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not describe alternatives, as"
+                " price_1 and price_2 or car_time and bus_time do with 'choice'; name the alternatives with"
+                " `alternatives`."
             )
         frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
         long, nothing = long_frame(frame, found, none, bought)
@@ -278,7 +280,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
     people: "pd.DataFrame | None"
 
     def __init__(self, *parts: Any, **named: Any) -> None:
-        raise TypeError("Choice experiments are made from data frames by ChoiceExperiment.from_frame(frame).")
+        raise TypeError("ChoiceExperiment cannot be constructed directly; use ChoiceExperiment.from_frame(frame).")
 
     @classmethod
     def from_frame(
@@ -361,7 +363,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         from .frame import choices_of
 
         if not isinstance(inside, bool):
-            raise ArgumentError(f"inside must be True or False; got {inside!r}.")
+            raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
         return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside, bought))
 
@@ -398,7 +400,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
             columns of people, if there are any that differ.
         """
         differing = differing_columns(self.people)
-        of_people = [f"columns of people: {shorten(differing, 12)}"] if differing else []
+        of_people = [f"respondent columns: {shorten(differing, 12)}"] if differing else []
         return "\n".join([str(self), *map(": ".join, self.scheme.described()), *of_people])
 
     @property
@@ -499,7 +501,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         wanted = np.zeros(self.n_tasks, dtype=bool)
         wanted[np.asarray(tasks)] = True
         if not wanted.any():
-            raise DataError("No task is left; choose at least one.")
+            raise DataError("No task is selected; choose at least one.")
         sizes = np.diff(self.first_row)
         rows = np.repeat(wanted, sizes)
         counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
@@ -559,7 +561,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         (['1', '1'], ['2', '2'])
         """
         if (tasks is None) == (respondents is None):
-            raise ArgumentError("Give either tasks= or respondents=: what is to be predicted.")
+            raise ArgumentError("Both or neither of tasks= and respondents= are given; give one of them.")
         if respondents is None:
             held = held_tasks(self, tasks, random_seed)
         else:

@@ -72,20 +72,20 @@ def none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tup
     if label in frame.columns and label not in labels:
         if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
             raise DataError(
-                f"Column {label!r}, named by ",
+                f"Column {label!r}, given by ",
                 Argument("none"),
-                ", must hold 1 for the no-choice option and 0 elsewhere.",
+                ", must contain 1 for the no-choice option and 0 elsewhere.",
             )
         return ((label, "1"),)
     if label in frame.columns:
         raise DataError(
             Setting("none", label),
-            " is a column and also an alternative; rename one, or name the column and its value.",
+            " is both a column and an alternative; rename one, or give the column and its value.",
         )
     if alternative is None:
         raise DataError(
             Setting("none", label),
-            " names no column, and there is no column of alternatives; name that by ",
+            " is not a column, and there is no column of alternatives; name that with ",
             Argument("alternative"),
             ".",
         )
@@ -96,9 +96,11 @@ def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", altern
     name, label = where[0]
     known = [text for text in distinct_texts(column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
-        return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
+        return (
+            f"No alternative is called {label!r}, the value of none=; they are {shorten(known)}.{suggest(label, known)}"
+        )
     cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
-    return f"No row has {cells}, by which none= marks the no-choice option."
+    return f"No row has {cells}, the value of none=; correct it."
 
 
 class Bare(NamedTuple):
@@ -140,10 +142,10 @@ def none_that_is_said(
         option = Setting("none", min(found.labels)) if len(found.labels) == 1 else Argument("none")
         without = shorten([names[place] for place in np.flatnonzero(found.lacking)])
         raise DataError(
-            f"Attributes {without} {rows.where(int(found.rows.argmax()))} are missing; if that is the no-choice "
-            "option, say so by ",
+            f"Attributes {without} {rows.where(int(found.rows.argmax()))} are missing; if that is the no-choice"
+            " option, set ",
             option,
-            ", else fill them in.",
+            ", otherwise fill them in.",
         )
     zeros = _bare_rows(frame, names, rows, "0")
     if alternative is None or zeros is None or zeros.lacking.sum() < 2 or len(zeros.labels) > 1:
@@ -182,7 +184,7 @@ def chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
     row = int((values < 0).argmax())
     what = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
     raise DataError(
-        f"Column {name!r} {what} {rows.where_task(row)}; it must be 1 for the alternative chosen and 0 for the others."
+        f"Column {name!r} {what} {rows.where_task(row)}; it must be 1 for the chosen alternative and 0 for the others."
     )
 
 
@@ -256,7 +258,7 @@ def choices_of(
     frame = as_frame(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     if not len(frame):
-        raise DataError("There is not a single task; the table has no rows.")
+        raise DataError("The table has no rows, so it contains no tasks.")
     refuse_both(none, bought)
     if bought is not None:
         column(frame, bought)
@@ -293,7 +295,7 @@ def choices_of(
     choices, constant = _without_constant(choices, asked, guessed=attributes is None)
     described = {attribute.name for attribute in choices.scheme.attributes}
     if INSIDE in described:
-        raise DataError(f"Attribute {INSIDE!r} is called as thali calls the choice of a product; rename the column.")
+        raise DataError(f"The attribute name {INSIDE!r} is reserved for the choice of any product; rename the column.")
     _refuse_single(choices.scheme.attributes)
     attributes_and_roles = {respondent, task, alternative, chosen, *described}
     further = [name for name in frame.columns if name not in attributes_and_roles]
@@ -304,17 +306,17 @@ def choices_of(
         constant = [name for name in constant if name != HELD_OUT]
         warn(
             DataWarning(
-                f"Column {HELD_OUT!r} says that some tasks are held out, and they count as all others; leave them out",
-                Clause(" by ", Setting("where", f"{HELD_OUT} == 0")),
-                Clause(", or have them predicted by ", Setting("holdouts", f"{HELD_OUT} == 1")),
+                f"Column {HELD_OUT!r} marks holdout tasks, but they are fitted like all others; exclude them",
+                Clause(" with ", Setting("where", f"{HELD_OUT} == 0")),
+                Clause(", or predict them with ", Setting("holdouts", f"{HELD_OUT} == 1")),
                 ".",
             )
         )
     if constant:
         warn(
             DataWarning(
-                f"{shorten(constant, 12)} {'is' if len(constant) == 1 else 'are'} constant within every task, which "
-                "explains no choice, and left out of the attributes."
+                "Attributes dropped, as they are constant within every task and cannot explain choices:"
+                f" {shorten(constant, 12)}."
             )
         )
     return choices._replace(people=people)
@@ -326,16 +328,16 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
     numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
     available = next((name for name in AVAILABLE.each(own) if not yes_no(column(frame, name))[1].any()), None)
     if numbering:
-        note(f"columns not used, as they number the rows: {shorten(numbering)}")
+        note(f"columns not used because they number the rows: {shorten(numbering)}")
     if available is None:
         return frame.drop(columns=numbering)
     offered, picked = flags(frame, available), chosen_rows(frame, chosen, rows)
     if (wrong := picked & ~offered).any():
         raise DataError(
-            f"The alternative chosen {rows.where_task(int(wrong.argmax()))} has {available!r} = 0, as if it were not"
+            f"The chosen alternative {rows.where_task(int(wrong.argmax()))} has {available!r} = 0, as if it were not"
             " offered; correct the row, or remove the task."
         )
-    note(f"alternatives offered if {available!r}: {plural(int((~offered).sum()), 'row')} of others left out")
+    note(f"alternatives offered if {available!r}: {plural(int((~offered).sum()), 'row')} not offered and dropped")
     return frame.loc[offered].drop(columns=[*numbering, available])
 
 
@@ -356,10 +358,10 @@ def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str
 def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, str]:
     """The columns of respondent, task, alternative and choice, as named or recognised."""
     roles = (
-        ("respondent", RESPONDENT_OF_TASKS, "who answered"),
-        ("task", TASK, "which task of the respondent a row belongs to"),
+        ("respondent", RESPONDENT_OF_TASKS, "identifies the respondent"),
+        ("task", TASK, "numbers the tasks of a respondent"),
         ("alternative", ALTERNATIVE, ""),
-        ("chosen", CHOSEN, "which alternative was chosen (1, the others 0)"),
+        ("chosen", CHOSEN, "marks the chosen alternative (1, others 0)"),
     )
     found: list[str | None] = []
     for (role, usual, meaning), name in zip(roles, wanted, strict=True):
@@ -374,10 +376,12 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
         if not present and role != "alternative":  # which a table need not have, and brands are attributes
             present = list(usual.each(own))[:1]
         if len(present) > 1:
-            raise DataError(f"Columns {shorten(present)} could all be the {role}; say which by ", Argument(role), ".")
+            raise DataError(
+                f"Columns {shorten(present)} could all be the {role}; choose one with ", Argument(role), "."
+            )
         if not present and role != "alternative":
             raise DataError(
-                f"No column says {meaning}; name it by ", Argument(role), f". The columns are {shorten(names, 12)}."
+                f"No column {meaning}; name it with ", Argument(role), f". The columns are {shorten(names, 12)}."
             )
         found.append(present[0] if present else None)
     used = [name for name in found if name is not None]
@@ -385,7 +389,9 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
         used = used[1:]
     for name in used:
         if used.count(name) > 1:
-            raise ArgumentError(f"Column {name!r} cannot serve twice among respondent, task, alternative and chosen.")
+            raise ArgumentError(
+                f"Column {name!r} is given for two of respondent, task, alternative and chosen; name different columns."
+            )
     respondent, task, alternative, chosen = found
     assert respondent is not None and task is not None and chosen is not None
     return respondent, task, alternative, chosen
@@ -408,8 +414,8 @@ def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
         idle = [label for label in map(as_label, series.dtype.categories) if label not in present]
         if idle:
             raise DataError(
-                f"Respondent {idle[0]!r} has no task, though column {name!r} lists that category; "
-                "drop it with .cat.remove_unused_categories()."
+                f"Respondent {idle[0]!r} has no task, although column {name!r} lists that category; drop it with"
+                " .cat.remove_unused_categories()."
             )
 
 
@@ -421,18 +427,18 @@ def _attribute_names(frame: Any, attributes: Any, used: set[Any], where: Any, no
         names = [name for name in frame.columns if name not in reserved | indicator]
     else:
         if isinstance(attributes, str):
-            raise ArgumentError(Argument("attributes"), f" must be a list of columns; got the text {attributes!r}.")
+            raise ArgumentError(Argument("attributes"), f" must be a list of columns; got the string {attributes!r}.")
         names = [str(name) for name in attributes]
     if not names:
-        raise DataError("There is no attribute: no column is left to describe the products.")
+        raise DataError("There are no attributes: no column is left to describe the products.")
     for name in names:
         column(frame, name)
         if name in reserved:
             raise ArgumentError(
-                f"Column {name!r} cannot be an attribute: it is respondent, task, alternative or chosen."
+                f"Column {name!r} cannot be an attribute, because it is respondent, task, alternative or chosen."
             )
         if names.count(name) > 1:
-            raise ArgumentError(f"Attribute {name!r} is listed twice.")
+            raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")
     return names
 
 
@@ -450,7 +456,9 @@ def _attributes(
     for what, mapping in (("levels", levels), ("bins", bins)):
         for name in mapping:
             if name not in names:
-                raise ArgumentError(Argument(what), f" names {name!r}, which is no attribute.{suggest(name, names)}")
+                raise ArgumentError(
+                    Argument(what), f" contains {name!r}, which is not an attribute.{suggest(name, names)}"
+                )
     words = _missing_words(missing, names)
     return [_attribute(frame, name, is_none, levels, bins, words.get(name, ()), where) for name in names]
 
@@ -464,7 +472,9 @@ def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]
     words = {str(name): _words(value) for name, value in missing.items()}
     for name in words:
         if name not in names:
-            raise ArgumentError(Argument("missing"), f" names {name!r}, which is no attribute.{suggest(name, names)}")
+            raise ArgumentError(
+                Argument("missing"), f" contains {name!r}, which is not an attribute.{suggest(name, names)}"
+            )
     return words
 
 
@@ -481,10 +491,10 @@ def _attribute(
     absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
     present = np.flatnonzero(~absent)
     if not len(present):
-        raise DataError(f"Attribute {name!r} is missing in every product; leave it out of the attributes.")
+        raise DataError(f"Attribute {name!r} is missing in every product; remove it from the attributes.")
     if name in bins:
         if name in levels:
-            raise ArgumentError(f"Attribute {name!r} has both levels and bins; leave out one of them.")
+            raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")
         values = numbers_of(name, texts, codes[present], lambda k: where(int(present[k])))
         cuts = cut_points(name, bins[name], values)
         return Attribute(name, bin_labels(cuts), BINS, cuts, missing)
@@ -518,7 +528,8 @@ def _without_constant(choices: Choices, asked: set[str], guessed: bool) -> tuple
     kept = tuple(attribute for attribute in choices.scheme.attributes if attribute.name not in constant)
     if not kept:
         raise DataError(
-            f"No attribute differs within a task ({shorten(constant)}), so that the choices say nothing about tastes."
+            f"No attribute varies within a task ({shorten(constant)}), so the choices contain no information on"
+            " tastes; check the design."
         )
     columns = [name not in constant for name in choices.scheme.names]
     scheme = replace(choices.scheme, attributes=kept)
@@ -529,8 +540,8 @@ def _refuse_single(attributes: Iterable[Attribute]) -> None:
     for attribute in attributes:
         if len(attribute.levels) < 2:
             raise DataError(
-                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and can explain no choice; "
-                "leave it out of the attributes, or declare its other levels by ",
+                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and cannot explain choices;"
+                " remove it from the attributes, or declare its other levels with ",
                 Argument("levels"),
                 ".",
             )
@@ -572,17 +583,17 @@ def _check_tasks(rows: Rows, order: Any, starts: Any, picked: Any, is_none: Any,
         return rows.where_task(int(order[starts[int(wrong.argmax())]]))
 
     if (wrong := sizes < 2).any():
-        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
+        raise DataError(f"There is only one alternative {place(wrong)}; a choice needs two.")
     if (wrong := choices != 1).any():
         k = int(wrong.argmax())
         number, own = int(choices[k]), slice(starts[k], starts[k] + sizes[k])
         if number > 1 and (np.ptp(products[own][picked[own]], axis=0) == 0).all():
             raise DataError(f"The chosen alternative is listed {number} times {place(wrong)}; remove the duplicates.")
         raise DataError(
-            f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; exactly "
-            "one must be."
+            f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; mark"
+            " exactly one."
         )
     if (wrong := nones > 1).any():
         raise DataError(
-            f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times {place(wrong)}; once is enough."
+            f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times {place(wrong)}; list it once."
         )

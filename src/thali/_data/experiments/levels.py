@@ -119,8 +119,8 @@ def _refuse_two_marks(numbers: dict[str, float]) -> None:
     for label, number in numbers.items():
         if (found := _GROUPED.fullmatch(label)) and abs(number) >= 1000.0 and found[1] in cents:
             raise DataError(
-                f"{label!r} and {cents[found[1]]!r} use {found[1]!r} in two ways, for thousands and for cents; write "
-                "them as plain numbers."
+                f"{label!r} and {cents[found[1]]!r} use {found[1]!r} as both thousands separator and decimal point;"
+                " write plain numbers."
             )
 
 
@@ -143,12 +143,12 @@ def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[st
         if not text:
             raise DataError(
                 f"Attribute {name!r} {where(row)} is missing; fill it in",
-                Clause(", or write a word for it and declare that word by ", Argument("missing")),
+                Clause(", or write a word for it and declare that word with ", Argument("missing")),
                 ".",
             )
         raise DataError(
-            f"Attribute {name!r} {where(row)} is {text!r}, which is not one of its levels {shorten(levels)}; declare "
-            "it by ",
+            f"Attribute {name!r} {where(row)} is {text!r}, which is not one of its levels {shorten(levels)}; declare"
+            " it with ",
             Argument("levels"),
             f".{suggest(text, levels)}",
         )
@@ -164,7 +164,7 @@ def numbers_of(
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         text = texts[codes[row]]
-        what = f"is {text!r}, which is not a finite number" if text else "is missing"
+        what = f"is {text!r}, not a finite number" if text else "is missing"
         raise DataError(f"Attribute {name!r} {where(row)} {what}; {reason}.")
     return values
 

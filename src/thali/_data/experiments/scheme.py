@@ -180,7 +180,7 @@ class Scheme:
             raise DataError(f"New tasks must be a ChoiceExperiment or a pandas DataFrame; got {type(new).__name__}.")
         frame = new.set_axis([str(name) for name in new.columns], axis=1)
         if not len(frame):
-            raise DataError("There is not a single alternative among the new tasks; the table has no rows.")
+            raise DataError("The table of new tasks has no rows; give at least one alternative.")
         person = row_texts(column(frame, self.respondent)) if self.respondent in frame.columns else None
         task = row_texts(column(frame, self.task)) if self.task in frame.columns else None
         where = _place(frame, person, task)
@@ -215,7 +215,7 @@ class Scheme:
                 result[:, place] = INSIDE_LEVELS.index(INSIDE)
                 continue
             if name not in theirs:
-                raise DataError(f"The new tasks have no attribute {name!r}, which the model was fitted with.")
+                raise DataError(f"The new tasks lack the attribute {name!r}, which the model was fitted with; add it.")
             codes = data.products[:, names.index(name)]
             own = {label: number for number, label in enumerate(levels[name])}
             numbers = np.array([*(own.get(label, -2) for label in theirs[name]), -1], dtype=np.int64)
@@ -223,9 +223,10 @@ class Scheme:
             if (result[:, place] == -2).any():
                 label = theirs[name][codes[int((result[:, place] == -2).argmax())]]
                 raise DataError(
-                    f"Attribute {name!r} of the new tasks is {label!r}, which the model does not know; declare it by ",
+                    f"Attribute {name!r} of the new tasks is {label!r}, which did not occur when the model was fitted;"
+                    " declare it with ",
                     Argument("levels"),
-                    " before the fit.",
+                    " and refit.",
                 )
         return result
 
@@ -261,7 +262,7 @@ def codes_of(series: "pd.Series", attribute: Attribute, is_none: np.ndarray, whe
         result[present] = bin_codes(attribute.name, codes[present], texts, *parts)
     else:
         if attribute.order == ANY_NUMBER:
-            numbers_of(attribute.name, texts, codes[present], at, "the model takes it as a number")
+            numbers_of(attribute.name, texts, codes[present], at, "the model treats it as numeric")
         result[present] = level_codes(attribute.name, codes[present], texts, attribute.levels, at)
     return result
 
@@ -322,7 +323,7 @@ def why_no_constants(data: "ChoiceExperiment") -> str:
     rows, is_none = _rows_and_none(data)
     found, label = np.unique(data.alternative_labels[~is_none].astype(str), return_inverse=True)
     if data.scheme.alternative is None or not 1 < len(found) <= MANY_NAMES:
-        return "the alternatives have no names, one, or many"
+        return "the alternatives have no names, only one, or too many"
     start = os.path.commonprefix(found.tolist())
     longest = max(len(name) - len(start) for name in found)
     lettered = longest < 2 and (not start[-1:].isalpha() or plain(start) in ALTERNATIVE.synonyms)
@@ -333,7 +334,7 @@ def why_no_constants(data: "ChoiceExperiment") -> str:
         pairs = len(np.unique(levels * len(found) + label))
         told.append((pairs == len(found), attribute.order == ALPHABET and pairs == len(np.unique(levels))))
     if all(of_label for of_label, _ in told) or any(of_level for _, of_level in told):
-        return "the attributes tell the alternatives apart"
+        return "the attributes distinguish the alternatives"
     return ""
 
 
@@ -346,7 +347,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     if scheme.alternative is None:
         raise ArgumentError(
             why,
-            " needs labels of alternatives, and the data have none; name their column by ",
+            " requires labels of alternatives, which the data lack; name their column with ",
             Argument("alternative"),
             ".",
         )
@@ -355,7 +356,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     old, is_none = _rows_and_none(data)
     found = sorted(set(data.alternative_labels[~is_none].tolist()))
     if len(found) < 2:
-        raise ArgumentError(why, f" needs two labels or more; all alternatives are {found[0]!r}.")
+        raise ArgumentError(why, f" requires at least two labels; all alternatives are {found[0]!r}.")
     levels, order = by_value(found)
     place = {label: number for number, label in enumerate(levels)}
     codes = np.array([place.get(label, -1) for label in data.alternative_labels], np.int64)

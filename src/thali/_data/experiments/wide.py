@@ -45,9 +45,9 @@ class WideTasks(NamedTuple):
         return {self.respondent, self.task, self.chosen, self.none, *described}
 
     def __str__(self) -> str:
-        how = f"one task a row, {shorten(list(self.attributes))} of the alternatives {shorten(self.alternatives)}"
-        how += f", {self.chosen!r} holds the one chosen"
-        return how + (f", offered if {next(iter(self.available.values()))!r} and the like" if self.available else "")
+        how = f"one task per row, {shorten(list(self.attributes))} of the alternatives {shorten(self.alternatives)}"
+        how += f", chosen alternative in {self.chosen!r}"
+        return how + (f", offered if {next(iter(self.available.values()))!r} etc." if self.available else "")
 
 
 def wide_tasks(
@@ -196,9 +196,9 @@ def _refuse_orders(columns: WideTasks) -> None:
         places = [columns.alternatives.index(label) for label in order if label in columns.alternatives]
         if not columns.is_listed and places != sorted(places):
             raise DataError(
-                f"Column {columns.chosen!r} holds numbers of alternatives, but their columns stand in different orders "
-                f"({shorten(columns.alternatives)}, and from {name!r} on {shorten(order)}); list the alternatives in "
-                "the order of the numbers by ",
+                f"Column {columns.chosen!r} contains numbers of alternatives, but their columns are in different"
+                f" orders ({shorten(columns.alternatives)}, and from {name!r} on {shorten(order)}); list the"
+                " alternatives in numerical order with ",
                 Argument("alternatives"),
                 ".",
             )
@@ -229,8 +229,8 @@ def long_frame(
     for row, text in enumerate(picked):
         if text not in labels and text != nothing:
             raise DataError(
-                f"Column {columns.chosen!r} is {text!r} in row {frame.index[row]}, which is none of the alternatives "
-                f"{shorten(labels)}; if it means that none was chosen, say so by ",
+                f"Column {columns.chosen!r} contains {text!r} in row {frame.index[row]}, which is not one of the"
+                f' alternatives {shorten(labels)}. If it means "none chosen", set it as ',
                 Argument("none"),
                 ".",
             )
@@ -238,7 +238,7 @@ def long_frame(
     who = frame[columns.respondent] if columns.respondent is not None else pd.Series(rows + 1, frame.index)
     task = frame[columns.task] if columns.task is not None else who.groupby(who).cumcount() + 1
     if taken := {*_LONG, BOUGHT} & {*columns.attributes}:
-        raise DataError(f"The attribute {min(taken)!r} is called as a column of tasks is; rename its columns.")
+        raise DataError(f"The attribute {min(taken)!r} has the name of a task column; rename its columns.")
     parts, places = [], []
     offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
     for label in offered:
@@ -246,9 +246,7 @@ def long_frame(
         there = np.ones(len(frame), bool) if offers is None else flags(frame, offers)
         if (picked[~there] == label).any():
             row = frame.index[np.flatnonzero(~there & (picked == label))[0]]
-            raise DataError(
-                f"{label!r} was chosen in row {row}, where it was not available; correct the row or remove it."
-            )
+            raise DataError(f"{label!r} was chosen in row {row}, but was not available; correct or remove the row.")
         made = {"respondent": who, "task": task, "alternative": label, "chosen": (picked == label).astype(int)}
         without = LACKING if label in labels else None
         cells = {name: frame[each[label]] if label in each else without for name, each in columns.attributes.items()}

@@ -173,7 +173,7 @@ class PairedComparisons(Judged):
 
     def _details(self) -> Facts:
         people = column_facts(self.people)
-        order = () if self.forward is None else (("order", "which option was first is known"),)
+        order = () if self.forward is None else (("order", "first option recorded"),)
         described = () if self.covariates is None else (("covariates", self.covariates.names),)
         return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
 
@@ -215,8 +215,8 @@ class PairedComparisons(Judged):
     def _dense(self, name: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
         if self.n_options > MAX_DENSE:
             raise DataError(
-                f"`{name}` is dense and stops at {MAX_DENSE:,} options; these are {self.n_options:,}. "
-                "Use `to_frame()`, or `first`, `second`, `wins`, `losses` and `tied`."
+                f"`{name}` is a dense matrix, limited to {MAX_DENSE:,} options; these data have {self.n_options:,}."
+                " Use `to_frame()`, or `first`, `second`, `wins`, `losses` and `tied`."
             )
         table = np.zeros((self.n_options, self.n_options))
         table[self.first, self.second] = above
@@ -306,8 +306,9 @@ class PairedComparisons(Judged):
         """Raise the `DataError` of whatever does not know when comparisons were made, if the data say it."""
         if self.dates is not None:
             raise DataError(
-                f"These comparisons have dates ({self.dates.name!r}), of which this knows nothing; rank options in time"
-                " by th.leaderboard(data, period=...), or leave the dates out: data.without_dates()."
+                f"These comparisons have dates ({self.dates.name!r}), which are not supported here; use"
+                " th.leaderboard(data, period=...) for rankings over time, or drop the dates with"
+                " data.without_dates()."
             )
 
     def warn_if_unusual(self) -> None:

@@ -139,8 +139,8 @@ class Covariates(Frozen):
         """The cells that some of the covariates make; None for none of them."""
         if unknown := [name for name in names if name not in self.names]:
             raise DataError(
-                f"There is no covariate {unknown[0]!r}; known are {shorten(self.names, 12)}."
-                f"{suggest(unknown[0], self.names)}"
+                f"Unknown covariate {unknown[0]!r}; available:"
+                f" {shorten(self.names, 12)}.{suggest(unknown[0], self.names)}"
             )
         if not names:
             return None
@@ -197,7 +197,7 @@ def covariate_columns(
     """
     names = [names] if isinstance(names, str) else list(names)
     if not names:
-        raise DataError("No covariate is named; name one column or more.")
+        raise DataError("No covariate is named; name at least one column.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"The covariate {twice[0]!r} is named twice; name it once.")
     found: dict[str, np.ndarray] = {}
@@ -212,7 +212,9 @@ def covariate_columns(
             continue
         values = column(frame, name)
         if name in used:
-            raise DataError(f"Column {name!r} says what was compared, or what came of it, and is no covariate.")
+            raise DataError(
+                f"Column {name!r} contains the options or the outcome and cannot be a covariate; name another column."
+            )
         found |= _numbers(values, frame) if _is_number(values) else _indicators(frame, name)
     for name, values in found.items():
         refuse_extremes(values, f"number of the covariate {name!r}")
@@ -224,8 +226,8 @@ def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> Columns:
     place = {as_label(label): k for k, label in enumerate(frame.index)}
     if lacking := [label for label in labels if label not in place]:
         raise DataError(
-            f"The covariates of options have no row for {shorten(lacking)}; the index of the table holds the labels, "
-            f"and begins with {shorten(list(place), 3)}."
+            f"The option covariates have no row for {shorten(lacking)}; the index of the table must contain the"
+            f" labels, and starts with {shorten(list(place), 3)}."
         )
     return covariate_columns(frame.iloc[[place[label] for label in labels]], list(map(str, frame.columns)), None, ())
 
@@ -286,8 +288,9 @@ def _differences(frame: "pd.DataFrame", first: str, second: str) -> dict[str, np
     for values in sides:
         if not _is_number(values):
             raise DataError(
-                f"{first!r} and {second!r} describe either side, and their difference needs numbers; {values.name!r} "
-                f"holds {values.iloc[0]!r}. Rename one of them if it describes the comparison of the two."
+                f"{first!r} and {second!r} describe the two sides, so their difference requires numbers, but"
+                f" {values.name!r} contains {values.iloc[0]!r}. Rename one of them if it describes the whole"
+                " comparison."
             )
     difference: pd.Series = sides[0] - sides[1]
     return _numbers(difference.rename(f"{first} - {second}"), frame)
@@ -305,8 +308,7 @@ def _numbers(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray
     if (gaps := np.flatnonzero(~np.isfinite(numbers))).size:
         what = "empty" if np.isnan(numbers[gaps[0]]) else "infinite"
         raise DataError(
-            f"The covariate {values.name!r} is {what} in row {frame.index[gaps[0]]}, and must be known in every row; "
-            "fill it in, or remove the row."
+            f"The covariate {values.name!r} is {what} in row {frame.index[gaps[0]]}; fill it in, or remove the row."
         )
     if np.ptp(numbers) == 0.0:
         raise _constant(str(values.name), f"{numbers[0]:g}")
@@ -326,14 +328,14 @@ def _indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
         raise _constant(name, repr(levels[there[0]]))
     if len(there) == len(frame) and len(there) > 2:
         raise DataError(
-            f"The covariate {name!r} has a category of its own in each of the {len(frame):,} rows, such as "
-            f"{shorten(levels, 3)}; give numbers, or categories that occur several times."
+            f"The covariate {name!r} has a different category in each of {len(frame):,} rows, such as"
+            f" {shorten(levels, 3)}; give numbers, or categories that repeat."
         )
     return {f"{name}={levels[code]}": (codes == code).astype(float) for code in there[1:]}
 
 
 def _constant(name: str, value: str) -> DataError:
     return DataError(
-        f"The covariate {name!r} is {value} in every row, and so tells no two of them apart; leave it out, or name "
-        f"{ORDER!r} for the effect of being first."
+        f"The covariate {name!r} is {value} in every row, so it has no effect to estimate; remove it, or use {ORDER!r}"
+        " for the effect of being first."
     )

@@ -139,12 +139,11 @@ class Dates(Frozen):
         if not there.any():
             ends = [time_label(self.unit, end) for end in (self.time.min(), self.time.max())]
             raise DataError(
-                f"No comparison is left between these dates; those of {self.name!r} go from {ends[0]} to {ends[1]}; "
-                "set ",
+                f"No comparison is between these dates; {self.name!r} ranges from {ends[0]} to {ends[1]}. Set ",
                 Argument("since"),
                 " or ",
                 Argument("until"),
-                " to dates among them.",
+                " to dates in this range.",
             )
         return self._changed(there)
 
@@ -197,7 +196,7 @@ def bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         after = named + np.timedelta64(1, np.datetime_data(named.dtype)[0])  # a day, a month or a year
         return int(text[0].astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
     except (ValueError, TypeError):
-        expected = f"a date such as {_EXAMPLE}" if unit == DAY else "a whole number"
+        expected = f"a date such as {_EXAMPLE}" if unit == DAY else "an integer"
         raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
 
 
@@ -206,8 +205,8 @@ class NoDate(DataError):
 
     def __init__(self, name: str, row: int, count: int) -> None:
         super().__init__(
-            f"Column {name!r} holds no date in {plural(count, 'row')}, the first of which is row {row}; fill them in, "
-            "or leave these rows out by ",
+            f"Column {name!r} has no date in {plural(count, 'row')}, starting with row {row}; fill them in, or exclude"
+            " these rows with ",
             Argument("where"),
             f": {name} is not missing.",
         )
@@ -251,8 +250,8 @@ def _of_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> When:
         return When(name, DAY, np.floor(numbers / per_second[unit] / 86_400.0).astype(np.int64))
     if (broken := np.flatnonzero(numbers != np.floor(numbers))).size:
         raise DataError(
-            f"Column {name!r} holds {numbers[broken[0]]:g} in row {frame.index[broken[0]]}, which is neither a date "
-            f"such as {_EXAMPLE}, nor a number of seconds since 1970, nor the whole number of a period."
+            f"Column {name!r} contains {numbers[broken[0]]:g} in row {frame.index[broken[0]]}, which is not a date"
+            f" such as {_EXAMPLE}, a number of seconds since 1970, or an integer period."
         )
     if numbers.min() >= 19000101 and numbers.max() <= 21001231:
         days = pd.to_datetime(pd.Series(numbers.astype(np.int64).astype(str)), format="%Y%m%d", errors="coerce")
@@ -279,15 +278,15 @@ def _of_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarra
     if not ways:
         bad = int(np.flatnonzero(~best[1][place])[0])
         good = np.flatnonzero(best[1][place])
-        beside = f", while row {frame.index[good[0]]} holds {texts.iloc[good[0]]!r}" if good.size else ""
+        beside = f", but {texts.iloc[good[0]]!r} in row {frame.index[good[0]]}" if good.size else ""
         raise DataError(
-            f"Column {name!r} holds {texts.iloc[bad]!r} in row {frame.index[bad]}{beside}; dates must all be written "
-            f"in one form, best as {_EXAMPLE}."
+            f"Column {name!r} contains {texts.iloc[bad]!r} in row {frame.index[bad]}{beside}; write all dates in one"
+            f" format, preferably as {_EXAMPLE}."
         )
     if any(not np.array_equal(ways[0], other) for other in ways[1:]):
         k = int(np.flatnonzero(ways[0][place] != ways[1][place])[0])
         raise DataError(
-            f"Column {name!r} holds {texts.iloc[k]!r} in row {frame.index[k]}, of which the month may be either number;"
+            f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and month are ambiguous;"
             f" write dates as {_EXAMPLE}."
         )
     return ways[0][place]

@@ -149,7 +149,9 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     found = with_known(found, forward, answers, covariates, dates)
     left = found.wins + found.losses > 0
     if not left.any():
-        raise DataError(f"All {plural(data.n_ties, 'comparison')} are ties; without them nothing would be left.")
+        raise DataError(
+            f"All {plural(data.n_ties, 'comparison')} are ties, so nothing would be left without them; keep the ties."
+        )
     return found if left.all() else only(found, left)
 
 
@@ -194,9 +196,9 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
     low, high = sorted(_positions(data, [as_label(a), as_label(b)]))
     kept = (data.first != low) | (data.second != high)
     if kept.all():
-        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared: nothing to leave out.")
+        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared, so there is nothing to remove.")
     if not kept.any():
-        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left.")
+        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared, so nothing would be left.")
     return only(data, kept)
 
 
@@ -238,8 +240,8 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     data.refuse_dates()
     if data.answers is not None or data.covariates is not None:
         raise DataError(
-            f"Of comparisons with known {'people' if data.answers is not None else 'covariates'} the order is read "
-            f"from the table; name {ORDER!r} among the `covariates` of from_trials, or of from_results."
+            f"For comparisons with {'respondents' if data.answers is not None else 'covariates'}, the order is read"
+            f" from the table; add {ORDER!r} to the `covariates` of from_trials or from_results."
         )
     by_order(data)  # which refuses what does not know it
     forward = np.asarray(data.forward)
@@ -282,9 +284,9 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
     """
     if data.dates is None:
         raise DataError(
-            "These comparisons have no dates; name the column of dates by ",
+            "These comparisons have no dates; name the column of dates with ",
             Argument("date"),
-            InPython(", where they are read: from_trials(frame, date=...).", "."),
+            InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
     dates = data.dates.between(since, until)
     return _put_together([with_known(data, None, data.answers, data.covariates, dates)], data.labels)
@@ -328,7 +330,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
         own = Covariates._made_of((), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers)
     if twice := [name for name in names if name in own.names]:
-        raise DataError(f"There is a covariate {twice[0]!r} already; rename the column.")
+        raise DataError(f"There already is a covariate {twice[0]!r}; rename the column.")
     of_cells = np.hstack([own.values, np.zeros((len(own.pair), len(names)))])
     arrays = own.pair, of_cells, np.hstack([own.options, values]), own.wins, own.losses, own.tied, own.answers
     return with_known(data, data.forward, data.answers, Covariates._made_of((*own.names, *names), *arrays))
@@ -363,8 +365,8 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
     if data.covariates is None:
         if names:
             raise DataError(
-                f"There is no covariate {names[0]!r}, because the comparisons have none; name them where they are"
-                " read, from_trials(frame, covariates=[...])."
+                f"Unknown covariate {names[0]!r}: the comparisons have none. Name covariates when reading them:"
+                " from_trials(frame, covariates=[...])."
             )
         return data
     kept = data.covariates.of_names(names)
@@ -458,11 +460,11 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     """
     if data.forward is None:
         raise DataError(
-            "These comparisons do not say which option was shown first, or played at home; ",
+            "These comparisons do not record which option was shown first or played at home; ",
             InPython(
-                "read them from trials (from_trials) or from results of games (from_results)",
-                "give a trial or a game a row, with the options in the columns 'left' and 'right', or 'home' and "
-                "'away'",
+                "read them from trials (from_trials) or results of games (from_results)",
+                "give one trial or game per row, with the options in the columns 'left' and 'right', or 'home' and"
+                " 'away'",
             ),
             ".",
         )
@@ -531,14 +533,16 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     parts = (data, more)
     if data.covariate_names != more.covariate_names:
         one, other = (shorten(part.covariate_names) or "none" for part in parts)
-        raise DataError(f"The comparisons have the covariates {one}, and the further ones {other}; give both the same.")
+        raise DataError(
+            f"The comparisons have the covariates {one}, but the new ones have {other}; give both the same."
+        )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
-        raise DataError("Comparisons with covariates of options are not put together; add these covariates afterwards.")
+        raise DataError("Comparisons with option covariates cannot be merged; add these covariates afterwards.")
     if (data.dates is None) != (more.dates is None):
         have = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
-        raise DataError(f"The comparisons {have[0]}, and the further ones {have[1]}; give both their column of dates.")
+        raise DataError(f"The comparisons {have[0]}, but the new ones {have[1]}; give both their column of dates.")
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
-        raise DataError("Of the comparisons and the further ones one has dates, the other whole numbers of periods.")
+        raise DataError("One of the two has dates and the other integer periods; use the same for both.")
     return _put_together(parts, tuple(dict.fromkeys(label for part in parts for label in part.labels)))
 
 
@@ -605,7 +609,7 @@ def known_answers(data: "PairedComparisons") -> Answers:
     """Who gave which answers; a DataError if the data do not say."""
     if data.answers is None:
         raise DataError(
-            "These comparisons do not say who answered; read them with their column of respondents",
+            "These comparisons do not identify respondents; read them with their column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
@@ -618,7 +622,7 @@ def _positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
     for name in names:
         if name not in place:
             near = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
-            raise DataError(f"There is no option {name!r}.{near}")
+            raise DataError(f"Unknown option {name!r}.{near}")
     return [place[name] for name in names]
 
 
@@ -626,9 +630,9 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
     """The error where data with ties meet a model or a test of choices alone."""
     are = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of the {plural(comparisons, 'comparison')} {are}, and this is for choices alone; say what a tie "
-        "counts: half a choice of either option, ",
-        Message(InPython("data.without_ties('half')", "--ties half"), ", or nothing, "),
+        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but this requires choices; count ties as half a"
+        " choice for each option, ",
+        Message(InPython("data.without_ties('half')", "--ties half"), ", or drop them, "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )
 

@@ -167,8 +167,8 @@ def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tupl
     if (several := np.flatnonzero(tied > 1)).size:
         k = int(several[0])
         raise DataError(
-            f"Column {ties!r} is {tied[k]:g} in row {frame.index[k]}, and no column counts the choices; name the one "
-            "that does with `count`, or write 1 for a row that is a tie and 0 for one that is a choice."
+            f"Column {ties!r} is {tied[k]:g} in row {frame.index[k]}, but no column counts the choices; name that"
+            " column with `count`, or enter 1 for ties and 0 for choices."
         )
     return 1.0 - tied, none, tied
 
@@ -205,7 +205,7 @@ def from_pairs(
     rows = list(pairs)
     for k, row in enumerate(rows):
         if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
-            raise DataError(f"`pairs` must hold (winner, loser) tuples; pairs[{k}] is {row!r}.")
+            raise DataError(f"`pairs` must contain (winner, loser) tuples; pairs[{k}] is {row!r}.")
     winners = pd.Series([row[0] for row in rows], dtype=object)
     losers = pd.Series([row[1] for row in rows], dtype=object)
     ones = np.ones(len(rows))
@@ -295,10 +295,10 @@ def from_trials(
     kept = [name for name in frame.columns if name in used]
     data = of_trials(cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates, date)[0]
     if data.answers is None:
-        raise DataError("`people` describe who answered, and no column says who did; name it by `respondent`.")
+        raise DataError("`people` describes respondents, but no column identifies them; name it with `respondent`.")
     described = [] if data.answers.people is None else list(data.answers.people.columns)
     if differing := [name for name in people if name not in described]:
-        raise DataError(f"{shorten(differing)} differs within a person, and so does not describe people.")
+        raise DataError(f"{shorten(differing)} varies within respondents, so it does not describe them; remove it.")
     return data
 
 
@@ -435,9 +435,8 @@ def from_wide(
         found = wide_columns(frame, given, coding)
     if found is None:
         raise DataError(
-            f"None of the columns {shorten([str(name) for name in frame.columns], 12)} is called like a pair, "
-            f"such as "
-            "'tea > milk'; name them by `pairs`, {column: (first, second)}."
+            f"None of the columns {shorten([str(name) for name in frame.columns], 12)} has the name of a pair, such as"
+            " 'tea > milk'; name them with `pairs`, {column: (first, second)}."
         )
     return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]
 
@@ -555,21 +554,23 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     try:
         table = np.asarray(ties.toarray() if hasattr(ties, "toarray") else ties, float)
     except (TypeError, ValueError):
-        raise DataError("Ties must be a square table of numbers, options by options.") from None
+        raise DataError("`ties` must be a square table of numbers, options by options.") from None
     if table.shape != (n, n):
-        raise DataError(f"Ties must be a table of {n} x {n}, as the data have {n} options; got shape {table.shape}.")
+        raise DataError(
+            f"`ties` must be a table of {n} x {n}, because the data have {n} options; got shape {table.shape}."
+        )
     if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
-        raise DataError("Ties must be counts of 0 or more, with an empty diagonal, for the labels of the data.")
+        raise DataError("`ties` must contain counts >= 0 for the labels of the data, with an empty diagonal.")
     if not (np.array_equal(table, table.T) or not np.triu(table).any() or not np.tril(table).any()):
         i, j = np.argwhere(table != table.T)[0]
         raise DataError(
-            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and {table[j, i]:g} in the "
-            "other; give them in one triangle, or the same in both."
+            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and {table[j, i]:g} in the"
+            " other; give them in one triangle, or the same in both."
         )
     table = np.maximum(table, table.T)
     if not weights and (broken := np.argwhere(table != np.floor(table))).size:
         i, j = broken[0]
-        raise DataError(f"The number of ties {cell(names, int(i), int(j))} is {table[i, j]:g}, which is not whole.")
+        raise DataError(f"The number of ties {cell(names, int(i), int(j))} is {table[i, j]:g}; give an integer.")
     first, second = np.nonzero(np.triu(table, 1))
     return first, second, table[first, second]
 
@@ -591,11 +592,11 @@ def fields_of_rows(
     """
     n = len(labels)
     if n < 2:
-        raise DataError(f"At least two options are needed to compare; got {shorten(labels) or 'none'}.")
+        raise DataError(f"Comparisons require at least two options; got {shorten(labels) or 'none'}.")
     tied = np.zeros(len(counts)) if tied is None else tied
     found = added_up(n, winner, loser, counts, tied)
     if not len(found[0]):
-        raise DataError(f"There is not a single comparison among the {n:,} options; every count is 0.")
+        raise DataError(f"There are no comparisons among the {n:,} options: every count is 0; check the counts.")
     if who is None and in_order is None:
         return labels, *found, None, None, None
     there = counts + tied > 0

@@ -80,10 +80,10 @@ def decoded(
     unknown = no_answers(texts, {*known, *coded, *sides}) | missing & set(texts)
     texts = ["" if text in unknown else text for text in texts]
     others = ["" if text in coded else text for text in texts]
-    found = _found(codes, texts, coded, "by the coding given")
+    found = _found(codes, texts, coded, "the outcome as coded")
     if coding is None or any(others):
         other = _recognised(frame, sides, chosen, codes, others, labels, game, count, coding)
-        how = other.how if coding is None else f"{other.how}, or what the coding says"
+        how = other.how if coding is None else f"{other.how}, or as coded"
         outcome = np.where(np.isnan(found.outcome), other.outcome, found.outcome)
         found = Verdicts(outcome, how, tuple(sorted({*found.ties, *other.ties})))
     return found._replace(unknown=tuple(sorted(unknown)))
@@ -114,20 +114,21 @@ def _recognised(
             other = _outcome(codes, texts, by_side)
             if not np.array_equal(other, by_label, equal_nan=True):
                 raise DataError(
-                    f"Column {chosen!r} may hold labels of options or sides (1, 2, left, right), and the two "
-                    "differ; give the options other names, or say what its values mean by ",
+                    f"Column {chosen!r} may contain labels of options or sides (1, 2, left, right), which contradict"
+                    " each other; rename the options, or define the values with ",
                     Argument("coding"),
                     ".",
                 )
-        return Verdicts(by_label, "the label chosen", tuple(sorted(ties)))
+        return Verdicts(by_label, "the chosen label", tuple(sorted(ties)))
     if by_side is not None:
-        return _found(codes, texts, by_side, "the side chosen")
+        return _found(codes, texts, by_side, "the chosen side")
     if coding is not None:
         row = int(unread.argmax())
         raise DataError(
-            f"Column {chosen!r} holds {as_label(frame[chosen].iloc[row])!r} in row {frame.index[row]}, of which ",
+            f"Column {chosen!r} contains {as_label(frame[chosen].iloc[row])!r} in row {frame.index[row]}, which is"
+            " neither an option of that row, nor a word for a side or a tie, nor defined by ",
             Argument("coding"),
-            " does not say what it means, and which is neither of its two options nor a word for a side or a tie.",
+            "; add it there.",
         )
     raise _unreadable(frame, sides, chosen, unread, set(texts), game, count)
 
@@ -144,7 +145,7 @@ def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
     meaning = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
-            wanted = " must give first, second, tie or missing for each value"
+            wanted = " must map each value to first, second, tie or missing"
             raise DataError(Argument("coding"), f"{wanted}; got {word!r}.")
         meaning[as_label(value)] = _MEANINGS[word]
     return meaning
@@ -222,11 +223,11 @@ def _unreadable(
 ) -> DataError:
     """The error about a column of which some cells mean nothing."""
     if not unread.any():
-        return DataError(f"Column {chosen!r} holds no answer; name another column by ", Argument("chosen"), ".")
+        return DataError(f"Column {chosen!r} contains no answers; name another column with ", Argument("chosen"), ".")
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
         found = " and ".join(filter(None, [", ".join(sorted(answers)[:-1]), sorted(answers)[-1]]))
         return DataError(
-            f"Column {chosen!r} holds {found}, which do not say which side was chosen; say what they mean by ",
+            f"Column {chosen!r} contains {found}, which do not show which side was chosen; define them with ",
             Argument("coding"),
             f", or write {sides[0]!r} and {sides[1]!r}.",
         )
@@ -241,10 +242,10 @@ def _unreadable(
     options = [as_label(frame[name].iloc[row]) for name in sides]
     words = "H, D, A, 1, X, 2 or 1, 0, -1" if game else "a side (left, right, first, second, 1, 2)"
     return DataError(
-        f"Column {chosen!r} holds {text!r} in row {frame.index[row]}{further}, which is none of "
-        f"its two options ({shorten(options)}), {words} or a word for a tie; mend it, or say what it means by ",
+        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{further}, which is neither an option of that"
+        f" row ({shorten(options)}), {words} nor a word for a tie; correct it, or define it with ",
         Argument("coding"),
-        f" (missing: it is no answer).{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
+        f" (as missing if it is not an answer).{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
     )
 
 
@@ -340,9 +341,7 @@ def _options(
     for lacking, name in (("first", first), ("second", second)):
         if not likely or first is not None or second is not None:
             if name is None:
-                raise DataError(
-                    "No column looks like that of the ", lacking, " option; name it by ", Argument(lacking), "."
-                )
+                raise DataError("No column looks like the ", lacking, " option; name it with ", Argument(lacking), ".")
     likely.sort(key=lambda each: each.stem not in STEMS)
     return (*likely[0].columns, likely[0].side[0] in GAMES)
 
@@ -366,8 +365,8 @@ def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
         return None if verdict is None else _near_verdict(frame, own, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    won = f"won of {first!r} and {second!r}" if game else f"was chosen of {first!r} and {second!r}"
-    return Missing(f"a column that says which {won}", "chosen", 3)
+    won = f"won, {first!r} or {second!r}" if game else f"was chosen, {first!r} or {second!r}"
+    return Missing(f"a column showing which {won}", "chosen", 3)
 
 
 def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool) -> Missing | None:
@@ -382,12 +381,12 @@ def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game
                         known = own[name]
                         if known.casefold().endswith(here):  # spelled as its partner is
                             partner = known[: -len(here)] + there
-                        return Missing(f"a column {partner!r} beside {known!r}", role, 3)
+                        return Missing(f"a column {partner!r} for {known!r}", role, 3)
     labels = _words(frame, verdict)
     options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
     if game or len(options) != 2:
         return None
-    return Missing(f"names that say that {options[0]!r} and {options[1]!r} hold the two options", "first", 3)
+    return Missing(f"names showing that {options[0]!r} and {options[1]!r} contain the two options", "first", 3)
 
 
 def _words(frame: "pd.DataFrame", name: str) -> set[str]:
@@ -449,7 +448,7 @@ def _verdict(
         if home in own and away in own and not taken & {own[home], own[away]}:
             return own[home], own[away]
     raise DataError(
-        f"Beside {first!r} and {second!r} no column says which was chosen; name it by ", Argument("chosen"), "."
+        f"No column shows which of {first!r} and {second!r} was chosen; name it with ", Argument("chosen"), "."
     )
 
 
@@ -471,7 +470,7 @@ def outcomes_of_trials(
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
     kept = ~np.isnan(verdicts.outcome)
     if not kept.any():
-        raise DataError(f"Column {columns.verdict[0]!r} holds no answer.")
+        raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
     rows, outcome = frame.loc[kept], verdicts.outcome[kept]
     weights = weights or plain(columns.count or "") in WEIGHTS
     times = np.ones(len(rows)) if columns.count is None else count_column(rows, columns.count, weights)
@@ -505,11 +504,11 @@ def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any
         values = set(frame[name].dropna().unique())
         if values <= {0, 1}:  # the number of the button, from 0
             found = decoded(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
-            return found._replace(how="the number of the button, 0 for the first, as jsPsych writes it")
+            return found._replace(how="the button number, 0 for the first (jsPsych)")
     scores = frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
     if scores is not None and scores.notna().to_numpy().any(axis=1).all():
         ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
-        return Verdicts(ahead * FIRST, "the goals of either side", ("the same",))
+        return Verdicts(ahead * FIRST, "the goals of both sides", ("equal",))
     return decoded(frame, columns[:2], name, coding, columns.game, columns.count)
 
 
@@ -523,7 +522,7 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
         )
         for name in columns.verdict
     ]
-    return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the greater of {shorten(columns.verdict)}", ("the same",))
+    return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the higher of {shorten(columns.verdict)}", ("equal",))
 
 
 def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
@@ -531,7 +530,7 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
     if len(columns.verdict) == 2:
         how = f"{a!r} against {b!r}, won by {verdicts.how}"
     else:
-        how = f"{a!r} against {b!r}, {columns.verdict[0]!r} holds {verdicts.how}"
+        how = f"{a!r} against {b!r}, {columns.verdict[0]!r} contains {verdicts.how}"
     if verdicts.ties:
         how += f" (a tie: {shorten(verdicts.ties)})"
     if columns.count is not None:

@@ -208,7 +208,7 @@ def outcomes_of_wide(
     outcome, coded = _outcomes(frame, pairs, coding)
     row, number = np.nonzero(~np.isnan(outcome))
     if not row.size:
-        raise DataError(f"The columns {shorten(list(pairs))} hold no answer.")
+        raise DataError(f"The columns {shorten(list(pairs))} contain no answers; check the table.")
     sides = np.array([[place[label] for label in pair] for pair in pairs.values()], np.int64)
     given = outcome[row, number]
     won = given != SECOND
@@ -273,13 +273,13 @@ def _outcomes(
             if text and np.isnan(value):
                 row = frame.index[int((codes == own.index(text)).argmax())]
                 raise DataError(
-                    f"Column {name!r} holds {text!r} in row {row}, which is neither {pair[0]!r} nor {pair[1]!r}, a "
-                    "code such as 1 and 2 nor a word for a tie; mend it, or say what it means by ",
+                    f"Column {name!r} contains {text!r} in row {row}, which is neither {pair[0]!r} nor {pair[1]!r},"
+                    " nor a code such as 1 and 2, nor a word for a tie; correct it, or define it with ",
                     Argument("coding"),
-                    " (missing: it is no answer).",
+                    " (as missing if it is not an answer).",
                 )
         outcome[:, k] = np.array([*(known[text] for text in own), np.nan])[codes]
-    said = f"; {plural(left_out, 'answer')} {shorten(sorted(unknown))} left out" if left_out else ""
+    said = f"; {plural(left_out, 'answer')} {shorten(sorted(unknown))} dropped" if left_out else ""
     return outcome, how + said
 
 
@@ -288,21 +288,21 @@ def _code(
 ) -> tuple[dict[str, float] | None, str]:
     """What the texts mean in every column, None if they are labels; and the same in words."""
     if coding is not None:
-        return meanings(coding), "by the coding given"
+        return meanings(coding), "as coded"
     labels = {label for pair in pairs.values() for label in pair}
     answers = {text for text in texts_found if plain(text) not in _NO_LABELS or text in labels}
     if answers and answers <= labels and not answers <= {"1", "2"}:
-        return None, "the label chosen"
+        return None, "the chosen label"
     if answers <= set(_SIGNS):
-        return _SIGNS, "the side chosen"
+        return _SIGNS, "the chosen side"
     for code in _CODES:
         if answers <= set(code) and not answers <= {"0", "1"}:
             if code is _CODES[-1]:
                 warn(
                     DataWarning(
                         Message(
-                            "The columns of pairs hold 0, 1 and 2, read as R's prefmod writes them: 0 the first, 1 "
-                            "a tie, 2 the second; if they mean something else, say so by ",
+                            "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 first, 1 tie, 2"
+                            " second. If this is wrong, define them with ",
                             Argument("coding"),
                             ".",
                         )
@@ -311,12 +311,12 @@ def _code(
             return code, "; ".join(f"{text} {_NAMES[value]}" for text, value in code.items() if text in texts_found)
     if answers <= {"0", "1"}:
         raise DataError(
-            f"The columns of pairs hold {' and '.join(sorted(answers)) or 'ties'} alone, which does not say which "
-            "option was chosen; say what they mean by ",
+            f"The pair columns contain only {' and '.join(sorted(answers)) or 'ties'}, which does not show which"
+            " option was chosen; define the values with ",
             Argument("coding"),
             ".",
         )
-    return None, "the label chosen"
+    return None, "the chosen label"
 
 
 def _words(columns: WideColumns, coded: str) -> str:

@@ -360,7 +360,7 @@ class Similarities(Judged):
         Similarities(3 objects, 2 of 3 similarities)
         """
         if not np.any(pairs):
-            raise DataError("No measured pair would be left.")
+            raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
         known = None if self.answers is None else self.answers.of_pairs(pairs, np.cumsum(pairs) - 1)
         return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
@@ -397,9 +397,9 @@ class Similarities(Judged):
     def _fill(self, found: Measured, sigma: float | None, answers: JudgedValues | None = None) -> "Similarities":
         """Check that something was measured, and freeze."""
         if len(found.labels) < 2:
-            raise DataError(f"At least two objects are needed to compare; got {shorten(found.labels) or 'none'}.")
+            raise DataError(f"Similarities require at least two objects; got {shorten(found.labels) or 'none'}.")
         if not len(found.values):
-            raise DataError(f"There is not a single similarity among the {len(found.labels):,} objects.")
+            raise DataError(f"There are no similarities among the {len(found.labels):,} objects; enter at least one.")
         refuse_extremes(found.values, "similarity")
         if sigma is not None:
             sigma = positive("sigma", sigma, "the standard deviation of a similarity")
@@ -470,7 +470,9 @@ class Similarities(Judged):
             If there are others; see `from_respondents`.
         """
         if others:
-            raise DataError("Similarities are not counted together; Similarities.from_respondents has their means.")
+            raise DataError(
+                "Similarities cannot be merged by adding them; use Similarities.from_respondents for means."
+            )
         place = np.array([labels.index(label) for label in self.labels])
         first, second = place[self.first], place[self.second]
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -486,7 +488,7 @@ class Similarities(Judged):
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning` each, of what the default priors are not made for; models call this at fit."""
         if found := parted("objects", connected(self.labels, self.first, self.second), "judged together"):
-            warn(DataWarning(f"{found} Similarities between groups follow from the prior alone."))
+            warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
         for message in unusual_similarities(self, self._lowest_diagonal):
             warn(DataWarning(message))
 
@@ -532,7 +534,7 @@ def _warn_of_zeros(found: Measured) -> None:
     if found.zeros_not_read:
         warn(
             DataWarning(
-                f"Only the {found.layout} was read, because the other holds nothing but zeros; if those were measured, "
-                "write them on both sides of the diagonal."
+                f"Only the {found.layout} was read, because the other contains only zeros. If those were measured,"
+                " enter similarities on both sides of the diagonal."
             )
         )

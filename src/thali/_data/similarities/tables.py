@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MATRIX = Words("matrix", "object", "Long tables are read by Similarities.from_frame.")
-JUDGEMENTS = Words("judgements", "object", "It holds, for each cell of `matrix`, how many judgements that is of.")
+MATRIX = Words("matrix", "object", "Use Similarities.from_frame for long tables.")
+JUDGEMENTS = Words("judgements", "object", "It must contain the number of judgements for each cell of `matrix`.")
 ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
 
 
@@ -48,8 +48,8 @@ def from_condensed(matrix: Any) -> Any:
     n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
     if n < 2 or n * (n - 1) // 2 != len(values):
         raise DataError(
-            f"A vector of {len(values):,} similarities is none of all pairs of some objects (1, 3, 6, 10, ...); give a "
-            "square table, or the condensed vector of scipy.spatial.distance."
+            f"The length of a vector of {len(values):,} similarities does not match the number of pairs of objects (1,"
+            " 3, 6, 10, ...); give a square table, or the condensed vector of scipy.spatial.distance."
         )
     square = np.full((n, n), None, dtype=object)
     square[np.triu_indices(n, k=1)] = values
@@ -63,8 +63,8 @@ def measured_pairs(
     """The pairs of a labelled square table; the diagonal is not read, whatever it holds."""
     if hasattr(matrix, "tocoo"):
         raise DataError(
-            "A sparse matrix does not say whether an absent similarity is 0 or was not measured; pass an array "
-            "with NaN where it was not (matrix.toarray() has 0)."
+            "In a sparse matrix, absent similarities could be 0 or missing; pass an array with NaN for missing ones"
+            " (matrix.toarray() has 0)."
         )
     refuse_triplets(matrix)
     names, table = square_table(from_condensed(matrix), labels, MATRIX)
@@ -78,8 +78,8 @@ def measured_pairs(
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
         raise DataError(
-            f"The similarity {cell(names, k // n, k % n)} is infinite; similarities must be finite, and empty or "
-            "NaN where a pair was not measured."
+            f"The similarity {cell(names, k // n, k % n)} is infinite; enter finite numbers, or NaN for pairs that"
+            " were not measured."
         )
     layout, zeros = _layout(table)
     i, j = np.triu_indices(n, k=1)
@@ -112,8 +112,8 @@ def refuse_triplets(matrix: Any) -> None:
     kind = matrix.dtype.kind
     if kind in "iuUS" or (kind == "f" and np.array_equal(matrix, np.floor(matrix))):
         raise DataError(
-            f"`matrix` must be square; got shape {shape}. Rows of three objects, the odd one last, go into "
-            "Triplets(rows)."
+            f"`matrix` must be square; got shape {shape}. For rows of three objects, the odd one last, use"
+            " Triplets(rows)."
         )
 
 
@@ -129,14 +129,14 @@ def similar(distance: np.ndarray, how: str | Callable[[np.ndarray], Any], pair: 
         k = int(wrong.argmax())
         what = "negative" if distance[k] < 0 else "infinite"
         raise DataError(
-            f"The dissimilarity of {pair(k)} is {distance[k]:g}, which is {what}; dissimilarities must be 0 or more."
+            f"The dissimilarity of {pair(k)} is {distance[k]:g}, which is {what}; dissimilarities must be >= 0."
         )
     if callable(how):
         return _returned(how(distance.copy()), len(distance))
     if how == "linear":
         return (1.0 if distance.max() <= 1.0 else distance.max()) - distance
     if not distance.any():
-        raise DataError('All dissimilarities are 0, so their mean gives no scale; how="exponential" needs one above 0.')
+        raise DataError('All dissimilarities are 0, so they have no scale; how="exponential" requires a positive one.')
     return np.exp(-distance / distance.mean())
 
 
@@ -164,8 +164,8 @@ def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
     difference, i, j = _largest_difference(table)
     if difference > _tolerance(table):
         raise DataError(
-            f"Similarities must be symmetric; the largest difference is {difference:.6g}, between {table[i, j]:g} "
-            f"{cell(names, i, j)} and {table[j, i]:g} {cell(names, j, i)}. To take the mean of the two, set ",
+            f"Similarities must be symmetric; the largest difference is {difference:.6g}, between {table[i, j]:g}"
+            f" {cell(names, i, j)} and {table[j, i]:g} {cell(names, j, i)}. To average the two halves, set ",
             Setting("symmetrize", "mean"),
             ".",
         )
@@ -206,13 +206,11 @@ def _lowest(diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values:
 def _returned(similarity: Any, pairs: int) -> np.ndarray:
     try:
         values = np.array(similarity, dtype=np.float64)
-        got = f"an array of shape {values.shape}" if values.shape != (pairs,) else "some that are not finite"
+        got = f"an array of shape {values.shape}" if values.shape != (pairs,) else "some values that are not finite"
     except (TypeError, ValueError):
         values, got = np.empty(0), type(similarity).__name__
     if values.shape != (pairs,) or not np.isfinite(values).all():
-        raise DataError(
-            f"`how` must return {pairs:,} finite numbers, one similarity for each dissimilarity; got {got}."
-        )
+        raise DataError(f"`how` must return {pairs:,} finite numbers, one similarity per dissimilarity; got {got}.")
     return values
 
 
@@ -226,7 +224,7 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
         raise DataError(f"`judgements` must have the shape of `matrix`, {n} by {n}; got {len(own)} by {len(own)}.")
     if hasattr(judgements, "columns") and own != tuple(map(str, range(n))):
         if set(own) != set(names):
-            raise DataError(f"`judgements` must bear the labels of `matrix`. {mismatch(own, names)}")
+            raise DataError(f"`judgements` must have the labels of `matrix`. {mismatch(own, names)}")
         place = [own.index(name) for name in names]
         table = table[np.ix_(place, place)]
     if table.dtype.kind not in "biuf":
@@ -238,8 +236,8 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     if wrong.any():
         k = int(wrong.argmax())
         raise DataError(
-            f"The number of judgements {cell(names, k // n, k % n)} is {table.flat[k]:g}; it must be above 0 and at "
-            "most 2^53 where a similarity was measured, and 0 or empty elsewhere."
+            f"The number of judgements {cell(names, k // n, k % n)} is {table.flat[k]:g}; it must be positive and at"
+            " most 2^53 for measured similarities, and 0 or empty elsewhere."
         )
     table[table == 0] = np.nan
     return table
@@ -254,8 +252,8 @@ def agreed(names: tuple[str, ...], table: np.ndarray) -> np.ndarray:
     if differ.any():
         i, j = divmod(int(differ.argmax()), len(table))
         raise DataError(
-            f"`judgements` must be symmetric, as the similarities are; it is {table[i, j]:g} {cell(names, i, j)} and "
-            f"{table[j, i]:g} {cell(names, j, i)}."
+            f"`judgements` must be symmetric, like the similarities; it is {table[i, j]:g} {cell(names, i, j)} and"
+            f" {table[j, i]:g} {cell(names, j, i)}."
         )
     return np.where(np.isnan(table), table.T, table)
 
@@ -266,8 +264,8 @@ def refuse_unknown(names: tuple[str, ...], first: np.ndarray, second: np.ndarray
     if unknown.any():
         k = int(unknown.argmax())
         raise DataError(
-            f"The similarity {cell(names, int(first[k]), int(second[k]))} was measured, but `judgements` is empty or 0 "
-            "there; write how many judgements it is the mean of, or leave the similarity empty (NaN)."
+            f"The similarity {cell(names, int(first[k]), int(second[k]))} was measured, but `judgements` is empty or 0"
+            " there; enter the number of judgements, or make the similarity empty (NaN)."
         )
 
 
@@ -281,7 +279,7 @@ def mean_of_respondents(
     labels = None if labels is None else tuple(labels)
     named = {as_label(name): each for name, each in matrices.items()} if isinstance(matrices, Mapping) else None
     if named is not None and len(named) < len(matrices):
-        raise DataError(f"People must have different names; got {shorten(list(map(as_label, matrices)))}.")
+        raise DataError(f"Respondents must have unique names; got {shorten(list(map(as_label, matrices)))}.")
     listed = _listed(matrices if named is None else list(named.values()))
     respondents = tuple(str(number + 1) for number in range(len(listed))) if named is None else tuple(named)
     people = [_of_one(number, each, labels, symmetrize) for number, each in enumerate(listed, start=1)]
@@ -291,8 +289,8 @@ def mean_of_respondents(
     for number, (person, one) in enumerate(zip(judged, people, strict=True), start=1):
         if set(one.labels) != set(names):
             raise DataError(
-                f"Every person's table must bear the same labels; those of person {number} are "
-                f"{shorten(one.labels)}, those of person 1 {shorten(names)}."
+                f"All tables must have the same labels; respondent {number} has {shorten(one.labels)}, respondent 1"
+                f" has {shorten(names)}."
             )
         place = np.array([names.index(label) for label in one.labels])
         a, b = place[one.first], place[one.second]
@@ -314,15 +312,15 @@ def mean_of_respondents(
 def _listed(matrices: Any) -> list[Any]:
     if hasattr(matrices, "ndim") and (matrices.ndim != 3 or not len(matrices)):
         raise DataError(
-            f"`matrices` must be a list of square tables, or an array people x objects x objects; got shape "
-            f"{tuple(matrices.shape)}."
+            "`matrices` must be a list of square tables, or an array (respondents, objects, objects); got shape"
+            f" {tuple(matrices.shape)}."
         )
     try:
         people = list(matrices)
     except TypeError:
         raise DataError(f"`matrices` must be a list of square tables; got {type(matrices).__name__}.") from None
     if not people:
-        raise DataError("`matrices` must hold the table of one person at least; got none.")
+        raise DataError("`matrices` is empty; give the table of at least one respondent.")
     return people
 
 
@@ -330,7 +328,7 @@ def _of_one(number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize
     try:
         return measured_pairs(matrix, labels, symmetrize)
     except DataError as error:
-        raise DataError(f"Person {number}: ", error) from None
+        raise DataError(f"Respondent {number}: ", error) from None
 
 
 def _sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, kind: Any) -> float | None:
@@ -358,9 +356,9 @@ def _above_rounding(sigma: float, mean: np.ndarray) -> float | None:
 
 
 EXPECTED = (
-    "expected a square table of similarities (the first column repeats the labels of the header), whole or one "
-    "triangle of it, or the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row "
-    "and column; sim, rating, proximity) and, if rows stand for several judgements, 'count'"
+    "expected a square table of similarities (the first column repeats the labels of the header), complete or one"
+    " triangle, or the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and"
+    " column; sim, rating, proximity), with 'count' if rows are means of several judgements"
 )
 
 
@@ -390,7 +388,7 @@ def pair_columns(
     """The columns of a list of pairs: those named, and for the others those that bear one of the usual names."""
     own = by_plain_name(names)
     if (first is None) != (second is None):
-        raise DataError("Name both columns of objects, `first` and `second`, or neither.")
+        raise DataError("Only one column of objects is named; give both `first` and `second`, or neither.")
     if first is None or second is None:
         pairs = [(a.format(side), a.format(other)) for side, other in SIDES for a in STEMS_OF_SIDES]
         found = [(own[a], own[b]) for a, b in (*pairs, *ROW_COLUMN) if a in own and b in own]
@@ -407,7 +405,7 @@ def pair_columns(
         similarity = found[0]
     if count is None:
         found = list(COUNT.each(free, (similarity,)))
-        _only_one(list(map(repr, found)), "how many judgements a row stands for")
+        _only_one(list(map(repr, found)), "the number of judgements per row")
         count = found[0] if found else None
     who = who or next(RESPONDENT.surely(free, (similarity, count)), None)
     return PairColumns(first, second, similarity, count, who)
@@ -431,7 +429,7 @@ def listed_pairs(
     """The pairs of a list, what a judgement is off where judgements tell it, and who judged them, where that is known
     and nobody judged a pair several times; rows of the same two objects, in either order, are averaged."""
     if not len(frame):
-        raise DataError("There is not a single similarity; the table has no rows.")
+        raise DataError("The table has no rows, so it contains no similarities.")
     given = column(frame, columns.similarity)
     where = f"column {columns.similarity!r}"
     raw = given.to_numpy(dtype=object) if given.hasnans else given.to_numpy()
@@ -449,7 +447,7 @@ def listed_pairs(
     names, i, j, _ = encode(first, second, np.zeros(len(frame)), labels, place)
     read = (i != j) & (counts > 0) & ~np.isnan(values)
     if not read.all():
-        note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects left out")
+        note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects dropped")
     i, j, values, counts = i[read], j[read], values[read], counts[read]
     who = who_answered(frame, columns.who, columns)
     if who is None:
@@ -473,8 +471,8 @@ def _judged(
         a, b = names[i[row[k]]], names[j[row[k]]]
         warn(
             DataWarning(
-                f"Who judged is not kept: {who.names[who.number[row[k]]]!r} judged {a!r} and {b!r} several times; give"
-                " everybody's mean of a pair."
+                f"Respondents were dropped because {who.names[who.number[row[k]]]!r} judged {a!r} and {b!r} several"
+                " times; give one mean per respondent and pair to keep them."
             )
         )
         return _averaged(names, i, j, values, counts)[0], None, None
@@ -530,16 +528,16 @@ def _written_twice(forward: np.ndarray, place: np.ndarray, as_first: np.ndarray,
 
 def _only_one(found: list[str], what: str) -> None:
     if len(found) > 1:
-        raise DataError(f"{', '.join(found)} could each tell {what}; say which, or rename those that are not meant.")
+        raise DataError(f"{', '.join(found)} could each be {what}; name one, or rename the others.")
 
 
 def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
     if (name := DISSIMILARITY.among(own)) is not None:
         return (
-            f"Column {name!r} holds dissimilarities; make similarities of them first",
+            f"Column {name!r} contains dissimilarities; convert them to similarities",
             InPython(
-                ", as Similarities.from_dissimilarities does of a square table",
-                Clause(" by ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")),
+                ", for example with Similarities.from_dissimilarities for a square table",
+                Clause(" with ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")),
             ),
             ".",
         )

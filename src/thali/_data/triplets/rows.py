@@ -49,10 +49,7 @@ def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) ->
     if twice.any():
         k = int(twice.argmax())
         repeated = ordered[k][1:][np.diff(ordered[k]) == 0][0]
-        raise DataError(
-            f"{labels[repeated]!r} is named twice {where(k)}; a question compares different objects, so correct the "
-            "row or remove it."
-        )
+        raise DataError(f"{labels[repeated]!r} is listed twice {where(k)}; give different objects, or remove the row.")
 
 
 def added_up(n: int, parts: Iterable[Questions]) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
@@ -74,7 +71,7 @@ def added_up(n: int, parts: Iterable[Questions]) -> tuple[tuple[np.ndarray, np.n
         places.append(before + which * m + place)
         before += m * len(shown)
     if not sizes:
-        raise DataError("There is not a single answer; give one question or more.")
+        raise DataError("There are no answers; give at least one question.")
     start = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
     key = np.concatenate(keys)
     return (start, key // n, key % n, np.concatenate(counts)), places
@@ -99,8 +96,8 @@ def refuse_other_sets(parts: Iterable[tuple[Questions, np.ndarray]], n: int, lab
             known = seen.setdefault(name, (tuple(pairs), row))
             if known[0] != tuple(pairs):
                 raise DataError(
-                    f"Question {name!r} has different sets: {_objects(known[0], n, labels)} {where(known[1])}, "
-                    f"{_objects(pairs, n, labels)} {where(row)}; give different questions different names."
+                    f"Question {name!r} has different sets: {_objects(known[0], n, labels)} {where(known[1])},"
+                    f" {_objects(pairs, n, labels)} {where(row)}; use different names for different questions."
                 )
             row += 1
 
@@ -116,7 +113,7 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     import pandas as pd
 
     if not len(columns[0]):
-        raise DataError("There is not a single question; the table has no rows.")
+        raise DataError("The table has no rows, so it contains no questions.")
     index, names = columns[0].index, [str(column.name) for column in columns]
     values = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
     codes, distinct = pd.factorize(values)
@@ -135,7 +132,7 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     if (numbers < 0).any():
         k = int((numbers < 0).argmax())
         text = texts[codes[k]]
-        raise DataError(f"{text!r} {place(k)} is not among `labels`.{suggest(text, known)}")
+        raise DataError(f"{text!r} {place(k)} is not in `labels`.{suggest(text, known)}")
     return numbers.reshape(-1, m), known
 
 
@@ -149,15 +146,15 @@ def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> 
         if wrong.any():
             k = int(wrong.argmax())
             bad = next(int(x) for x in numbers[k] if not 0 <= x < most)
-            upto = f"0 to {most - 1}, positions among `labels`" if known is not None else "0 or more"
+            upto = f"0 to {most - 1}, positions in `labels`" if known is not None else ">= 0"
             if known is None and bad >= most:
-                upto = f"positions, 0 to {most - 1} for so few answers; give ids as texts"
-            raise DataError(f"{bad} {where(k)} is not the number of an object; numbers are {upto}.")
+                upto = f"positions, 0 to {most - 1} for so few answers; give IDs as strings"
+            raise DataError(f"{bad} {where(k)} is not the number of an object; numbers must be {upto}.")
         return numbers, known or tuple(map(str, range(int(numbers.max()) + 1)))
     if array.dtype.kind == "f":
         raise DataError(
-            "`triplets` holds numbers that are not whole; give objects by their positions or their names. A table of "
-            "similarities goes into Similarities(matrix)."
+            "`triplets` contains non-integer numbers; give positions or names of objects. For a table of similarities,"
+            " use Similarities(matrix)."
         )
     import pandas as pd
 
@@ -171,14 +168,14 @@ def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
         return np.ones(rows)
     times = checked_counts(counts, where)
     if times.shape != (rows,):
-        raise DataError(f"`counts` must have one number for each of the {rows:,} rows; got {len(times):,}.")
+        raise DataError(f"`counts` must have one number per row ({rows:,}); got {len(times):,}.")
     return times
 
 
 def three_columns(triplets: Any) -> np.ndarray:
     """An array (rows, 3)."""
     if hasattr(triplets, "columns"):
-        raise DataError("`triplets` is a table with named columns; read it with Triplets.from_frame.")
+        raise DataError("`triplets` is a table with column names; read it with Triplets.from_frame.")
     try:
         rows: Any = np.asarray(triplets)
     except ValueError:  # rows of several lengths
@@ -186,11 +183,11 @@ def three_columns(triplets: Any) -> np.ndarray:
     if rows.ndim == 2 and rows.shape[1] == 3 and len(rows):
         return rows.astype(object) if rows.dtype.kind in "US" else rows
     square = rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows)
-    hint = " A square table of similarities goes into Similarities(matrix)." if square else ""
+    hint = " For a square table of similarities, use Similarities(matrix)." if square else ""
     if rows.ndim == 2 and rows.shape[1] > 3 and not square:
-        hint = " Larger sets go into Triplets.from_sets(sets, chosen)."
+        hint = " For larger sets, use Triplets.from_sets(sets, chosen)."
     raise DataError(
-        f"`triplets` must have a row (i, j, k) for each question, k the odd one out; got shape {rows.shape}.{hint}"
+        f"`triplets` must have one row (i, j, k) per question, with k the odd one out; got shape {rows.shape}.{hint}"
     )
 
 
@@ -199,13 +196,13 @@ def agreed(responses: Any, rows: int) -> np.ndarray:
     values = np.asarray(responses)
     if values.shape != (rows,):
         raise DataError(
-            Argument("responses"), f" must have one entry for each of the {rows:,} questions; got shape {values.shape}."
+            Argument("responses"), f" must have one entry per question ({rows:,}); got shape {values.shape}."
         )
     if values.dtype == bool:
         return values
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values == 0).any():
         raise DataError(
-            Argument("responses"), " must be True or above 0 for `nearer`, and False or below 0 for `farther`."
+            Argument("responses"), " must be True or positive for `nearer`, and False or negative for `farther`."
         )
     return values > 0
 
@@ -222,7 +219,7 @@ def questions_of_sets(
     asked = [pairs_in(number, each) for number, each in enumerate(sets)]
     answers = [tuple(map(as_label, pair)) for pair in chosen]
     if len(answers) != len(asked):
-        raise DataError(f"There are {len(asked):,} sets, but {len(answers):,} chosen pairs; give one for each set.")
+        raise DataError(f"There are {len(asked):,} sets but {len(answers):,} chosen pairs; give one pair per set.")
     names = _names_in(asked, labels)
     place, n = {label: k for k, label in enumerate(names)}, len(names)
     times, parts = times_of(counts, len(asked), row_name), []
@@ -231,11 +228,11 @@ def questions_of_sets(
         keys = np.array([[_key(place, n, pair, k) for pair in asked[k]] for k in rows], np.int64)
         wanted = np.array([_key(place, n, answers[k], k) for k in rows], np.int64)
         if (twice := (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)).any():
-            raise DataError(f"A pair is named twice {row_name(rows[int(twice.argmax())])}; give different pairs.")
+            raise DataError(f"A pair is listed twice {row_name(rows[int(twice.argmax())])}; give different pairs.")
         held = keys == wanted[:, None]
         if (absent := ~held.any(axis=1)).any():
             k = rows[int(absent.argmax())]
-            raise DataError(f"The pair {answers[k]} {row_name(k)} is not of its set; correct the pair or the set.")
+            raise DataError(f"The pair {answers[k]} {row_name(k)} is not in its set; correct the pair or the set.")
         parts.append(Questions(keys, held.argmax(axis=1), times[rows]))
     return names, parts
 
@@ -245,21 +242,23 @@ def pairs_in(number: int, members: Iterable[Any]) -> list[Pair]:
     entries = list(members)
     if entries and all(isinstance(entry, tuple | list) for entry in entries):
         if len(entries) < 2 or any(len(entry) != 2 for entry in entries):
-            raise DataError(f"Set {number} must be two pairs (a, b) or more, or three objects or more.")
+            raise DataError(f"Set {number} must contain at least two pairs (a, b) or three objects.")
         pairs = [(as_label(a), as_label(b)) for a, b in entries]
     else:
         names = [as_label(entry) for entry in entries]
         if len(names) < 3:
             raise DataError(
-                f"Set {number} has {plural(len(names), 'object')}; a most similar pair takes three or more."
+                f"Set {number} has {plural(len(names), 'object')}; a most similar pair requires at least three."
             )
         if len(set(names)) < len(names):
             twice = next(name for k, name in enumerate(names) if name in names[:k])
-            raise DataError(f"Set {number} names {twice!r} twice; give different objects.")
+            raise DataError(f"Set {number} contains {twice!r} twice; give different objects.")
         pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     for a, b in pairs:
         if a == b or not a or not b:
-            raise DataError(f"Set {number} holds the pair ({a!r}, {b!r}); a pair is two different objects with names.")
+            raise DataError(
+                f"Set {number} contains the pair ({a!r}, {b!r}); pairs must be two different objects with names."
+            )
     return pairs
 
 
@@ -276,7 +275,7 @@ def _key(place: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
         raise DataError(f"The chosen pair {row_name(row)} is {pair}; give two objects.")
     for name in pair:
         if name not in place:
-            raise DataError(f"{name!r} {row_name(row)} is not an object of the sets.{suggest(name, list(place))}")
+            raise DataError(f"{name!r} {row_name(row)} is not an object in the sets.{suggest(name, list(place))}")
     return int(pair_keys(n, *(np.array(place[name]) for name in pair)))
 
 
@@ -290,9 +289,9 @@ LETTERS = (("a", "b", "c"), ("i", "j", "k"), ("first", "second", "third"), ("lef
 LETTERS += (("left", "center", "right"), ("left", "centre", "right"), ("links", "mitte", "rechts"))
 LETTERS += (("gauche", "milieu", "droite"), ("izquierda", "centro", "derecha"))
 EXPECTED = (
-    "three objects a row, in columns 'object1', 'object2', 'object3' (or image1, item1, a, b, c), and the one that "
-    "does not belong to the others in 'odd'; or the columns 'anchor', 'nearer' and 'farther'; or a set of objects "
-    "and the most similar two of them in 'chosen1' and 'chosen2'"
+    "three objects per row, in the columns 'object1', 'object2', 'object3' (or image1, item1, a, b, c), with the odd"
+    " one out in 'odd'; or the columns 'anchor', 'nearer' and 'farther'; or a set of objects with the most similar"
+    " pair in 'chosen1' and 'chosen2'"
 )
 
 
@@ -315,12 +314,12 @@ class TripletColumns(NamedTuple):
         counted = f", counted by {self.count!r}" if self.count else ""
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
-            return f"a question a row, {nearer!r} rather than {farther!r} is like {anchor!r}{counted}"
+            return f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}{counted}"
         named = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
-            return f"a triplet a row, {named}, of which {self.odd!r} is the odd one out{counted}"
+            return f"one triplet per row, {named}, with {self.odd!r} the odd one out{counted}"
         a, b = self.chosen or ("", "")
-        return f"a set a row, {named}, of which {a!r} and {b!r} are the most similar two{counted}"
+        return f"one set per row, {named}, with {a!r} and {b!r} the most similar pair{counted}"
 
 
 def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) -> TripletColumns | None:
@@ -391,8 +390,8 @@ def answers_in(
     if columns.odd is not None:
         if members.shape[1] != 3:
             raise DataError(
-                f"An odd one out is of three objects; {len(sides)} columns hold objects, {shorten(columns.objects)}. "
-                "Name the two columns of the pair that was chosen instead."
+                f"An odd one out requires three objects, but {len(sides)} columns contain objects,"
+                f" {shorten(columns.objects)}. Name the two columns of the chosen pair instead."
             )
         odd = _place_of(frame, columns.odd, members, names, columns.objects)
         questions = of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
@@ -400,7 +399,7 @@ def answers_in(
         first, second = (_place_of(frame, name, members, names, columns.objects) for name in columns.chosen)
         if (same := first == second).any():
             k = int(same.argmax())
-            raise DataError(f"The two chosen objects {where(k)} are one, {names[members[k, first[k]]]!r}; give a pair.")
+            raise DataError(f"The two chosen objects {where(k)} are both {names[members[k, first[k]]]!r}; give a pair.")
         questions = of_objects(n, members, first, second, times)
     else:
         questions = anchored(n, members, times)
@@ -438,10 +437,8 @@ def _place_of(
     k = int((~is_it.any(axis=1)).argmax())
     found = texts[codes[k]] if codes[k] >= 0 else ""
     listed = ", ".join(repr(names[i]) for i in members[k])
-    what = f"{found!r}, column {name!r}, is not" if found else f"column {name!r} is empty, but must name one"
-    raise DataError(
-        f"In row {frame.index[k]} {what} of the objects asked about, {listed}; correct the row or remove it."
-    )
+    what = f"{found!r}, column {name!r}, is not one" if found else f"column {name!r} is empty, but must contain one"
+    raise DataError(f"In row {frame.index[k]}, {what} of the objects shown, {listed}; correct or remove the row.")
 
 
 def _number(text: str, most: int) -> int:

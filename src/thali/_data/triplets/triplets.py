@@ -226,7 +226,7 @@ class Triplets(Judged):
         """
         lengths = {len(each) for each in (anchor, nearer, farther)}
         if len(lengths) > 1:
-            raise DataError("`anchor`, `nearer` and `farther` must have one entry a question, so the same length.")
+            raise DataError("`anchor`, `nearer` and `farther` must have the same length, one entry per question.")
         rows = three_columns(np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1))
         if responses is not None:
             rows = rows.copy()
@@ -346,7 +346,7 @@ class Triplets(Judged):
         """Who gave which answers; a DataError if the data do not say."""
         if self.answers is None:
             raise DataError(
-                "These triplets do not say who answered; read them with their column of respondents",
+                "These triplets do not identify respondents; read them with their column of respondents",
                 InPython("", Message(", ", Argument("respondent"))),
                 ".",
             )
@@ -505,8 +505,8 @@ class Triplets(Judged):
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of objects that were never asked about, or not together; models call this."""
         if found := parted("objects", connected(self.labels, self.first, self.second), "shown together"):
-            warn(DataWarning(f"{found} Similarities between groups follow from the prior alone."))
+            warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
         if never := self.never_asked:
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
-            message = f"{shorten(never)} {was} never asked about: {its} features follow from the prior alone."
+            message = f"{shorten(never)} {was} never shown, so {its} features depend only on the prior."
             warn(DataWarning(message))

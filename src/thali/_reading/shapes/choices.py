@@ -1,4 +1,4 @@
-"""The shapes of table that hold choices out of sets: a long table, rankings, best-worst choices."""
+"""The shapes of table that hold choices from sets: a long table, rankings, best-worst choices."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ from .experiments import numbers_places
 
 _LONG = "long table of choices"
 _NEEDED = (
-    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the occasions", "choice_id")),
+    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "choice_id")),
     ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
     ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
@@ -77,7 +77,7 @@ def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
 
 
 def _long_sentence(found: dict[str, str | None]) -> str:
-    how = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, occasions {found['choice_id']!r}"
+    how = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, choice sets {found['choice_id']!r}"
     if found["respondent"] not in (None, found["choice_id"]):
         how += f" of respondents {found['respondent']!r}"
     for role, word in (("available", "offered if"), ("count", "counted by")):
@@ -97,8 +97,8 @@ LONG_TABLE = Shape(
     CHOICES,
     match_long,
     expected=(
-        "one row for each alternative of an occasion, with the columns 'choice_id', 'alternative' and 'chosen' (task, "
-        "obsID; alt, option; choice)"
+        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and 'chosen' (task,"
+        " obsID; alt, option; choice)"
     ),
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
@@ -168,7 +168,7 @@ def rankings_lack(table: Table) -> Lack | None:
     own = by_plain_name(table.names)
     option, rank = OPTION.among(own), RANK.among(own)
     if rank is not None and option is None:
-        return Lack(f"a column of options beside {rank!r}", "option", 2)
+        return Lack(f"a column of options for {rank!r}", "option", 2)
     return None
 
 
@@ -177,8 +177,8 @@ RANKINGS = Shape(
     CHOICES,
     match_rankings,
     expected=(
-        "a ranking a row with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or a column an option "
-        "that holds its rank, or an option of a ranking a row with the columns 'respondent', 'option' and 'rank'"
+        "one ranking per row, with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or one column of ranks"
+        " per option; or one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
@@ -241,10 +241,10 @@ def best_worst_lacks(table: Table) -> Lack | None:
     best, worst = BEST.among(own), WORST.among(own)
     if best is not None and worst is not None:
         return Lack(
-            f"columns 'option1', 'option2', 'option3' of what was offered beside {best!r} and {worst!r}", near=3
+            f"the columns 'option1', 'option2', 'option3' with the options offered, for {best!r} and {worst!r}", near=3
         )
     if best is not None and series([name for name in table.names if name != best]):
-        return Lack(f"a column of the worst beside {best!r}", "worst", 3)
+        return Lack(f"a column with the worst option, for {best!r}", "worst", 3)
     return None
 
 
@@ -253,8 +253,8 @@ BEST_WORST_TABLE = Shape(
     CHOICES,
     match_best_worst,
     expected=(
-        "a set of options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
-        "and 'worst' (most, least); or a row an option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
+        "one set of options per row, in the columns 'option1', 'option2', 'option3', with the columns 'best' and"
+        " 'worst' (most, least); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("weights",),
@@ -291,11 +291,11 @@ BEST_TABLE = Shape(
     _BEST,
     CHOICES,
     match_best,
-    expected="a set of three options or more a row, in columns 'option1', 'option2', 'option3', with the column 'best'",
+    expected="one set of at least three options per row, in the columns 'option1', 'option2', 'option3', and 'best'",
     roles=(RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),
-    needs="no series of options with their best",
+    needs="no series of options with the best one",
 )
 
 

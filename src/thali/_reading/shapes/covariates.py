@@ -36,19 +36,19 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
     if target not in columns:
         raise ArgumentError(
             Argument("target"),
-            f" must be a column of {table.file}, which has {shorten(columns, 20)}; got {target!r}."
-            f"{suggest(target, columns)}",
+            f" must be a column of {table.file}, which has {shorten(columns, 20)}; got"
+            f" {target!r}.{suggest(target, columns)}",
         )
     labels, covariates = table.frame.loc[:, target], table.frame.drop(columns=[target, *_texts_of_conditions(table)])
     if numbering := [str(name) for name, values in covariates.items() if numbers_rows(values)]:
-        note(f"columns not used, as they number the rows: {shorten(numbering)}")
+        note(f"columns not used because they number the rows: {shorten(numbering)}")
         covariates = covariates.drop(columns=numbering)
     if not covariates.shape[1]:
-        raise DataError(f"There is no column of covariates besides {target!r}; row numbers are none.")
+        raise DataError(f"There is no column of covariates other than {target!r} (row numbers do not count); add one.")
     empty = labels.isna().to_numpy()
     if empty.any():
         line = labels.index[int(empty.argmax())]
-        raise DataError(f"line {line} has no class in {target!r}; leave such lines out.")
+        raise DataError(f"line {line} has no class in {target!r}; remove such lines.")
     _check_numbers(covariates)
     data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
     return data, str(data)
@@ -71,23 +71,23 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
         values = covariates[words[0]].tolist()
         line = int(np.isnan(np.asarray(pd.to_numeric(pd.Series(values), errors="coerce"), float)).argmax())
         which = f"column {words[0]!r} is" if len(words) == 1 else f"columns {shorten(words, 20)} are"
-        what = "is empty" if values[line] is None or values[line] != values[line] else f"holds {values[line]!r}"
+        what = "is empty" if values[line] is None or values[line] != values[line] else f"contains {values[line]!r}"
         raise DataError(
-            f"the {which} not made of numbers (line {covariates.index[line]} of {words[0]!r} {what}); give each"
-            " category a column of 0 and 1, or leave the column out."
+            f"the {which} not numeric (line {covariates.index[line]} of {words[0]!r} {what}); code each category as a"
+            " column of 0 and 1, or remove the column."
         )
     empty = np.argwhere(covariates.isna().to_numpy())
     if len(empty):
         line, column = covariates.index[empty[0, 0]], covariates.columns[empty[0, 1]]
-        more = f", and so {plural(len(empty) - 1, 'more cell')}" if len(empty) > 1 else ""
-        raise DataError(f"line {line} of {column!r} is empty{more}; fill cells in or leave their lines out.")
+        more = f", as are {plural(len(empty) - 1, 'more cell')}" if len(empty) > 1 else ""
+        raise DataError(f"line {line} of {column!r} is empty{more}; fill cells in or remove their lines.")
 
 
 SHAPE = Shape(
     NAME,
     CLASSES,
     match,
-    expected="one row for each observation, with a column of classes, which is named, and columns of numbers",
+    expected="one row per observation, with a named column of classes and numeric columns",
     roles=(TARGET,),
     settings=("known",),
     named_by=("target",),

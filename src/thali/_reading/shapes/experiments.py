@@ -43,8 +43,8 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
     described = describing_columns(table)
     if not known and not described:
         return None
-    how = "choices of one alternative out of several"
-    how += f", which are described by {shorten(described)}" if described else ""
+    how = "choices of one of several alternatives"
+    how += f", described by {shorten(described)}" if described else ""
     other = CHOICES if numbers_places(table) else ""
     convert, besides = partial(_read_long, table, options), AVAILABLE.each(by_plain_name(table.names))
     return Reading(
@@ -73,8 +73,8 @@ def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
         person, number = parted[0]
         raise ArgumentError(
             Argument("holdouts"),
-            f" {where} must hold in all rows of a task or in none; it holds in some of task {number!r} of respondent "
-            f"{person!r}.",
+            f" {where} must be true in all rows of a task or in none; it is true in some rows of task {number!r} of"
+            f" respondent {person!r}.",
         )
 
 
@@ -83,8 +83,8 @@ def _refuse_weights(table: Table, data: ChoiceExperiment) -> None:
     for name in table.names:
         if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and column(table.frame, name).nunique() > 1:
             raise DataError(
-                f"Column {name!r} may hold weights of the answers, and models of choice experiments weigh all tasks"
-                " alike; rename it if it describes the respondents, or drop it by ",
+                f"Column {name!r} may contain weights, but models of choice experiments weight all tasks equally;"
+                " rename it if it describes respondents, or drop it with ",
                 Setting("without", [name]),
                 ".",
             )
@@ -93,7 +93,7 @@ def _refuse_weights(table: Table, data: ChoiceExperiment) -> None:
 def _described(data: ChoiceExperiment) -> str:
     """Their size, and which columns are read as numbers because of what they hold."""
     names = data.scheme.measured
-    return f"{data}; taken as numbers: {shorten(names)}" if names else str(data)
+    return f"{data}; numeric: {shorten(names)}" if names else str(data)
 
 
 def describing_columns(table: Table) -> list[str]:
@@ -135,21 +135,18 @@ LONG_TABLE = Shape(
     _LONG,
     EXPERIMENTS,
     match_long,
-    expected=(
-        "one row for each alternative of a task, with the columns 'respondent', 'task', 'chosen' and those that "
-        "describe the alternatives"
-    ),
+    expected=("one row per alternative of a task, with the columns 'respondent', 'task', 'chosen' and the attributes"),
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
     settings=("known", "attributes", "levels", "none", "bins", "bought"),
     main=("respondent", "task", "chosen"),
-    needs="no attributes that differ within tasks",
+    needs="no attributes that vary within tasks",
 )
 
 
 # Choice experiments as a wide table: one row a task, one column for each attribute of each alternative ----------------
 
 
-_WIDE = "choice experiment with a row a task"
+_WIDE = "choice experiment with one row per task"
 
 
 def match_wide(
@@ -192,7 +189,7 @@ def wide_lacks(table: Table) -> Lack | None:
     """The choice beside columns that are called by attribute and alternative."""
     described = numbered_attributes(table.names)
     return (
-        Lack(f"a column of the alternative chosen beside {shorten(described, 4)}", "chosen", 2) if described else None
+        Lack(f"a column with the chosen alternative, for {shorten(described, 4)}", "chosen", 2) if described else None
     )
 
 
@@ -200,7 +197,7 @@ WIDE = Shape(
     _WIDE,
     EXPERIMENTS,
     match_wide,
-    expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
+    expected="one row per task, with columns such as 'price_1', 'price_2' (or car_time, bus_time) and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     settings=("alternatives", "levels", "none", "bins", "bought"),
     lacks=wide_lacks,

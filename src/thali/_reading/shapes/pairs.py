@@ -72,23 +72,23 @@ def match_square(table: Table, weights: bool = False) -> Reading | None:
 
 
 _OF_DISTANCES = Clause(
-    "; of distances say ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")
+    "; for distances set ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")
 )
 
 
 def _doubt_of_square(square: Square) -> Message | None:
     """Ask about a square of whole numbers that is symmetric, or of confusions."""
     if square.holds_symmetric_counts:
-        what = "The square is symmetric, and counts of choices would be 50:50 in every pair; it may hold distances or"
+        what = "The square is symmetric, so counts of choices would be 50:50 in every pair; it may contain distances or"
         return Message(f"{what} similarities", _OF_DISTANCES, ".")
     if not square.holds_confusions:
         return None
     return Message(
-        "The diagonal of the square dominates and all its rows have one sum, as confusions of stimuli do; it may hold"
+        "The diagonal of the square dominates and all rows have the same sum, as in confusion matrices; it may contain"
         " similarities",
-        Clause(" (of two sides their mean, by ", Setting("symmetrize", "mean"), ")"),
+        Clause(" (to average the two sides, set ", Setting("symmetrize", "mean"), ")"),
         _OF_DISTANCES,
-        "; if it holds choices, row over column, empty the diagonal.",
+        "; for choices, row over column, empty the diagonal.",
     )
 
 
@@ -110,10 +110,7 @@ def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     values = square.values.copy()
     np.fill_diagonal(values, 0)
     named = as_label((square.labels or ())[k])
-    return values, (
-        f"The diagonal ({diagonal[k]} for {named!r}) counts an option and itself, which is no comparison; it was left "
-        "out."
-    )
+    return values, (f"The diagonal ({diagonal[k]} for {named!r}) compares an option with itself; it was ignored.")
 
 
 def _refuse(wrong: str) -> Any:
@@ -133,7 +130,7 @@ SQUARE = Shape(
 # Paired comparisons as a workbook with a square of counts for every respondent, a sheet each --------------------------
 
 
-_SHEETS = "workbook with a square a respondent"
+_SHEETS = "workbook with one square per respondent"
 
 
 def match_sheets(table: Table, weights: bool = False) -> Reading | None:
@@ -141,7 +138,7 @@ def match_sheets(table: Table, weights: bool = False) -> Reading | None:
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.holds_similarities for square in squares):
         return None
-    how = f"{plural(len(squares), 'sheet')}, one a respondent, each a square count matrix, row over column"
+    how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square count matrix, row over column"
     return Reading(PAIRS, _SHEETS, how, table, lambda: _read_sheets(table, how, weights))
 
 
@@ -165,7 +162,7 @@ SHEETS = Shape(
     _SHEETS,
     PAIRS,
     match_sheets,
-    expected="a workbook with such a square for every respondent, a sheet each",
+    expected="a workbook with such a square on one sheet per respondent",
     settings=("weights",),
     needs="no sheets of squares",
 )
@@ -231,14 +228,14 @@ def _doubt_of_list(table: Table, one: PairColumns) -> Message | None:
     if not measures:
         return None
     return Message(
-        f"Columns 'i' and 'j' beside the numbers in {shorten(measures)} may be objects and their distances, objects and"
+        f"Columns 'i' and 'j' with numbers in {shorten(measures)} may be objects and their distances, objects and"
         " their similarities, or options of which 'i' was chosen",
         _OF_DISTANCES,
-        "; of choices name ",
+        "; for choices name ",
         Argument("chosen"),
         " and ",
         Argument("rejected"),
-        Clause(", and ", Argument("count"), " if the numbers count them"),
+        Clause(", and ", Argument("count"), " if the numbers are counts"),
         ".",
     )
 
@@ -271,7 +268,7 @@ def _read_list(
     known: dict[str, Any] = {"covariates": given["covariates"], "date": given["date"]}
     data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, **known)
     empty = int(uncounted(table.frame, columns).sum())
-    ignored = f"; {plural(empty, 'row')} without counts left out" if empty else ""
+    ignored = f"; {plural(empty, 'row')} without counts dropped" if empty else ""
     named = f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
     return data, f"{columns}{named}: {data}{ignored}"
 
@@ -287,8 +284,8 @@ LIST = Shape(
     PAIRS,
     match_list,
     expected=(
-        "the columns 'chosen' and 'rejected' (winner, loser; i, j) and 'count' (n, freq, weight) if rows stand for "
-        "several, or 'a', 'b', 'a_over_b', 'b_over_a' (item1, item2, wins1, wins2) and 'ties'"
+        "the columns 'chosen' and 'rejected' (winner, loser; i, j), with 'count' (n, freq, weight) if rows are counts;"
+        " or 'a', 'b', 'a_over_b', 'b_over_a' (item1, item2, wins1, wins2) and 'ties'"
     ),
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates", "date"),
@@ -366,7 +363,7 @@ def _read_trials(
 ROLES = ("first", "second", "chosen", "respondent", "count")
 RESULTS = ("home", "away", "result", "respondent", "count")
 TRIALS_BY, GAMES_BY = ("first", "second"), ("home", "away", "result")
-TRIALS, GAMES = "one trial a row", "one game a row"
+TRIALS, GAMES = "one trial per row", "one game per row"
 
 
 def trials_lack(table: Table) -> Lack | None:
@@ -388,8 +385,8 @@ TRIAL_TABLE = Shape(
     PAIRS,
     match_trials,
     expected=(
-        "a trial a row, with the columns 'left', 'right' (a, b; option1, option2; model_a, model_b) and 'chosen' "
-        "(winner, response), which holds an option, its side or 'tie'"
+        "one trial per row, with the columns 'left', 'right' (a, b; option1, option2; model_a, model_b) and 'chosen'"
+        " (winner, response), which contains an option, its side or 'tie'"
     ),
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
@@ -422,7 +419,8 @@ RESULTS_OF_GAMES = Shape(
     PAIRS,
     match_results,
     expected=(
-        "a game a row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of either"
+        "one game per row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of"
+        " both sides"
     ),
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
@@ -435,7 +433,7 @@ RESULTS_OF_GAMES = Shape(
 # Paired comparisons as a wide table: one column a pair, one row a respondent or a pattern of answers with its count ---
 
 
-_WIDE = "table with a column a pair"
+_WIDE = "table with one column per pair"
 
 
 def match_wide(
@@ -453,7 +451,7 @@ def match_wide(
     found = wide_columns(table.frame, given, coding)
     if found is None:
         return None
-    how = f"a column a pair, {shorten(list(found.pairs), 3)}"
+    how = f"one column per pair, {shorten(list(found.pairs), 3)}"
     roles = ColumnsRead(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.respondent)
     convert = partial(_read_wide, table, found, coding, weights)
     return Reading(PAIRS, _WIDE, how, table, convert, sure=found.order == "named", roles=roles)
@@ -461,17 +459,17 @@ def match_wide(
 
 def _read_wide(table: Table, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
     data, how = PairedComparisons._of_outcomes(outcomes_of_wide(table.frame, found, coding, None, weights))
-    row = "one respondent a row" if data.respondents else "one pattern of answers a row"
+    row = "one respondent per row" if data.respondents else "one pattern of answers per row"
     return data, f"{row}, {how}: {data}"
 
 
 def wide_lacks(table: Table) -> Lack | None:
     """What columns lack that are called like pairs, or hold codes of answers."""
     if called := called_like_pairs(table.names):
-        return Lack(f"answers in {shorten(called, 3)} such as 1 and 2; 1, -1 and 0; or the label chosen", near=3)
+        return Lack(f"answers in {shorten(called, 3)} such as 1 and 2; 1, -1 and 0; or the chosen label", near=3)
     if numbered := numbered_answers(table.frame):
         first, last = numbered[0], numbered[-1]
-        what = f"a number of columns {first!r} to {last!r} that is one of pairs (3, 6, 10, 15, ...)"
+        what = f"a number of columns {first!r} to {last!r} that matches a set of pairs (3, 6, 10, 15, ...)"
         return Lack(what, near=3)
     return None
 
@@ -481,8 +479,8 @@ WIDE = Shape(
     PAIRS,
     match_wide,
     expected=(
-        "a respondent a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
-        "-1 and 0 for a tie, or the label chosen, or values of its own that a coding names"
+        "one respondent per row and one column per pair, called 'tea > milk', 'tea:milk' or V12, which contains 1 and"
+        " 2, or 1, -1 and 0 for a tie, or the chosen label, or other values defined by a coding"
     ),
     roles=(RESPONDENT, COUNT),
     settings=("coding", "weights"),

@@ -62,10 +62,10 @@ def _read_square(square: Square, symmetrize: str | None, how_similar: str | None
     data = Similarities._of(found)
     how = found.layout if how_similar is None else f"{found.layout} of dissimilarities ({how_similar})"
     if found.zeros_not_read:
-        how += " (the zeros on the other side of the diagonal were not read)"
+        how += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
-        how += ", the mean of its two sides"
-    return data, f"{data}, {how}; the diagonal was not read"
+        how += ", mean of its two sides"
+    return data, f"{data}, {how}; diagonal ignored"
 
 
 def _refuse(wrong: str) -> Any:
@@ -77,8 +77,7 @@ SQUARE = Shape(
     SIMILARITIES,
     match_square,
     expected=(
-        "a square table of similarities (the first column repeats the labels of the header), whole or one triangle of "
-        "it"
+        "a square table of similarities (the first column repeats the labels of the header), complete or one triangle"
     ),
     settings=("symmetrize", "dissimilarities"),
     triangle=True,
@@ -89,7 +88,7 @@ SQUARE = Shape(
 # Similarities as a workbook with a square for every respondent, a sheet each ------------------------------------------
 
 
-_SHEETS = "workbook with a square of similarities a respondent"
+_SHEETS = "workbook with one square of similarities per respondent"
 
 
 def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
@@ -101,9 +100,9 @@ def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
     if counts:
         similar = [title for title in squares if title not in counts]
         raise DataError(
-            f"Sheets {shorten(similar)} hold similarities, sheets {shorten(counts)} do not; keep those of one kind."
+            f"Sheets {shorten(similar)} contain similarities, but sheets {shorten(counts)} do not; keep one kind."
         )
-    how = f"{plural(len(squares), 'sheet')}, one a respondent, each a square of similarities"
+    how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square of similarities"
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
 
 
@@ -122,14 +121,14 @@ def _read_sheets(table: Table, how: str, symmetrize: str | None) -> tuple[Simila
             matrix.iloc[first, second] = matrix.iloc[second, first] = value
         matrices[title] = matrix
     data = Similarities.from_respondents(matrices)
-    return data, f"{how}: {data}, the means over respondents; the diagonals were not read"
+    return data, f"{how}: {data}, means over respondents; diagonals ignored"
 
 
 SHEETS = Shape(
     _SHEETS,
     SIMILARITIES,
     match_sheets,
-    expected="a workbook with such a square of similarities for every respondent, a sheet each",
+    expected="a workbook with such a square of similarities on one sheet per respondent",
     settings=("symmetrize",),
     triangle=True,
     needs="no sheets of squares",
@@ -222,12 +221,12 @@ LIST = Shape(
     SIMILARITIES,
     match_list,
     expected=(
-        "the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and column; sim, "
-        "rating, proximity) and, if rows stand for several judgements, 'count'"
+        "the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and column; sim,"
+        " rating, proximity), with 'count' if rows are means of several judgements"
     ),
     roles=(RESPONDENT,),
     settings=("known", "symmetrize", "dissimilarities"),
-    needs="no similarity of two columns of objects",
+    needs="no column of similarities with two columns of objects",
 )
 
 

@@ -52,9 +52,9 @@ def lacks(table: Table) -> Lack | None:
     """The odd one out, beside three objects; or the objects, beside the odd one out."""
     objects, odd = incomplete_columns(table.names)
     if objects and odd is None:
-        return Lack(f"a column that says which of {shorten(objects)} is the odd one out", "odd", 2)
+        return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
     if odd is not None:
-        return Lack(f"the columns of the three objects beside {odd!r}", "objects", 3)
+        return Lack(f"the columns of the three objects, for {odd!r}", "objects", 3)
     return None
 
 
@@ -67,7 +67,7 @@ SHAPE = Shape(
     settings=("weights",),
     named_by=NAMED_BY,
     lacks=lacks,
-    needs="no three objects and the odd one",
+    needs="no three objects with the odd one out",
 )
 
 

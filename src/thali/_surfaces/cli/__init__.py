@@ -22,20 +22,18 @@ app: typer.Typer = typer.Typer(
     rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
     pretty_exceptions_enable=False,
 )
-cache: typer.Typer = typer.Typer(help="Show or clear the compiled samplers on disk.", no_args_is_help=True)
+cache: typer.Typer = typer.Typer(help="Show or clear the cache of compiled samplers.", no_args_is_help=True)
 field: typer.Typer = typer.Typer(
-    help="Make a questionnaire, and join the answers.",
+    help="Make a questionnaire and collect the answers.",
     no_args_is_help=True,
 )
 
 
-_HELP = """Find out what people choose by, and what they see as alike.
-
-\b
-thali fit celebrities          an example that comes with thali
-thali fit study.csv            what people prefer, and why
-thali leaderboard votes.csv    ranks with intervals, in seconds
-"""
+_HELP = (
+    "Latent-feature models of choice and similarity.\n\n\x08\nthali fit celebrities          an example that comes"
+    " with thali\nthali fit study.csv            what respondents prefer, and why\nthali leaderboard votes.csv"
+    "    ranks with intervals, in seconds\n"
+)
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,25 +48,25 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """What every command has."""
 
 
 _COMMANDS = (
-    ("fit", declared.fit, FitCommand, "Fit a model to a table and print what it found."),
-    ("leaderboard", declared.leaderboard, LeaderboardCommand, "Rank options by votes, with intervals of ranks."),
-    ("compare", declared.compare, CompareCommand, "Say which model predicts the data best."),
-    ("test", declared.test, TestCommand, "Print a classical test of paired comparisons."),
-    ("design", declared.design, DesignCommand, "Lay out which pairs, sets or tasks to ask."),
-    ("show", declared.show, None, "Show results that were written: a screen, or any table."),
-    ("report", declared.report, None, "Write a report of results: one file to mail."),
-    ("resume", declared.resume, None, "Go on with a fit or comparison that was stopped."),
-    ("status", declared.status, None, "Say how far a fit or comparison is."),
+    ("fit", declared.fit, FitCommand, "Fit a model to a table and print the results."),
+    ("leaderboard", declared.leaderboard, LeaderboardCommand, "Rank options by votes, with intervals for the ranks."),
+    ("compare", declared.compare, CompareCommand, "Compare how well models predict the data."),
+    ("test", declared.test, TestCommand, "Run a classical test of paired comparisons."),
+    ("design", declared.design, DesignCommand, "Design pairs, sets or choice tasks."),
+    ("show", declared.show, None, "Show saved results: one screen, or any table."),
+    ("report", declared.report, None, "Write a report of saved results as one HTML file."),
+    ("resume", declared.resume, None, "Resume an interrupted fit or comparison."),
+    ("status", declared.status, None, "Show the progress of a fit or comparison."),
     ("app", declared.start_app, None, "Open thali in the browser."),
     ("datasets", declared.datasets, None, "List the bundled data sets, or export one."),
-    ("cite", declared.cite, None, "Print how to cite thali and a model, as BibTeX."),
+    ("cite", declared.cite, None, "Print citations of thali and a model, as BibTeX."),
 )
 for _name, _command, _class, _line in _COMMANDS:
     app.command(_name, cls=_class, short_help=_line)(_command if _class is None else explained(_command))
@@ -76,12 +74,12 @@ app.add_typer(field, name="field")
 app.add_typer(cache, name="cache")
 for _group, _name, _command, _line in (
     (field, "make", declared.field_make, "Write a questionnaire as one HTML file."),
-    (field, "export", declared.field_export, "Write a study for jsPsych or PsychoPy."),
-    (field, "collect", declared.field_collect, "Join the answers of many people."),
-    (cache, "info", declared.cache_info, "Say where compiled samplers lie and how large they are."),
-    (cache, "clear", declared.cache_clear, "Remove them; the next fit compiles."),
-    (cache, "warm", declared.cache_warm, "Compile ahead for this machine."),
-    (cache, "build", declared.cache_build, "Compile for every processor of a level."),
+    (field, "export", declared.field_export, "Export a study to jsPsych or PsychoPy."),
+    (field, "collect", declared.field_collect, "Merge the answers of all respondents."),
+    (cache, "info", declared.cache_info, "Show the folder and size of the cache."),
+    (cache, "clear", declared.cache_clear, "Delete the cache; the next fit compiles again."),
+    (cache, "warm", declared.cache_warm, "Compile the samplers of models in advance."),
+    (cache, "build", declared.cache_build, "Compile for all processors of a given level."),
 ):
     _group.command(_name, short_help=_line)(_command)
 

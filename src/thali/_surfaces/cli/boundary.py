@@ -196,11 +196,11 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
             notify(f"error: {error.filename or 'the file'}: {error.strerror or error}.", False)
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
-            notify("error: that needs more memory than there is; ask for fewer draws, chains or aspects.", False)
+            notify("error: not enough memory; use fewer draws, chains or aspects.", False)
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt as stop:
             if str(stop):  # what a job holds
-                notify(f"stopped by Ctrl-C; {stop}; the same command goes on.")
+                notify(f"stopped by Ctrl-C; {stop}; run the same command to resume.")
             else:
-                notify("stopped before anything was drawn that could be kept; nothing was written.")
+                notify("stopped before the first draws were saved; nothing was written.")
             raise typer.Exit(INTERRUPTED) from None

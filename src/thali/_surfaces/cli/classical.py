@@ -10,50 +10,51 @@ from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 _COLUMNS = tuple(
     each for each in OF_TABLES if each.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
 )
-_CHOSEN = Option("chosen", "The column of what was chosen.", to=DATA, default="recognised", metavar="COLUMN")
+_CHOSEN = Option("chosen", "Column with the chosen option.", to=DATA, default="recognised", metavar="COLUMN")
 READ = (WHERE, WITHOUT, *_COLUMNS, _CHOSEN)
 
 ASPECTS = Option(
     "aspects",
-    "The known aspects: unique, each option its own and no other (Bradley-Terry-Luce), or FILE, a table of options and"
-    " aspects.",
+    "Known aspects: unique (one per option: Bradley-Terry-Luce), or FILE, a table of options and aspects.",
     to=FEATURES,
     default="unique",
     metavar="unique|FILE",
     words={"unique": "unique"},
 )
-UNIQUE = Option("unique", "Give each option an aspect of its own besides.", bool, FIT, default="--unique")
+UNIQUE = Option(
+    "unique", "Give each option a unique aspect in addition to those of FILE.", bool, FIT, default="--unique"
+)
 SAMPLES = Option(
     "samples",
-    "Samples of the bootstrap.",
+    "Number of bootstrap samples.",
     int,
     FIT,
-    default="1000; of a test of fit none where chi-square holds, else 999 or 199",
+    default="1000; for tests of fit, none where chi-square is valid, else 999 or 199",
     check=partial(whole, least=1),
 )
 TEST = Option(
     "test",
-    "How the p-value is found.",
+    "Method of computing the p-value.",
     to=FIT,
-    default="exact up to 9 options; of agreement asymptotic",
+    default="exact up to 9 options; asymptotic for agreement",
     words={"exact": "exact", "asymptotic": "asymptotic"},
 )
 EACH = Option(
     "people",
-    "Whether each person is a judge, or all together are one, the majority.",
+    "Test each judge separately, or the majority of all judges.",
     to=FIT,
-    default="each, if the data say who answered",
+    default="each, if respondents are known",
     words={"each": "each", "together": "together"},
 )
 GROUP = Option(
     "group",
-    "The column that says in which group a person is, if the groups are not files of their own.",
+    "Column with the group of each respondent; omit it if each group has its own file.",
     to=FIT,
     metavar="COLUMN",
 )
 CONTRAST = Option(
     "contrasts",
-    "Options (or aspects) with numbers that sum to 0; several contrasts are tested together.",
+    "Weights of options (or aspects) that sum to 0; repeat it to test several contrasts jointly.",
     CONTRASTS,
     FIT,
     typed="contrast",
@@ -61,21 +62,23 @@ CONTRAST = Option(
 )
 SCALE = Option(
     "scale",
-    "Whether a contrast names options or aspects.",
+    "Scale of the contrasts: utilities of options, or weights of aspects.",
     to=FIT,
     default="utility",
     words={"utility": "utility", "weights": "weights"},
 )
-SMALLER = ASPECTS.but(name="smaller", help="The aspects of the smaller of two models: unique or FILE.")
-LARGER = ASPECTS.but(name="larger", help="The aspects of the larger model: FILE.", default="", metavar="FILE")
+SMALLER = ASPECTS.but(name="smaller", help="Aspects of the smaller model: unique or FILE.")
+LARGER = ASPECTS.but(name="larger", help="Aspects of the larger model: FILE.", default="", metavar="FILE")
 ORDER = Option(
     "order",
-    "Estimate the advantage of the option shown first, or at home, of trials or of results of games.",
+    "Estimate the advantage of the first option, or of the home side.",
     bool,
     FIT,
     default="--no-order",
 )
-_SEED = SEED.but(help="Same seed, same samples.", default="0; of a bootstrap a fresh one", check=seed_number)
+_SEED = SEED.but(
+    help="Random seed: the same seed gives the same samples.", default="0; random for a bootstrap", check=seed_number
+)
 _OF_FIT = (SAMPLES, _SEED)
 _OF_BOOTSTRAP = (*_OF_FIT, CI.but(to=FIT))
 _KNOWN = (ASPECTS, UNIQUE)
@@ -99,13 +102,13 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "transitivity",
         "paired.stochastic_transitivity:transitivity",
-        "in how many triples do the choices violate weak, moderate, strong stochastic transitivity",
+        "in how many triples the choices violate weak, moderate or strong stochastic transitivity",
         aliases=("strans",),
     ),
     _test(
         "circular",
         "paired.triads:circular_triads",
-        "is each judge more consistent than chance (circular triads, Kendall's zeta)",
+        "whether each judge is more consistent than chance (circular triads, Kendall's zeta)",
         TEST,
         EACH,
         aliases=("consistency", "zeta"),
@@ -113,20 +116,20 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "agreement",
         "paired.kendall:agreement",
-        "do the judges agree more than by chance (Kendall's u)",
+        "whether judges agree more than by chance (Kendall's u)",
         TEST,
         aliases=("kendall.u", "kendall-u"),
     ),
     _test(
         "trinary",
         "paired.trinary:trinary_inequality",
-        "do the choices satisfy the trinary inequality of a preference tree",
+        "whether the choices satisfy the trinary inequality of a preference tree",
         ASPECTS,
     ),
     _test(
         "likelihood-ratio",
         "aspects.maximum_likelihood.ratio:likelihood_ratio",
-        "does a model with more aspects fit better than one with fewer",
+        "whether a model with more aspects fits better than one with fewer",
         SMALLER,
         LARGER,
         UNIQUE,
@@ -135,7 +138,7 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "wald",
         "paired.wald:wald_test",
-        "are options (or aspects) worth the same, or are other contrasts of them zero",
+        "whether all options (or aspects) have the same worth, or other contrasts are zero",
         CONTRAST,
         SCALE,
         *_KNOWN,
@@ -143,7 +146,7 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "group",
         "paired.groups:group_test",
-        "do groups of people differ in the weights; of --group COLUMN, or one file a group",
+        "whether weights differ between groups of respondents; give --group COLUMN, or one file per group",
         GROUP,
         *_KNOWN,
         _SEED,
@@ -152,22 +155,22 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "order",
         "paired.order:order_effect",
-        "is the option shown first (or at home) favoured; of trials, or of two files, the second with the opposite"
-        " order",
+        "whether the option shown first (or the home side) is favoured; give trials, or two files, the second in"
+        " reverse order",
         *_KNOWN,
         aliases=("home-advantage",),
     ),
     _test(
         "thurstone",
         "paired.thurstonian:thurstone",
-        "scale values of Thurstone's Case V, and their fit",
+        "scale values of Thurstone's Case V and their fit",
         *_OF_FIT,
         aliases=("case-v", "thurstone-case-v"),
     ),
     _test(
         "davidson",
         "paired.ties:davidson",
-        "weights of the Bradley-Terry-Luce model with ties as a third outcome, and the advantage of playing at home",
+        "Bradley-Terry-Luce weights with ties as a third outcome, and the home advantage",
         ORDER,
         *_OF_FIT,
         read=READ,
@@ -175,14 +178,14 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "bootstrap",
         "paired.resampling:bootstrap",
-        "standard errors of the weights, by drawing people with replacement",
+        "standard errors of the weights from resampled respondents",
         *_KNOWN,
         *_OF_BOOTSTRAP,
     ),
     _test(
         "parametric-bootstrap",
         "paired.resampling:parametric_bootstrap",
-        "standard errors of the weights, by drawing choices from the fitted model",
+        "standard errors of the weights from choices simulated by the fitted model",
         *_KNOWN,
         *_OF_BOOTSTRAP,
     ),

@@ -25,14 +25,14 @@ from .options import (
 
 _Report = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write a report there: one HTML file, to mail and to print.", show_default=False),
+    typer.Option(metavar="FILE", help="Write a report: one HTML file to mail or print.", show_default=False),
 ]
 
 _Slides = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Write a slide of 16 to 9 for each answer that has a picture there, as PNG and SVG.",
+        help="Write one slide (16:9, PNG and SVG) for each result with a picture.",
         show_default=False,
     ),
 ]
@@ -44,11 +44,11 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A table (CSV, TSV, Excel, Parquet, JSON Lines) of paired comparisons (a square count matrix, row over"
-            " column, or one comparison a line), of choices out of sets (one alternative of an occasion a line), of"
-            " similarities (a symmetric square, or one pair a line), of"
-            " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
-            " of a task a line; see --monotone); the name of a bundled data set; or - for what is piped in.",
+            help="A table (CSV, TSV, Excel, Parquet, JSON Lines), the name of a bundled data set, or - for standard"
+            " input. Paired comparisons: a square matrix of counts (row over column), or one comparison per row."
+            " Choices: one alternative of a choice set per row. Similarities: a symmetric square, or one pair per"
+            " row. Classification: one observation per row (see --target). Choice experiments: one alternative of"
+            " a task per row (see --monotone).",
             show_default=False,
         ),
     ],
@@ -56,17 +56,16 @@ def fit(
         str | None,
         typer.Option(
             help=" ".join(f"{spec.name} ({', '.join(spec.aliases)}): {spec.answers}." for spec in TYPED),
-            show_default="the usual one of such data, which is printed; with --target plackett-luce, with --monotone"
-            " product-classes",
+            show_default="chosen by the kind of data and printed; plackett-luce with --target, product-classes with"
+            " --monotone",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write posterior.nc (model.nc if there are no draws), the tables and the pictures there. While it"
-            " draws, its job lies in"
-            " DIR/job: after a crash the same command, or thali resume DIR, goes on from it.",
+            help="Write posterior.nc (model.nc without draws), tables and pictures to a folder. To resume after a"
+            " crash, run the same command again, or thali resume DIR.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -81,7 +80,7 @@ def fit(
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
+    """Fit a model to comparisons, choices, similarities, covariates or a choice experiment, and print the results."""
     from .commands.fit import run_fit
     from .files import formats_of
 
@@ -105,14 +104,14 @@ _Job = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        help="The folder that --out of thali fit or compare named.",
+        help="The folder given to thali fit --out or thali compare --out.",
         show_default=False,
     ),
 ]
 
 
 def resume(folder: _Job) -> None:
-    """Go on with a fit or a comparison that was stopped or killed, by the command that began them."""
+    """Resume an interrupted fit or comparison by repeating its command."""
     from .commands.jobs import command_in
 
     with plain_messages() as terminal:
@@ -129,20 +128,22 @@ def report(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder that --out of thali fit, compare or leaderboard named, or a file that save wrote.",
+            help="The folder given to --out of thali fit, compare or leaderboard, or a file written by save.",
             show_default=False,
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="The report.", show_default="report.html in the folder"),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Name of the report.", show_default="report.html in the folder"
+        ),
     ] = None,
     slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
 ) -> None:
-    """Write a report of a fit, a comparison or a leaderboard: one HTML file, to mail and to print."""
+    """Write a report of a fit, comparison or leaderboard: one HTML file to mail or print."""
     with plain_messages() as terminal:
         from .commands.report import run_report
 
@@ -154,19 +155,19 @@ def show(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder that --out of thali fit, compare or leaderboard named, or a file that save wrote.",
+            help="The folder given to --out of thali fit, compare or leaderboard, or a file written by save.",
             show_default=False,
         ),
     ],
     finding: Annotated[
         str | None,
-        typer.Argument(metavar="[FINDING]", help="The key of a table, as --list shows it.", show_default="one screen"),
+        typer.Argument(metavar="[FINDING]", help="Key of a table, as listed by --list.", show_default="one screen"),
     ] = None,
-    lists: Annotated[bool, typer.Option("--list", help="List the keys, and what each answers.")] = False,
+    lists: Annotated[bool, typer.Option("--list", help="List the keys and their questions.")] = False,
     form: Form = None,
     quiet: Quiet = False,
 ) -> None:
-    """Show what was found, of results that were written: one screen, one table whole, or everything."""
+    """Show saved results: one screen, one complete table, or everything."""
     with plain_messages() as terminal:
         from .commands.show import run_show
 
@@ -175,7 +176,7 @@ def show(
 
 
 def status(folder: _Job) -> None:
-    """Say how far a fit or a comparison is, running or not."""
+    """Show the progress of a fit or comparison, running or interrupted."""
     with plain_messages():
         from .commands.jobs import print_status
 
@@ -187,51 +188,53 @@ def compare(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="DATA", help="A table, or the name of a bundled data set, as for fit.", show_default=False
+            metavar="DATA", help="A table, or the name of a bundled data set, as for thali fit.", show_default=False
         ),
     ],
     models: Annotated[
         str | None,
         typer.Option(
             metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|classes:N[:...],...",
-            help="The models, between commas, with a name before them or not. For choices and similarities what"
-            " --aspects or --features of fit takes, or tree for that of --tree (tree:0.5 with leaf length 0.5); a model"
-            " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults. With --group the"
-            " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of"
-            " respondents classes:2 or classes:2:unique, and independent, adjusted, individuals or individuals:unique,"
-            " as --people of fit. Of experiments attention:hierarchical-logit, whose people may ignore attributes.",
-            show_default="those for such data",
+            help="Models to compare, separated by commas, optionally as NAME=MODEL. Choices and similarities: values"
+            " of --aspects or --features of thali fit, tree (with --tree; tree:0.5 sets the leaf length to 0.5),"
+            " or names of models such as plackett-luce and multinomial-logit (with default settings). With"
+            " --group: weights common, free or similar (similar:unique for other aspects than ibp). With"
+            " respondents: classes:2, classes:2:unique, independent, adjusted, individuals or individuals:unique,"
+            " as for --people of thali fit. Choice experiments: also attention:hierarchical-logit, which allows"
+            " for attribute non-attendance.",
+            show_default="default models for the kind of data",
         ),
     ] = None,
     leave_out: Annotated[
         str | None,
         typer.Option(
             metavar="pair|respondent|choice|task|row",
-            help="What is left out at a time: all comparisons of a pair or of respondents, or the similarity of a pair;"
-            " choices or respondents; of experiments, the last tasks of everybody or respondents; rows, in folds.",
-            show_default="the first that the data have",
+            help="Units to hold out. Pairs: all comparisons of a pair or of a respondent; similarities: one pair."
+            " Choices: choices or respondents. Choice experiments: the last tasks of each respondent, or"
+            " respondents. Classification: rows, in folds.",
+            show_default="the first that the data contain",
         ),
     ] = None,
     folds: Annotated[
         int | None,
         typer.Option(
-            help="Leave so many parts out in turn.",
-            show_default="classes 5; pairs each, or 6 above 20 fits; else a fifth or a quarter is left out, once",
+            help="Number of cross-validation folds.",
+            show_default="5 for classification; each pair, or 6 above 20 fits; else one fifth or a quarter",
         ),
     ] = None,
     by: Annotated[
         str | None,
         typer.Option(
             metavar="prediction|evidence",
-            help="evidence: leave nothing out, and find the probability of the data under each model, with posterior"
-            " probabilities and Bayes factors; of models with latent features by MCMC.",
-            show_default="evidence where every model has one and nothing is said of what is left out, else prediction",
+            help="Criterion. evidence: the probability of the data under each model, with posterior probabilities and"
+            " Bayes factors, without holding out data; only for latent-feature models fitted by MCMC.",
+            show_default="evidence if all models have it and --leave-out is not given, else prediction",
         ),
     ] = None,
     sensitivity: Annotated[
         bool | None,
         typer.Option(
-            help="With --by evidence: under other priors, too, which takes two to six times as long.",
+            help="With --by evidence: repeat under other priors (2 to 6 times the run time).",
             show_default="no-sensitivity",
         ),
     ] = None,
@@ -239,9 +242,8 @@ def compare(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there. Finished fits lie in"
-            " DIR/job: after a crash the same command, or thali resume DIR, goes on from them. By evidence,"
-            " comparison.csv, temperatures.csv and report.html, and finished models.",
+            help="Write the tables, the pictures and, with --by evidence, a report and the finished models to a"
+            " folder. To resume after a crash, run the same command again, or thali resume DIR.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -251,7 +253,7 @@ def compare(
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Compare models by evidence, or by how well each predicts pairs, choices, tasks or rows that are left out."""
+    """Compare models by evidence, or by their predictions of held-out pairs, choices, tasks or rows."""
     from .commands.compare import run_compare
     from .files import formats_of
 
@@ -280,27 +282,27 @@ def test(
         typer.Argument(
             metavar="[NAME]",
             help=" ".join(f"{spec.name}: {spec.answers}." for spec in TESTS),
-            show_default="list them",
+            show_default="list all tests",
         ),
     ] = None,
     data: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="DATA...",
-            help="A table of paired comparisons, or the name of a bundled data set, as for fit; of group and order"
-            " several.",
+            help="A table of paired comparisons, or the name of a bundled data set, as for thali fit; group and order"
+            " accept several.",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write all tables of the answer there.", show_default=False)
+        Path | None, typer.Option(metavar="DIR", help="Write all tables to a folder.", show_default=False)
     ] = None,
     tables: Tables = None,
     form: Form = None,
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Print a classical test of paired comparisons."""
+    """Run a classical test of paired comparisons."""
     with plain_messages() as terminal:
         from .commands.test import list_tests, run_test
         from .files import formats_of
@@ -318,37 +320,38 @@ def design(
         list[str],
         typer.Argument(
             metavar="OPTION...|FILE",
-            help="The options, three or more; or how many. With --tasks a table of attributes and levels, one level a"
-            " line, with the columns attribute, level and, if utilities are expected, utility; if these are uncertain,"
-            " sd, their standard deviations.",
+            help="The options (at least three), or their number. With --tasks: a table with one level per row and the"
+            " columns attribute, level and optionally utility (expected utility) and sd (its standard deviation).",
             show_default=False,
         ),
     ],
     tasks: Annotated[
         int | None,
-        typer.Option(help="Of a choice experiment: the tasks of each person.", show_default="pairs are laid out"),
+        typer.Option(help="Number of choice tasks per respondent.", show_default="a design of pairs"),
     ] = None,
     alternatives: Annotated[
-        int | None, typer.Option(help="With --tasks: the products in each task.", show_default=False)
+        int | None, typer.Option(help="With --tasks: number of products per task.", show_default=False)
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(help="Sets of so many options in place of pairs: 3 for triplets.", show_default=False),
+        typer.Option(help="Number of options per set, instead of pairs; 3 for triplets.", show_default=False),
     ] = None,
     per_person: Annotated[
         int | None,
-        typer.Option(help="A balanced part of so many pairs or sets in place of all.", show_default=False),
+        typer.Option(help="Number of pairs or sets per respondent, a balanced subset of all.", show_default=False),
     ] = None,
     versions: Annotated[
         int | None,
-        typer.Option(help="With --tasks or --per-person: different parts; each person answers one.", show_default="1"),
+        typer.Option(
+            help="Number of versions; each respondent answers one (with --tasks or --per-person).", show_default="1"
+        ),
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="With --tasks: a no-choice option in each.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="With --tasks: add a no-choice option to each task.")] = False,
     interaction: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=A,B,...",
-            help="With --tasks: attributes whose effects depend on those of others, such as price=brand.",
+            help="With --tasks: attributes whose effects depend on other attributes, such as price=brand.",
             show_default=False,
         ),
     ] = None,
@@ -356,7 +359,7 @@ def design(
         str | None,
         typer.Option(
             metavar="minimal|balanced",
-            help="With --tasks: how often products of a task have the same level.",
+            help="With --tasks: how often products in a task share a level.",
             show_default="minimal",
         ),
     ] = None,
@@ -364,7 +367,8 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=increasing|decreasing ...",
-            help="With --tasks: which levels everybody prefers, so that no product is worse than another of its task.",
+            help="With --tasks: the direction in which all respondents prefer an attribute, to avoid dominated"
+            " products.",
             show_default=False,
         ),
     ] = None,
@@ -372,7 +376,7 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=A,NAME=B,C",
-            help="With --tasks: what no product may have together; several such rules by several of these.",
+            help="With --tasks: combinations of levels that no product may have; repeat it for several rules.",
             show_default=False,
         ),
     ] = None,
@@ -380,7 +384,7 @@ def design(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --tasks: a table of further tasks, the same for everybody: task, and the attributes.",
+            help="With --tasks: a table of holdout tasks for all respondents (columns: task and attributes).",
             show_default=False,
         ),
     ] = None,
@@ -388,8 +392,9 @@ def design(
         Path | None,
         typer.Option(
             metavar="RESULTS",
-            help="With --tasks: the folder or file of a logit that was fitted to a pilot study, for utilities and how"
-            " uncertain they are. With --power, of options: that of a model of worths (fit --model BTL).",
+            help="With --tasks: results of a logit fitted to a pilot study, for expected utilities and their"
+            " uncertainty. With --power and a design of pairs or sets: results of a model of worths (fit --model"
+            " BTL).",
             show_default=False,
         ),
     ] = None,
@@ -397,31 +402,32 @@ def design(
         int | None,
         typer.Option(
             metavar="PEOPLE",
-            help="With --tasks and utilities: simulate studies of so many people with the design, and print how often"
-            " each utility is told from 0; of options how often the first three are told apart, 0: of as many people"
-            " as that takes.",
+            help="Number of respondents in simulated studies. Prints how often each utility differs significantly from"
+            " 0, or how often the top three options are separated; 0 finds the number required.",
             show_default="no simulation",
         ),
     ] = None,
     spread: Annotated[
         float | None,
-        typer.Option(help="With --power: the standard deviation of each utility between people.", show_default="0"),
+        typer.Option(help="With --power: standard deviation of each utility between respondents.", show_default="0"),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0, help="With --tasks, --size or --per-person: same seed, same design.", show_default="a fresh one"
+            min=0,
+            help="Random seed: the same seed gives the same design (with --tasks, --size or --per-person).",
+            show_default="random",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the design there, as a table.", show_default=False),
+        typer.Option(metavar="DIR", help="Write the design to a folder, as a table.", show_default=False),
     ] = None,
     tables: Tables = None,
     form: Form = None,
     quiet: Quiet = False,
 ) -> None:
-    """Lay out all pairs of options in a balanced order, sets of them (--size, --per-person), or tasks (--tasks)."""
+    """Design pairs of options in balanced order, sets (--size, --per-person) or choice tasks (--tasks)."""
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
     named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
@@ -439,17 +445,18 @@ def design(
             of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
             of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "overlap": overlap}
             if given := [word for word, value in of_tasks.items() if value is not None]:
-                raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
+                raise ArgumentError(f"--{given[0]} applies to choice tasks; set their number with --tasks.")
             if power is None and (pilot is not None or spread is not None):
                 raise ArgumentError(
-                    "--pilot and --spread are of the people who are simulated; say how many by --power."
+                    "--pilot and --spread apply to simulated respondents; set their number with --power."
                 )
             simulated = None if power is None else (power or None, spread or 0.0, pilot)
             if size is None and per_person is None:
                 of_parts = (("versions", versions), ("seed", None if power is not None else seed))
                 if given := [word for word, value in of_parts if value is not None]:
                     raise ArgumentError(
-                        f"--{given[0]} is about parts of the pairs, sets or tasks; say --per-person, --size or --tasks."
+                        f"--{given[0]} applies to subsets of pairs or sets, or to tasks; add --per-person, --size or"
+                        " --tasks."
                     )
                 print_design(terminal, options, out, formats, simulated, seed)
             else:
@@ -457,11 +464,13 @@ def design(
                 print_set_design(terminal, options, *of_sets, out, formats, simulated)
             return
         if size is not None or per_person is not None:
-            raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
+            raise ArgumentError(
+                "--size and --per-person apply to sets of options; for choice tasks use --alternatives and --tasks."
+            )
         how = {"versions": parts, "none": none, "overlap": overlap or "minimal", "random_seed": seed}
         typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
         if spread is not None and power is None:
-            raise ArgumentError("--spread is of the people who are simulated; say how many by --power.")
+            raise ArgumentError("--spread applies to simulated respondents; set their number with --power.")
         simulated = None if power is None else (power, spread or 0.0)
         of_study = (formats, typed, holdouts, simulated, pilot)
         print_choice_design(terminal, options, tasks, alternatives, out, *of_study, **how)
@@ -473,10 +482,10 @@ def leaderboard(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Comparisons of two (CSV, TSV, Excel, Parquet, JSON Lines of any length): the log of an arena"
-            " (model_a, model_b, winner), winners and losers, results of games, a square of counts; or rankings,"
-            " choices out of sets, the best and the worst of sets; or the name of a bundled data set."
-            " Several files are put together; the first may be the leaderboard.nc of an earlier run.",
+            help="Tables (CSV, TSV, Excel, Parquet, JSON Lines of any size) or the name of a bundled data set. Votes"
+            " of an arena (model_a, model_b, winner), pairs of winner and loser, results of games, a square"
+            " matrix of counts, rankings, choices or best-worst sets. Several files are merged; the first may be"
+            " leaderboard.nc of an earlier run.",
             show_default=False,
         ),
     ],
@@ -484,8 +493,7 @@ def leaderboard(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write leaderboard.csv, leaderboard.json and leaderboard.png there, and leaderboard.nc, which further"
-            " files can be added to.",
+            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, which later files can update.",
         ),
     ] = None,
     report: _Report = None,
@@ -496,7 +504,7 @@ def leaderboard(
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Rank options by comparisons of two, or rankings: worths, intervals of ranks, groups that cannot be told apart."""
+    """Rank options by votes, games or rankings: ratings, intervals for the ranks, and tiers."""
     from .commands.leaderboard import run_leaderboard
 
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
@@ -507,11 +515,11 @@ def leaderboard(
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A bundled data set.", show_default="list them all")
+        str | None, typer.Argument(metavar="[NAME]", help="Name of a bundled data set.", show_default="list all")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write its table there, as CSV.", show_default="print it"),
+        typer.Option(metavar="FILE", help="Write its table to a CSV file.", show_default="standard output"),
     ] = None,
 ) -> None:
     """List the bundled data sets, or export one.
@@ -524,7 +532,7 @@ def datasets(
         if name is not None:
             export_dataset(name, out)
         elif out is not None:
-            raise typer.BadParameter("say which data set to write: thali datasets NAME --out FILE")
+            raise typer.BadParameter("give the data set to write: thali datasets NAME --out FILE")
         else:
             list_datasets()
 
@@ -532,10 +540,10 @@ def datasets(
 def cite(
     model: Annotated[
         str | None,
-        typer.Argument(metavar="[MODEL]", help="A model of `thali fit --model`.", show_default="thali alone"),
+        typer.Argument(metavar="[MODEL]", help="A model, as for thali fit --model.", show_default="thali only"),
     ] = None,
 ) -> None:
-    """Print how to cite thali and the paper of a model, as BibTeX."""
+    """Print citations of thali and of a model's paper, as BibTeX."""
     with plain_messages():
         from .commands.cite import cite
 
@@ -543,21 +551,23 @@ def cite(
 
 
 def start_app(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the server; 0 picks a free one.")] = 0,
     host: Annotated[
         str,
         typer.Option(
-            help="Another address than that of this computer itself lets others in, who need a password; what they send"
-            " is not encrypted."
+            help="Address of the server. Any address other than this computer's own opens the app to others, who need"
+            " a password; traffic is not encrypted."
         ),
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where data and results lie.", show_default="the user's folder for thali"),
+        typer.Option(
+            metavar="DIR", help="Folder for data and results.", show_default="thali's folder in your home directory"
+        ),
     ] = None,
 ) -> None:
-    """Open thali in the browser: drop a file, see what it was read as, choose a model, read the report."""
+    """Open thali in the browser: choose a file, check how it was read, fit a model, read the report."""
     with plain_messages():
         from ..app.start import run_app
 
@@ -566,12 +576,12 @@ def start_app(
 
 Models = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[MODEL]...", help="As for fit --model.", show_default="all"),
+    typer.Argument(metavar="[MODEL]...", help="Models, as for thali fit --model.", show_default="all"),
 ]
 
 
 def cache_info() -> None:
-    """Say where the compiled samplers lie and how large they are."""
+    """Show the folder and size of the cache of compiled samplers."""
     with plain_messages():
         from .commands import cache
 
@@ -579,7 +589,7 @@ def cache_info() -> None:
 
 
 def cache_clear() -> None:
-    """Remove the compiled samplers; the next fit compiles."""
+    """Delete the cache of compiled samplers; the next fit compiles again."""
     with plain_messages():
         from .commands import cache
 
@@ -587,7 +597,7 @@ def cache_clear() -> None:
 
 
 def cache_warm(models: Models = None) -> None:
-    """Compile ahead for this machine, so that no fit waits for it."""
+    """Compile the samplers of models for this machine in advance."""
     with plain_messages(OptionWords([])):
         from .commands import cache
 
@@ -595,18 +605,18 @@ def cache_warm(models: Models = None) -> None:
 
 
 def cache_build(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the code is written; made if need be.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the compiled code; created if necessary.")],
     models: Models = None,
     target: Annotated[
         str | None,
         typer.Option(
             metavar="LEVEL",
-            help="The least processor that the code is for: x86-64-v2, x86-64-v3, x86-64-v4, apple-m1 or generic.",
-            show_default="x86-64-v3, apple-m1 on a Mac, generic elsewhere",
+            help="Minimum processor: x86-64-v2, x86-64-v3, x86-64-v4, apple-m1 or generic.",
+            show_default="x86-64-v3; apple-m1 on a Mac; otherwise generic",
         ),
     ] = None,
 ) -> None:
-    """Compile for every processor of a level, as wheels carry it (see CONTRIBUTING)."""
+    """Compile for all processors of a given level, for use in wheels (see CONTRIBUTING)."""
     with plain_messages(OptionWords.of_names({"target": "target", "out": "out"})):
         from .commands import cache
 
@@ -617,8 +627,8 @@ DesignToAsk = Annotated[
     Path,
     typer.Argument(
         metavar="DESIGN",
-        help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
-        " picture, or a design: its table, or the folder of thali design --out.",
+        help="A text file with one option or picture per line, a folder of pictures, a table with the columns option"
+        " and picture, or a design (its table, or the folder given to thali design --out).",
         show_default=False,
     ),
 ]
@@ -627,33 +637,33 @@ Asked = Annotated[
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
-        show_default="pairs; choice of a design with products",
+        help="Kind of question: pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
+        show_default="pairs; choice for a design with products",
     ),
 ]
-Titled = Annotated[str | None, typer.Option("--title", help="What the page is called.", show_default=False)]
+Titled = Annotated[str | None, typer.Option("--title", help="Title of the page.", show_default=False)]
 StudyFile = Annotated[
     Path | None,
     typer.Option(
         "--study",
         metavar="FILE",
-        help="A study.toml: words, consent, questions, practice, address.",
+        help="A study.toml with texts, consent, questions, practice and address.",
         show_default=False,
     ),
 ]
-TaskSeed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same tasks, where nobody sees all.")]
+TaskSeed = Annotated[int, typer.Option("--seed", min=0, help="Random seed for subsets of tasks.")]
 _ASKED = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN", "to": "to"}
 
 
 def field_make(
     design: DesignToAsk,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page, such as study.html.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False)],
     kind: Asked = None,
     title: Titled = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
-    """Write a questionnaire as one HTML file that needs nothing but a browser."""
+    """Write a questionnaire as one HTML file that runs in any browser."""
     with plain_messages(OptionWords.of_names(_ASKED)):
         from .commands.field import make
 
@@ -662,14 +672,14 @@ def field_make(
 
 def field_export(
     design: DesignToAsk,
-    to: Annotated[str, typer.Option(metavar="TOOL", help="jspsych or psychopy.", show_default=False)],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files are written.", show_default=False)],
+    to: Annotated[str, typer.Option(metavar="TOOL", help="Target program: jspsych or psychopy.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files.", show_default=False)],
     kind: Asked = None,
     title: Titled = None,
     study: StudyFile = None,
     seed: TaskSeed = 0,
 ) -> None:
-    """Write the same study for jsPsych or PsychoPy."""
+    """Export the study to jsPsych or PsychoPy."""
     with plain_messages(OptionWords.of_names(_ASKED)):
         from .commands.field import hand_over
 
@@ -678,13 +688,15 @@ def field_export(
 
 
 def field_collect(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The files of answers.", show_default=False)],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder with the files of answers.", show_default=False)
+    ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The answers of all, for thali fit.", show_default="only the report"),
+        typer.Option(metavar="FILE", help="Write all answers as a table for thali fit.", show_default="report only"),
     ] = None,
 ) -> None:
-    """Join the answers of many people to a questionnaire, and say who is missing, twice or careless."""
+    """Merge the answers of all respondents; report missing, duplicate and careless ones."""
     with plain_messages(OptionWords.of_names({"where": "where"})):
         from .commands.field import join
 

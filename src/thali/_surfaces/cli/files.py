@@ -29,10 +29,10 @@ def check_folder(folder: Path, option: str = "--out") -> Path:
     existing = folder
     while not existing.is_dir():
         if existing.exists():
-            raise ArgumentError(f"{option} needs a folder; {existing} is a file. Choose another name.")
+            raise ArgumentError(f"{option} requires a folder; {existing} is a file. Choose another name.")
         existing = existing.parent
     if not os.access(existing, os.W_OK):
-        raise ArgumentError(f"{option}: you may not write to the folder {existing}. Choose another.")
+        raise ArgumentError(f"{option}: no permission to write to the folder {existing}. Choose another folder.")
     return existing
 
 
@@ -98,7 +98,7 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
     except ThaliError as error:
         notify(f"{error}")
     while sys.stdin.isatty() and sys.stderr.isatty():
-        sys.stderr.write("thali: write the results to another folder (Enter: a temporary one): ")
+        sys.stderr.write("thali: enter another folder for the results (Enter: a temporary folder): ")
         sys.stderr.flush()
         if not (name := sys.stdin.readline().strip()):
             break
@@ -109,7 +109,9 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
             notify(f"{error}")
     temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
     write(temporary)
-    raise DataError(f"The results are in '{temporary}' instead of '{folder}'; move them to another place.")
+    raise DataError(
+        f"The results were written to '{temporary}' instead of '{folder}'; move them to a permanent folder."
+    )
 
 
 def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:
@@ -131,7 +133,7 @@ def write_slides(findings: Findings, folder: Path, terminal: Terminal, about: st
 
     made = slides(findings, terminal.words, about)
     if not made:
-        notify("no answer has a picture, so that there are no slides.")
+        notify("no result has a picture, so no slides were written.")
         return
     write_all(folder, slide_files(made))
     notify(f"wrote {plural(len(made), 'slide')} to {folder}.")
@@ -159,7 +161,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
         raise
     kinds = {Path(name).suffix for name in contents}
     if others := sorted(f.name for f in folder.iterdir() if f.suffix in kinds and f.name not in contents):
-        notify(f"{folder} also holds files that are not of this run: {shorten(others, 5)}.")
+        notify(f"{folder} also contains files from other runs: {shorten(others, 5)}.")
 
 
 def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tuple[str, ...]:
@@ -170,7 +172,7 @@ def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tu
         (pictures, "--pictures", KINDS, "png"),
     ):
         if typed is not None and out is None:
-            raise ArgumentError(f"{option} is about the files of --out DIR; name the folder.")
+            raise ArgumentError(f"{option} applies to the files that --out writes; add --out DIR.")
         found += (usual,) if typed is None else tuple(_format(each, option, known) for each in typed.split(","))
     return tuple(dict.fromkeys(found))
 
@@ -178,7 +180,7 @@ def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tu
 def checked_formats(formats: Iterable[Any]) -> tuple[str, ...]:
     """The formats that a job names, each of which is one."""
     known = (*_TABLES, WORKBOOK, *KINDS)
-    return tuple(_format(str(each), "The job's format", known) for each in formats)
+    return tuple(_format(str(each), "The format stored in the job", known) for each in formats)
 
 
 def _format(typed: str, option: str, known: tuple[str, ...]) -> str:
@@ -186,7 +188,7 @@ def _format(typed: str, option: str, known: tuple[str, ...]) -> str:
     plain = typed.strip().lstrip(".").lower()
     name = {"latex": "tex", "markdown": "md", "excel": WORKBOOK}.get(plain, plain)
     if name not in known:
-        raise ArgumentError(f"{option} must be some of {', '.join(known)}; got {name!r}.")
+        raise ArgumentError(f"{option} must be one or more of {', '.join(known)}; got {name!r}.")
     return name
 
 

@@ -18,19 +18,19 @@ _ALL, _TABLE = "thali.help_all", "thali.table"
 _LONGEST = 56  # letters of a line about an option
 
 _PRINT = {
-    "--print all": "Print every table; without it, one screen",
-    "--quiet": "Print the sentence of the result only",
+    "--print all": "Print every table [one screen]",
+    "--quiet": "Print only the sentence with the result",
 }
 _OUT = {
     "--out DIR": "Write tables, pictures and draws to a folder",
-    "--report FILE": "Write one page to mail or print",
+    "--report FILE": "Write a report as one HTML file",
     **_PRINT,
 }
 _COLUMNS = {
-    "--where CONDITION": "Use the rows that meet it, such as 'age >= 18'",
-    "--without COLUMN": "Leave out a column",
-    "--respondent COLUMN": "Name the column of who answered",
-    "--chosen COLUMN": "Name the column of what was chosen",
+    "--where CONDITION": "Keep rows that meet a condition, e.g. 'age >= 18'",
+    "--without COLUMN": "Ignore a column",
+    "--respondent COLUMN": "Column with the respondent",
+    "--chosen COLUMN": "Column with the chosen option",
 }
 _MODELS = {
     "elimination-by-aspects": "Pairs, rankings, choices: aspects (EBA), or BTL",
@@ -39,107 +39,107 @@ _MODELS = {
     "multinomial-logit": "Choice studies: one utility for all (MNL)",
     "latent-class-logit": "Choice studies: segments (LCL)",
     "product-classes": "Choice studies: classes of products",
-    "plackett-luce, sparse-logit": "Classes of rows; with --target COLUMN",
+    "plackett-luce, sparse-logit": "Classification; with --target COLUMN",
 }
 
 FIT_PANELS: Panels = {
-    "Your data": {**_COLUMNS, "--group COLUMN": "Fit groups of respondents side by side"},
+    "Your data": {**_COLUMNS, "--group COLUMN": "Column with groups of respondents, fitted jointly"},
     "The model": {
-        "--model NAME": "Choose a model; below, by kind of data",
-        "--method METHOD": "Choose how it is fitted, such as maximum-likelihood",
-        "--aspects FILE": "Give the aspects that you expect, in a table",
-        "--people WORD": "Let respondents differ: individuals or classes:3",
+        "--model NAME": "Model; listed below by kind of data",
+        "--method METHOD": "Estimation method, such as maximum-likelihood",
+        "--aspects FILE": "Table with the aspects you expect",
+        "--people WORD": "Differences between respondents: individuals, classes:3",
     },
-    "How long": {
-        "--draws N": "Set the draws of each chain",
-        "--max-time SECONDS": "Stop after so many seconds, and keep what was drawn",
-        "--cores N": "Set how many chains run at once",
-        "--seed N": "Repeat a fit: same seed, same draws",
+    "Run time": {
+        "--draws N": "Draws per chain",
+        "--max-time SECONDS": "Stop after this time and keep the draws",
+        "--cores N": "Number of chains run in parallel",
+        "--seed N": "Random seed: same seed, same draws",
     },
-    "Where it goes": _OUT,
+    "Output": _OUT,
     "Models": _MODELS,
 }
 
 COMPARE_PANELS: Panels = {
     "Your data": _COLUMNS,
-    "What is compared": {
-        "--models A,B,...": "Name the models, such as ibp,unique or BTL,MNL",
-        "--by WORD": "Compare by evidence (where models have it) or prediction",
-        "--leave-out PART": "Leave out pairs, respondents, choices, tasks or rows",
-        "--folds N": "Leave out so many parts in turn",
-        "--group COLUMN": "Compare how groups of respondents differ",
+    "The comparison": {
+        "--models A,B,...": "Models, such as ibp,unique or BTL,MNL",
+        "--by WORD": "Criterion: evidence (if available) or prediction",
+        "--leave-out PART": "Units to hold out: pair, respondent, choice, task, row",
+        "--folds N": "Number of cross-validation folds",
+        "--group COLUMN": "Column with groups of respondents",
     },
-    "How long": {
-        "--draws N": "Set the draws of each chain",
-        "--cores N": "Set how many fits run at once",
-        "--seed N": "Repeat a comparison: same seed, same draws",
+    "Run time": {
+        "--draws N": "Draws per chain",
+        "--cores N": "Number of fits run in parallel",
+        "--seed N": "Random seed: same seed, same draws",
     },
-    "Where it goes": {"--out DIR": "Write tables and pictures; resume from there", **_PRINT},
+    "Output": {"--out DIR": "Write tables and pictures; needed to resume", **_PRINT},
 }
 
 LEADERBOARD_PANELS: Panels = {
     "Your data": {
         **_COLUMNS,
-        "--since DATE": "Count from this date on; --until DATE: up to it",
-        "--id COLUMN": "Count answers with the same identifier once",
+        "--since DATE": "First date to include; --until DATE: the last",
+        "--id COLUMN": "Column with an identifier of each vote, to drop repeats",
     },
-    "The board": {
-        "--by COLUMN": "Make a board of each value, such as the language, too",
-        "--judges": "Let judges differ in how sharply they see",
-        "--covariate NAME": "Correct for a difference, such as in length",
-        "--period WORD": "Let options change by day, week, month or year",
-        "--ties WORD": "Say what a tie counts: davidson, half or drop",
-        "--anchor-model NAME": "Give this option the rating 1000",
-        "--method METHOD": "Choose laplace (seconds), mcmc or maximum-likelihood",
+    "The leaderboard": {
+        "--by COLUMN": "One leaderboard per value too, such as per language",
+        "--judges": "Estimate how well each judge discriminates",
+        "--covariate NAME": "Adjust for a covariate, such as a difference in length",
+        "--period WORD": "Track changes by day, week, month or year",
+        "--ties WORD": "Treatment of ties: davidson, half or drop",
+        "--anchor-model NAME": "Option with a fixed rating of 1000",
+        "--method METHOD": "laplace (seconds), mcmc or maximum-likelihood",
     },
-    "Where it goes": _OUT,
+    "Output": _OUT,
 }
 
 _TESTS = {
-    "transitivity": "Count violations of transitivity",
+    "transitivity": "Count violations of stochastic transitivity",
     "circular": "Test whether each judge is consistent (zeta)",
     "agreement": "Test whether judges agree (Kendall's u)",
     "trinary": "Test the trinary inequality of a preference tree",
-    "likelihood-ratio": "Compare a model with one of fewer aspects",
-    "wald": "Test whether options are worth the same",
-    "group": "Test whether groups differ",
-    "order": "Test for an advantage of being first, or at home",
+    "likelihood-ratio": "Compare a model with one that has fewer aspects",
+    "wald": "Test whether all options have the same worth",
+    "group": "Test whether groups of respondents differ",
+    "order": "Test for an order effect or a home advantage",
     "thurstone": "Scale by Thurstone's Case V",
-    "davidson": "Fit Bradley-Terry-Luce with ties",
-    "bootstrap": "Estimate standard errors by drawing respondents",
-    "parametric-bootstrap": "Estimate standard errors by drawing choices",
+    "davidson": "Fit Bradley-Terry-Luce with ties as a third outcome",
+    "bootstrap": "Standard errors from resampled respondents",
+    "parametric-bootstrap": "Standard errors from simulated choices",
 }
 TEST_PANELS: Panels = {
     "Tests": _TESTS,
     "Your data": _COLUMNS,
     "The test": {
-        "--aspects FILE": "Give the aspects, in a table; otherwise one of each option",
-        "--smaller FILE": "Give the smaller model; --larger FILE: the other",
-        "--group COLUMN": "Name the column of groups",
-        "--seed N": "Repeat a bootstrap: same seed, same samples",
+        "--aspects FILE": "Table with the aspects [one unique aspect per option]",
+        "--smaller FILE": "Aspects of the smaller model; --larger FILE: the larger",
+        "--group COLUMN": "Column with groups of respondents",
+        "--seed N": "Random seed of a bootstrap: same seed, same samples",
     },
-    "Where it goes": {"--out DIR": "Write all tables to a folder", **_PRINT},
+    "Output": {"--out DIR": "Write all tables to a folder", **_PRINT},
 }
 DESIGN_PANELS: Panels = {
     "Pairs and sets of options": {
-        "--size N": "Show sets of so many in place of pairs",
-        "--per-person N": "Ask each person a balanced part",
+        "--size N": "Show sets of N options instead of pairs",
+        "--per-person N": "Show each respondent a balanced subset of N",
     },
     "Tasks of a choice study": {
-        "--tasks N": "Ask each person so many tasks",
-        "--alternatives N": "Show so many products in a task",
-        "--none": "Offer none of them as well",
-        "--prohibit RULE": "Never show levels together, such as price=high,brand=own",
-        "--direction RULE": "Say which levels all prefer, such as price=decreasing",
-        "--holdouts FILE": "Add the same tasks for everybody",
-        "--pilot RESULTS": "Use what a pilot study found",
+        "--tasks N": "Number of tasks per respondent",
+        "--alternatives N": "Number of products per task",
+        "--none": 'Add a "none of these" option',
+        "--prohibit RULE": "Forbid combinations, such as price=high,brand=own",
+        "--direction RULE": "Direction of preference, such as price=decreasing",
+        "--holdouts FILE": "Add holdout tasks, the same for all respondents",
+        "--pilot RESULTS": "Use the estimates of a pilot study",
     },
     "Both": {
-        "--versions N": "Make several versions; each person answers one",
-        "--power N": "Simulate so many people, and say what they would show",
-        "--seed N": "Repeat a design: same seed, same design",
+        "--versions N": "Number of versions; each respondent answers one",
+        "--power N": "Simulate N respondents to estimate power",
+        "--seed N": "Random seed: same seed, same design",
     },
-    "Where it goes": {"--out DIR": "Write the design there, as a table", **_PRINT},
+    "Output": {"--out DIR": "Write the design as a table", **_PRINT},
 }
 
 
@@ -157,7 +157,7 @@ _HELP_ALL = inspect.Parameter(
     default=False,
     annotation=Annotated[
         bool,
-        typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show every option and exit."),
+        typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options and exit."),
     ],
 )
 
@@ -200,7 +200,7 @@ class _Brief(TyperCommand):
 
     def more(self, ctx: Any) -> list[str]:
         """Where the rest is."""
-        return [f"Every option: {ctx.command_path} --help-all"]
+        return [f"All options: {ctx.command_path} --help-all"]
 
 
 class FitCommand(SpreadCommand, _Brief):
@@ -218,7 +218,7 @@ class FitCommand(SpreadCommand, _Brief):
         return self.panels if name is None else _panels_of_table(name)
 
     def more(self, ctx: Any) -> list[str]:
-        return [*super().more(ctx), f"Those for your table: {ctx.command_path} FILE --help"]
+        return [*super().more(ctx), f"Options for your table: {ctx.command_path} FILE --help"]
 
 
 class CompareCommand(SpreadCommand, _Brief):
@@ -257,8 +257,8 @@ def _panels_of_table(name: str) -> Panels:
     return {
         "Your data": _lines(spec, {DATA}),
         f"The model, {spec.name}": _lines(spec, others),
-        "How long": _lines(spec, {FIT}),
-        "Where it goes": _OUT,
+        "Run time": _lines(spec, {FIT}),
+        "Output": _OUT,
     }
 
 

@@ -25,20 +25,17 @@ if TYPE_CHECKING:
     from thali._reading.table import Table
     from thali.datasets import Dataset
 
-_CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
-_TIES = {"half": "counted as half a choice of either option", "drop": "left out"}
+_CLASSES = " If one column contains classes and the others are covariates, name it: thali fit FILE --target COLUMN."
+_TIES = {"half": "counted as half a choice of either option", "drop": "dropped"}
 _TRIALS = (
-    " If they say which of two options was chosen, a trial a row, name the columns: thali fit FILE --first COLUMN"
-    " --second COLUMN --chosen COLUMN."
+    " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN --second COLUMN"
+    " --chosen COLUMN."
 )
-_SETS = (
-    " If they say which alternative was chosen, one alternative a row, name their column: thali fit FILE"
-    " --alternative COLUMN."
-)
+_SETS = " If each row is an alternative of a choice set, name their column: thali fit FILE --alternative COLUMN."
 
 
 _OPTIONS = (
-    " If they say what is known of the options of other comparisons: thali fit COMPARISONS --option-covariates FILE."
+    " If the columns are covariates of options in other comparisons: thali fit COMPARISONS --option-covariates FILE."
 )
 
 
@@ -70,8 +67,8 @@ def find_data(name: str) -> Found:
         return Found(name, None, read_standard_input())
     if not os.path.lexists(name) and not Path(name).suffix and not {"/", "\\"} & set(name):
         raise DataError(
-            f"There is no file and no bundled data set {name!r}; bundled are {', '.join(bundled)}."
-            f"{suggest(name, list(bundled))}"
+            f"No file or bundled data set is called {name!r}; bundled data sets:"
+            f" {', '.join(bundled)}.{suggest(name, list(bundled))}"
         )
     return Found(name, None, read_source(name))
 
@@ -91,7 +88,7 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool =
     """The data for that model, which `is_named` or follows from them; what `recognised` says of them in a sentence."""
     data, sentences, could_be = recognised(found, spec, wanted)
     says = could_be and not is_named
-    other = [f"if these are {could_be}, say --model {model_for(could_be).name}"] if says else []
+    other = [f"if these are {could_be}, add --model {model_for(could_be).name}"] if says else []
     return data, "; ".join([sentences[0], *other, *sentences[1:]])
 
 
@@ -139,7 +136,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         except DataError as error:
             if not could_be:
                 raise
-            hint = Clause(f" If these are {could_be}, say ", Setting("model", model_for(could_be).name), ".")
+            hint = Clause(f" If these are {could_be}, add ", Setting("model", model_for(could_be).name), ".")
             raise DataError(error, hint) from None
         sentences = [sentence]
     if isinstance(data, Judged) and (example := data.example()):
@@ -150,11 +147,11 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         return data, sentences, could_be
     if data.respondents:
         differing = differing_columns(data.people)
-        about = f" (columns constant within people: {shorten(differing)})" if differing else ""
+        about = f" (columns constant within respondents: {shorten(differing)})" if differing else ""
         effect = effect_of_data(data)
         known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
-        people = f"{len(data.respondents):,} people" if len(data.respondents) > 1 else "1 person"
-        sentences.append(f"{data.answers_in_words} of {people}{about}{known}")
+        people = f"{len(data.respondents):,} respondents" if len(data.respondents) > 1 else "1 respondent"
+        sentences.append(f"{data.answers_in_words} from {people}{about}{known}")
     if (path := wanted.get("option_covariates")) is not None:
         data = with_option_covariates(data, path)
         sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
@@ -187,9 +184,9 @@ def _by_group(
             data.by_group(column)  # which says what is wrong with the column
         groups = GroupedData(by_person.by_respondent())
     if len(groups) == 1:
-        raise DataError(f"Column {column!r} holds {groups.names[0]!r} alone; leave out ", Argument("group"), ".")
+        raise DataError(f"Column {column!r} contains only {groups.names[0]!r}; remove ", Argument("group"), ".")
     if len(groups) == data.n_answers:
-        raise DataError(f"Column {column!r} has another value in every row; name one that groups the answers.")
+        raise DataError(f"Column {column!r} has a different value in every row; name a column with repeated values.")
     if wanted.get("ties") in _TIES:
         groups = groups.without_ties(wanted["ties"])
     return groups, [*sentences, f"by {column!r}: {groups}"]
@@ -208,7 +205,7 @@ def _by_rows(table: "Table", spec: ModelSpec, wanted: dict[str, Any], name: str)
         rows = replace(table, frame=table.frame.loc[values == value], file=f"{table.file}, {name} {value!r}")
         parts[value] = reading_of(rows, spec.data, wanted).build()[0]
     if len(parts) == 1:
-        raise DataError(f"Column {name!r} holds {next(iter(parts))!r} alone; leave out ", Argument("group"), ".")
+        raise DataError(f"Column {name!r} contains only {next(iter(parts))!r}; remove ", Argument("group"), ".")
     return parts
 
 
@@ -219,7 +216,9 @@ def with_option_covariates(data: Any, path: Path) -> Any:
     frame = read_table(path)
     with in_file(str(path)):
         if frame.shape[1] < 2:
-            raise DataError("A table of covariates of options has their labels in its first column, and one more.")
+            raise DataError(
+                "A table of option covariates needs the labels in its first column and at least one other column."
+            )
         return data.with_option_covariates(frame.set_index(frame.columns[0]))
 
 
@@ -234,7 +233,7 @@ def reading_of(table: "Table", kinds: tuple[str, ...], wanted: dict[str, Any]) -
         if not models and not error.nearest and PAIRS in kinds:
             raise DataError(error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(table)) from None
         named = [part for name in models for part in (" or ", Setting("model", name))]
-        raise DataError(error, Clause(" Say ", *named[1:], ".") if named else "") from None
+        raise DataError(error, Clause(" Add ", *named[1:], ".") if named else "") from None
 
 
 def _names_options(table: "Table") -> bool:
@@ -248,12 +247,12 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
 
     if record.kind not in spec.data:
         raise DataError(
-            f"{record.name} holds {record.kind}, but {spec.data[0]} are needed",
-            Clause(f" by {spec.name}; leave out ", Argument("model")),
+            f"{record.name} contains {record.kind}, but {spec.data[0]} are required",
+            Clause(f" by {spec.name}; remove ", Argument("model")),
             ".",
         )
     of_table = [name for name in wanted if name not in ("option_covariates", "asks")]
     if of_table:
         name = Argument(of_table[0])
-        raise DataError(name, f" is about a file, and {record.name} is a bundled data set; leave it out.")
+        raise DataError(name, f" applies to files only; {record.name} is a bundled data set. Remove it.")
     return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

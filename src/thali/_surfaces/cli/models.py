@@ -32,11 +32,11 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
         for known in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
             if plain(known) == plain(name):
                 if not spec.options:
-                    raise ArgumentError(f"{spec.name} takes functions and objects of Python; fit it there.")
+                    raise ArgumentError(f"{spec.name} takes Python functions and objects; fit it in Python.")
                 return spec, known if known in spec.aliases else ""
     for test in TESTS:
         if plain(name) in map(plain, (test.name, *test.aliases)):
-            raise ArgumentError(f"{name} is a test, not a model of {place}: thali test {test.name} DATA.")
+            raise ArgumentError(f"{place}: {name} is a test, not a model; use thali test {test.name} DATA.")
     every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
     raise ArgumentError(
         f"{place} must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
@@ -59,12 +59,12 @@ def settings_of_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> 
     """What an alias says besides the model."""
     needed = spec.aliases_need.get(alias)
     if needed and needed not in typed:
-        raise ArgumentError(f"{alias} is {spec.name} with --{needed}; name it, or say --model {spec.name}.")
+        raise ArgumentError(f"{alias} is {spec.name} with --{needed}; add that option, or use --model {spec.name}.")
     means = spec.aliases_mean.get(alias, {})
     for name, value in means.items():
         if other := sorted({word for word in (name, "tree") if word in typed}):
             raise ArgumentError(
-                f"{alias} is {spec.name} with --{name} {value}; leave out --{other[0]}, or say --model {spec.name}."
+                f"{alias} is {spec.name} with --{name} {value}; remove --{other[0]}, or use --model {spec.name}."
             )
     return means
 
@@ -90,7 +90,7 @@ def options_of(
         if not fitting and method in spec.methods:
             first, *others = dict.fromkeys(name for option in own for name in option.methods)
             owners = [Setting("method", first), *(part for name in others for part in (" or ", Value("method", name)))]
-            now = " belongs to ", *owners, ", not to ", Value("method", method), "; leave it out."
+            now = " applies to ", *owners, ", not to ", Value("method", method), "; remove it."
             raise ArgumentError(Argument(own[0].name), *now)
         found[word] = (fitting or own)[0]
     return found
@@ -102,14 +102,14 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[Mode
     names = ", ".join(owner.name for owner in owners)
     names = " and ".join(names.rsplit(", ", 1))
     takes_place = spec.features and any(owner.features == word for owner in owners)
-    cure = f"take --{spec.features}" if takes_place else "leave it out"
+    cure = f"use --{spec.features}" if takes_place else "remove it"
     if data_name is None or set(owners[0].data) & set(spec.data):
-        return f"{spelled} belongs to {names}, not to {spec.name}; {cure}."
+        return f"{spelled} applies to {names}, not to {spec.name}; {cure}."
     if by_name := spec_of_kind(owners[0].data[0]).by_name:
-        cure += f", or name the column of {ROLE_NAMES[by_name].meaning.removeprefix('the ')} with --{by_name}"
+        cure += f", or name the column of {ROLE_NAMES[by_name].meaning} with --{by_name}"
     else:
-        cure += f", or say --model {owners[0].name} if they are {owners[0].data[0]}"
-    return f"{spelled} belongs to {names}, but {data_name} reads as {spec.data[0]}; {cure}."
+        cure += f", or add --model {owners[0].name} if they are {owners[0].data[0]}"
+    return f"{spelled} applies to {names}, but {data_name} was read as {spec.data[0]}; {cure}."
 
 
 def _spelled(option: Option) -> str:

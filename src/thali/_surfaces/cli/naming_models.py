@@ -36,7 +36,7 @@ def parse_aspects(
         pass
     if not Path(value).exists():
         raise ArgumentError(
-            f"{option} must be {', '.join(words)}, a whole number or the path of a table; there is no file {value!r}."
+            f"{option} must be {', '.join(words)}, an integer or the path of a table; there is no file {value!r}."
         )
 
     from thali._reading.table import read_table
@@ -44,7 +44,7 @@ def parse_aspects(
     table = read_table(value)
     if table.shape[1] < 2:
         raise DataError(
-            f"{value}: aspects need a column of option labels and at least one column beside it; found"
+            f"{value}: a table of aspects needs a column of option labels and at least one other column; found"
             f" {table.shape[1]} in all."
         )
     entries = table.iloc[:, 1:].astype(object)
@@ -55,8 +55,8 @@ def parse_aspects(
         return _from_list(value, table, labels)
     row, column = (int(axis[0]) for axis in (~is_binary).nonzero())
     raise DataError(
-        f"{value}: columns of aspects must hold 0 and 1 alone; row {row + 1} below the header"
-        f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, holds {entries.iloc[row, column]!r}."
+        f"{value}: columns of aspects must contain only 0 and 1; row {row + 1} below the header"
+        f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, contains {entries.iloc[row, column]!r}."
     )
 
 
@@ -69,7 +69,7 @@ def _from_columns(
     rows = checked_labels(options, f"{path}: the options in the first column")
     for label in labels:
         if label not in rows:
-            raise DataError(f"{path}: there is no row for the option {label!r}; one of zeros means no aspect.")
+            raise DataError(f"{path}: there is no row for the option {label!r}; add one (zeros mean no aspect).")
     return {
         label: [name for name, owned in zip(names, row, strict=True) if owned]
         for label, row in zip(rows, entries.to_numpy(), strict=True)
@@ -83,7 +83,8 @@ def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) ->
     for row, (option, aspect) in enumerate(table.itertuples(index=False), start=1):
         if not as_label(option) or not as_label(aspect):
             raise DataError(
-                f"{path}: row {row} below the header must name an option and an aspect; got {option!r} and {aspect!r}."
+                f"{path}: row {row} below the header must contain an option and an aspect; got {option!r} and"
+                f" {aspect!r}."
             )
         owned.setdefault(as_label(option), []).append(as_label(aspect))  # the model refuses unknown options
     return owned
@@ -104,7 +105,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     source = read_source(path)
     if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
         if leaf_length is not None:
-            raise ArgumentError(f"{path}: a Newick tree has lengths of its own; give no leaf length with it.")
+            raise ArgumentError(f"{path}: a Newick tree has its own edge lengths; remove the leaf length.")
         try:
             return thali.Tree.from_newick(content_of(source))
         except DataError as error:
@@ -120,7 +121,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     for row, (option, group) in enumerate(table.itertuples(index=False), start=1):
         if not as_label(option) or not as_label(group):
             raise DataError(
-                f"{path}: row {row} below the header must name an option and a group; got {option!r} and {group!r}."
+                f"{path}: row {row} below the header must contain an option and a group; got {option!r} and {group!r}."
             )
         groups.setdefault(as_label(group), []).append(as_label(option))
     return thali.Tree.from_groups(groups, LEAF_LENGTH if leaf_length is None else leaf_length)
@@ -143,11 +144,11 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
     named = []
     for name, item in _items(text):
         if not name or not item:
-            raise ArgumentError(f"--models needs models between commas, such as unique,3,ibp; got {text!r}.")
+            raise ArgumentError(f"--models must list models separated by commas, such as unique,3,ibp; got {text!r}.")
         of_people, item = _of_people(item, kind)
         named.append((name, _model(item, settings, OF_GROUPS.get(kind, kind), labels).set_params(**of_people)))
     if settings.get("tree") is not None and not any(_is_tree(_of_people(item, kind)[1]) for _, item in _items(text)):
-        raise ArgumentError("--tree gives a tree, but no model of --models is tree; add tree, or leave out --tree.")
+        raise ArgumentError("--tree is given but --models does not contain tree; add tree, or remove --tree.")
     return named
 
 
@@ -164,7 +165,7 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
     if kind in BY_KINDS and word == "classes":
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
-            raise ArgumentError(f"{item!r} in --models must be classes: and a whole number, such as classes:2.")
+            raise ArgumentError(f"{item!r} in --models must be classes:N, such as classes:2.")
         return {"people": LatentClasses(int(number))}, rest or "ibp"
     return usual, item
 
@@ -196,7 +197,7 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
 
     spec = spec_named(item)
     if spec is not None and kind not in spec.data:
-        raise ArgumentError(f"--models: {item} is fitted to {' or '.join(spec.data)}; these data are {kind}.")
+        raise ArgumentError(f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}.")
     if features_of(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
@@ -232,14 +233,14 @@ def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind
     if not _is_tree(item):
         return parse_aspects(item, labels, "--models", ("ibp", *["unique"] * (features_of(kind) == "aspects")))
     if settings.get("tree") is None:
-        raise ArgumentError(f"--models names {item!r}; say with --tree FILE which tree that is.")
+        raise ArgumentError(f"--models contains {item!r}; give its file with --tree FILE.")
     _, colon, length = item.partition(":")
     try:
         return read_tree(settings["tree"], float(length) if colon else None)
     except ValueError as error:
         if isinstance(error, ArgumentError | DataError):
             raise
-        raise ArgumentError(f"--models: a leaf length must follow 'tree:', not {length!r}.") from None
+        raise ArgumentError(f"--models: 'tree:' must be followed by a leaf length; got {length!r}.") from None
 
 
 def _is_tree(item: str) -> bool:

@@ -75,88 +75,88 @@ LEADERBOARD = (
     TIES.but(default="davidson"),
     Option(
         "method",
-        "laplace: the posterior, in seconds; mcmc: the same from chains; maximum-likelihood: estimates without prior.",
+        "Estimation method. laplace: approximate posterior, in seconds; mcmc: posterior draws; maximum-likelihood: no"
+        " prior.",
         default="laplace",
         words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
     ),
     SEED.but(default="0"),
     Option(
         "by",
-        "A column, such as the language, for each value of which there is a leaderboard, too. May be given several"
-        " times.",
+        "Column, such as the language; adds one leaderboard per value. Repeat it for several columns.",
         EACH,
         default="none",
         metavar="COLUMN",
     ),
     Option(
         "pool",
-        "The boards of --by borrow strength from each other: worths of a part vary about common ones.",
+        "Share information between the leaderboards of --by (partial pooling).",
         bool,
-        default="each part alone",
+        default="separate leaderboards",
     ),
     Option(
         "id",
-        "A column with an identifier of each answer: of answers with the same one the first counts, in all files.",
+        "Column with an identifier of each vote; votes with the same identifier count once across all files.",
         default="none",
         metavar="COLUMN",
     ),
     PEOPLE.but(
-        help="How respondents differ. independent: as many answers as of different respondents; adjusted: intervals are"
-        " for new respondents; individuals, with --method mcmc: individual worths about common ones.",
-        default="adjusted; with --method mcmc independent, which the board judges",
+        help="Differences between respondents. independent: all votes are independent; adjusted: intervals allow for"
+        " repeated votes of a respondent; individuals (with --method mcmc): individual worths around common ones.",
+        default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
         words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
         type=str,
     ),
     Option(
         "anchor_model",
-        "The option whose rating is 1000, or that number; intervals are then those of differences from it.",
+        "Option whose rating is fixed at 1000, or at NUMBER; intervals are then for differences from it.",
         ANCHOR,
-        default="none: the mean of ratings is 1000",
+        default="none: ratings have mean 1000",
         metavar="OPTION|OPTION=NUMBER",
     ),
     Option(
         "judges",
-        "Judges differ in how sharply they see what options are worth: the ratings are those of a typical judge, beside"
-        " what is known of each. With --respondent, the column of who judged.",
+        "Estimate how well each judge discriminates; ratings are for a typical judge. Needs --respondent, the column"
+        " with the judge.",
         bool,
-        default="all judges alike",
+        default="all judges equal",
     ),
     Option(
         "judge_sd",
-        "The standard deviation of the log of judges' discrimination.",
+        "Standard deviation of the log discrimination of judges.",
         float,
         default="learned",
         metavar="NUMBER",
     ),
     Option(
         "judge_bias",
-        "With --judges and --covariate: each judge has effects of covariates of their own, as one who likes length.",
+        "With --judges and --covariate: individual covariate effects per judge, such as a preference for length.",
         bool,
-        default="the same effects on all judges",
+        default="the same effects for all judges",
     ),
     Option(
         "date",
-        "The column of when a comparison was made: dates, seconds since 1970, or whole numbers of periods.",
+        "Column with the date of a comparison: dates, seconds since 1970, or integer periods.",
         default="none",
         metavar="COLUMN",
     ),
     Option(
         "period",
-        "Options become better or worse from one day, week, month or year to the next, or from a whole number in this"
-        " column: the leaderboard is that of the last.",
-        default="all of one time",
+        "Length of the periods between which ratings may change, or a column of integer periods. The leaderboard shows"
+        " the last period.",
+        default="no change over time",
         metavar="day|week|month|year|COLUMN",
     ),
     Option(
         "drift",
-        "The standard deviation of the change of a log worth from a period to the next.",
+        "Standard deviation of the change in log worth per period.",
         float,
         default="learned",
         metavar="NUMBER",
     ),
     *(
-        Option(name, f"The {which} date that counts, such as 2024-05-31 or 2024.", default=which, metavar="DATE")
+        Option(name, f"The {which} date to include, such as 2024-05-31 or 2024.", default=which, metavar="DATE")
         for name, which in (("since", "first"), ("until", "last"))
     ),
     WHERE,
@@ -165,7 +165,7 @@ LEADERBOARD = (
     RESPONDENT,
     FIRST,
     SECOND,
-    CHOSEN.but(help="The column of which was chosen, or won."),
+    CHOSEN.but(help="Column with the chosen option, or the winner."),
     *(each for each in OF_TABLES if each not in (RESPONDENT, FIRST, SECOND)),
 )
 
@@ -319,20 +319,20 @@ def spread(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
 
 Title = Annotated[
     str,
-    typer.Option(metavar="TEXT", help="What the report is called.", show_default="the question that it answers"),
+    typer.Option(metavar="TEXT", help="Title of the report.", show_default="the question it answers"),
 ]
-Author = Annotated[str, typer.Option(metavar="TEXT", help="Who wrote the report.", show_default="nobody")]
+Author = Annotated[str, typer.Option(metavar="TEXT", help="Author of the report.", show_default="nobody")]
 Question = Annotated[
     str,
-    typer.Option(metavar="TEXT", help="What was asked, in your words.", show_default="what the model is asked"),
+    typer.Option(metavar="TEXT", help="Research question, in your words.", show_default="the question of the model"),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin again where --out holds another job.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the job that --out contains.")]
 
 Tables = Annotated[
     str | None,
     typer.Option(
         metavar="csv|tex|md|xlsx,...",
-        help="The formats of the tables that --out writes.",
+        help="File formats of the tables in --out.",
         show_default="csv",
     ),
 ]
@@ -341,7 +341,7 @@ Pictures = Annotated[
     str | None,
     typer.Option(
         metavar="png|svg|pdf,...",
-        help="The formats of the pictures that --out writes.",
+        help="File formats of the pictures in --out.",
         show_default="png",
     ),
 ]
@@ -349,4 +349,4 @@ Form = Annotated[
     str | None,
     typer.Option("--print", metavar="screen|all", help="Print one screen, or every table.", show_default="screen"),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print the sentence of the result only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the sentence with the result.")]

@@ -66,7 +66,8 @@ def _numbers(option: Option, typed: str) -> int | tuple[float, ...]:
     except ValueError:
         words = "".join(f"{word}, " for word in option.words)
         raise ArgumentError(
-            Argument(option.name), f" must be {words}a number, or numbers between commas such as 1,10; got {typed!r}."
+            Argument(option.name),
+            f" must be {words}a number, or numbers separated by commas, such as 1,10; got {typed!r}.",
         ) from None
 
 
@@ -78,7 +79,7 @@ def _counts(option: Option, typed: str) -> int | tuple[int, ...]:
         return tuple(range(int(first), int(last) + 1)) if dash else int(typed)
     except ValueError:
         raise ArgumentError(
-            Argument(option.name), f" must be a whole number, or several such as 1-6 or 2,4; got {typed!r}."
+            Argument(option.name), f" must be an integer, or several such as 1-6 or 2,4; got {typed!r}."
         ) from None
 
 
@@ -105,7 +106,7 @@ def _pairs(option: Option, typed: list[str]) -> dict[str, str]:
     for name, value in named_values(option, typed):
         if found.get(name, value) != value:
             raise ArgumentError(
-                Argument(option.name), f": {name!r} cannot be both {found[name]} and {value}; choose one."
+                Argument(option.name), f": {name!r} is given as both {found[name]} and {value}; choose one."
             )
         found[name] = value
     return found
@@ -134,7 +135,7 @@ def _cuts(option: Option, typed: list[str]) -> dict[str, Any]:
         except ValueError:
             raise ArgumentError(
                 Argument(option.name),
-                f" {name}= takes a number of bins, or two cut points or more between commas; got {value!r}.",
+                f" {name}= must be a number of bins, or at least two cut points separated by commas; got {value!r}.",
             ) from None
     return found
 
@@ -148,7 +149,7 @@ def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
             if isinstance(error, ArgumentError):
                 raise
             raise ArgumentError(
-                Argument(option.name), f" takes names with numbers, such as tea=1,milk=-1; got {text!r}."
+                Argument(option.name), f" must be names with numbers, such as tea=1,milk=-1; got {text!r}."
             ) from None
     return found
 

@@ -198,8 +198,8 @@ def refuse_torn(flaws: Iterable[str]) -> None:
     for flaw in flaws:
         if flaw:
             raise DataError(
-                f"What was stored of the fit cannot be resumed: {flaw}; ",
-                *(InPython("remove the folder of its job", "give --overwrite"), ", and fit from the beginning."),
+                f"The stored fit cannot be resumed: {flaw}; ",
+                *(InPython("delete the job folder", "add --overwrite"), " and fit again."),
             )
 
 

@@ -65,14 +65,14 @@ class ClassChooser(Chooser):
 
         if rule is not AS_FITTED:
             raise ArgumentError(
-                "People of product classes choose the product with the greatest sum of values, and have no utilities "
-                "that ",
+                "In a model of product classes respondents choose the product with the highest sum of values; it has"
+                " no utilities for ",
                 Argument("rule"),
                 ", ",
                 Argument("scale"),
                 " or ",
                 Argument("actual"),
-                " could act on; leave these out, or fit a logit.",
+                ". Remove them, or fit a logit.",
             )
         return share_draws(self.draws, [_codes(cells) for cells in markets], weights, cores, random_seed)
 

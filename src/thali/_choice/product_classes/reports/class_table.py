@@ -185,7 +185,7 @@ def class_table(
         liked = tally.holders.sum(axis=1) / tally.owners.sum(axis=1)
     table = Table(
         {
-            "class": names,
+            "product_class": names,
             "rules": rules[shown],
             "share": owners.mean(axis=1)[shown],
             "share_se": standard_error(owners)[shown],
@@ -201,7 +201,7 @@ def class_table(
     if hidden:
         rest = order[len(shown) :]
         table.loc[len(table)] = {
-            "class": f"other ({hidden:,} {'class' if hidden == 1 else 'classes'})",
+            "product_class": f"other ({hidden:,} {'class' if hidden == 1 else 'classes'})",
             "rules": rules[rest].sum(),
             "importance": mean[rest].sum(),
             "importance_se": standard_error(importance[rest].sum(axis=0, keepdims=True))[0],

@@ -94,13 +94,13 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            `class` in words; `rules`, the number of distinct classes that are counted as this one; `probability` that
-            anybody owns one of them, the share of draws; `stability`, the share of chains in which it has at
-            least half of its importance, so that one of .5 or more is likely to be seen again with another seed;
-            `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share of
-            owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1, less
-            the probability that a person owns nothing), and `importance_se`; `share_new`, the probability that a new
-            person owns one.
+            `product_class` in words; `rules`, the number of distinct classes that are counted as this one;
+            `probability` that anybody owns one of them, the share of draws; `stability`, the share of chains in which
+            it has at least half of its importance, so that one of .5 or more is likely to be seen again with another
+            seed; `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share
+            of owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1,
+            less the probability that a person owns nothing), and `importance_se`; `share_new`, the probability that a
+            new person owns one.
 
         Raises
         ------

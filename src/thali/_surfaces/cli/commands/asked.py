@@ -20,7 +20,7 @@ from .jobs import OVERWRITE
 
 LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
 FOLDS = 5  # of the cross-validation, unless others are typed
-OWN = (Option("model", "The name of the model."), OVERWRITE)  # of every model
+OWN = (Option("model", "Name of the model."), OVERWRITE)  # of every model
 
 
 class Asked(NamedTuple):
@@ -76,7 +76,7 @@ def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     if by is None:
         return arguments | ({"people": Groups()} if has_groups and people is None else {})
     if not isinstance(people, Individuals | None):
-        raise ArgumentError(Argument("by"), " needs ", Setting("people", Individuals()), ".")
+        raise ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
     return arguments | {"people": Individuals(by, people.spread if people else "one")}
 
 
@@ -87,10 +87,10 @@ def _amounts_in(file: Path) -> dict[str, float]:
     frame = load(file).frame
     with in_file(str(file)):
         if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
-            raise DataError("A table of actual shares has two columns, the product and its share, a number.")
+            raise DataError("A table of actual shares needs two columns: the product and its share, a number.")
         labels = frame.iloc[:, 0].map(as_label).tolist()
         if twice := [label for label in labels if labels.count(label) > 1]:
-            raise DataError(f"A table of actual shares has a row for each product; {twice[0]!r} is there twice.")
+            raise DataError(f"A table of actual shares must list each product once; {twice[0]!r} is listed twice.")
     return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
 
 

@@ -17,7 +17,7 @@ def show_info() -> None:
     """Print how much there is and where."""
     info = store.cache_info()
     print(store.in_words(info.files, info.bytes))
-    print(f"{info.path}: not used, because {info.refused}" if info.refused else info.path)
+    print(f"{info.path}: not used because {info.refused}" if info.refused else info.path)
     if info.shipped:
         print(info.shipped)
 
@@ -56,5 +56,5 @@ def _fit_all(models: Sequence[str], environment: dict[str, str] | None) -> None:
                 failed += 1
                 notify(f"error: {fitted.name}: {fitted.error}")
     if failed:
-        notify(f"{failed} of {len(names)} could not be compiled.")
+        notify(f"{failed} of {len(names)} models could not be compiled.")
         raise typer.Exit(1)

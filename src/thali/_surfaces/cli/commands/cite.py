@@ -17,5 +17,5 @@ def _keys(model: str) -> tuple[str, ...]:
 
     spec = spec_named(model)
     if spec is None:
-        raise ArgumentError(f"There is no model {model!r}; there are {', '.join(spec.name for spec in SPECS)}.")
+        raise ArgumentError(f"Unknown model {model!r}; available models: {', '.join(spec.name for spec in SPECS)}.")
     return spec.papers

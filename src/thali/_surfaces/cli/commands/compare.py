@@ -83,7 +83,7 @@ def run_compare(
     if by == PREDICTION and folds is None:
         parts = parts_of(data, leave_out)
         folds = proportionate_folds(len(named), parts)
-        notify(f"{len(named) * (folds or parts):,} fits: each model without one of {folds or parts:,} parts.")
+        notify(f"{len(named) * (folds or parts):,} fits: each model without each of {folds or parts:,} parts.")
     if by == PREDICTION and features_of(of_data.kind):
         run = _BUDGET | run
     run |= {"by": by, "leave_out": leave_out, "folds": folds, "sensitivity": bool(own["sensitivity"])}
@@ -99,9 +99,9 @@ def run_compare(
     _finish(terminal, table, data_name, out, formats, read)
     if table.attrs["interrupted"]:
         if out is not None:
-            notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
+            notify(f"stopped by Ctrl-C; {done} in '{out}'; run the same command, or thali resume {out}, to continue.")
         else:
-            notify(f"stopped by Ctrl-C; {done} finished; with --out DIR it could go on.")
+            notify(f"stopped by Ctrl-C; {done} finished; add --out DIR to be able to resume.")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -164,6 +164,6 @@ def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str
     for word, of_models in owners.items():
         if not any(OF_GROUPS.get(kind, kind) in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
-            raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
+            raise ArgumentError(f"--{word} requires {named}, but {data_name} contains {kind}; remove it.")
     if "method" in typed and not has_methods:
-        raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
+        raise ArgumentError(f"--method requires {PAIRS} here, but {data_name} contains {kind}; remove it.")

@@ -31,10 +31,10 @@ def export_dataset(name: str, out: Path | None) -> None:
         table.to_csv(sys.stdout, lineterminator="\n")
         return
     if out.is_dir():
-        raise ArgumentError(f"--out needs the name of a file; {out} is a folder. Try {out / name}.csv.")
+        raise ArgumentError(f"--out requires a file name; {out} is a folder. Try {out / name}.csv.")
     check_folder(out.parent)
     out.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(out, csv(table))
     notify(f"wrote {name} to {out}.")
     if (sigma := getattr(data, "sigma", None)) is not None:
-        notify(f"a table has no place for the standard deviation of its similarities; fit it with --sigma {sigma:g}.")
+        notify(f"the table does not contain the standard deviation of the similarities; fit it with --sigma {sigma:g}.")

@@ -70,7 +70,7 @@ def _power(design: "pandas.DataFrame", simulated: Simulated | None, seed: int | 
     prior = None if pilot is None else load(pilot)
     table = designs.power(design, prior, people, spread, random_seed=seed)
     studies = table.attrs["simulations"]
-    sentence = f"How often {studies:,} simulated studies tell the first options apart from all that follow:"
+    sentence = f"Share of {studies:,} simulated studies that separate the top options from all others:"
     return {"Power": (sentence, table)}
 
 
@@ -114,36 +114,39 @@ def print_choice_design(
     if out is not None:
         check_folder(out)
     if alternatives is None:
-        raise ArgumentError("--tasks needs --alternatives, the products in each task.")
+        raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
     if len(files) != 1:
-        raise ArgumentError(f"--tasks needs one table of attributes and levels; got {' '.join(files)}.")
+        raise ArgumentError(f"--tasks requires one table of attributes and levels; got {' '.join(files)}.")
     attributes, prior, prior_sd = _attributes_in(files[0])
     if pilot is not None:
         if prior is not None:
-            raise ArgumentError(f"--pilot takes the place of the column utility in {files[0]}; leave one of them out.")
+            raise ArgumentError(f"--pilot and the column utility of {files[0]} cannot be combined; remove one.")
         prior = load(pilot)
     if simulated is not None and prior is None:
-        raise ArgumentError(
-            f"--power needs the utilities that are expected: a column utility in {files[0]}, or --pilot."
-        )
+        raise ArgumentError(f"--power requires expected utilities: add a column utility to {files[0]} or pass --pilot.")
     asked = _asked(typed)
     fixed = [] if holdouts is None else _tasks_in(holdouts)
     of_utilities = {"prior": prior, "prior_sd": prior_sd}
     design = designs.choice(attributes, tasks, alternatives, holdouts=fixed, **of_utilities, **asked, **how)
     also = {"interactions": asked["interactions"], "directions": asked["directions"]}
     checked = designs.check(design, **of_utilities, **also)
-    errors = f"{checked.title}: D-error {checked.d_error:.4g} (one person), D-efficiency {checked.d_efficiency:.3f}."
+    errors = (
+        f"{checked.title}: D-error {checked.d_error:.4g} (one respondent), D-efficiency {checked.d_efficiency:.3f}."
+    )
     if checked.bayesian_d_error is not None:
         errors += f" Bayesian D-error {checked.bayesian_d_error:.4g} (mean over uncertain utilities)."
     if checked.dominated is not None:
-        errors += f" Tasks with a product that is worse than another: {checked.dominated:,}."
+        errors += f" Tasks with a dominated product: {checked.dominated:,}."
     parts: Parts = {"Errors": (f"{errors} {checked.note}", checked.table)}
     if simulated is not None:
         people, spread = simulated
         among = {"interactions": asked["interactions"], "random_seed": how.get("random_seed")}
         told = designs.power(design, prior, people, spread, **among)
         people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
-        sentence = f"How often {studies:,} simulated studies with {people:,} people each tell a utility from 0:"
+        sentence = (
+            f"Share of {studies:,} simulated studies with {people:,} respondents in which a utility differs"
+            " significantly from 0:"
+        )
         parts["Power"] = (sentence, told)
     more = {"tasks": _a_row_a_task(design), "balance": checked.balance, "overlap": checked.overlap}
     _finish(terminal, {"Design": ("", design)} | parts, out, formats, **more)
@@ -173,8 +176,8 @@ def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
     frame: pandas.DataFrame = load(path).frame
     if "task" not in frame.columns:
         raise DataError(
-            f"{path} must have a column task, one product a line, and the attributes; it has "
-            f"{', '.join(map(str, frame.columns))}."
+            f"{path} must have one row per product and the columns task and the attributes; it has"
+            f" {', '.join(map(str, frame.columns))}."
         )
     return [part.drop(columns="task") for _, part in frame.groupby("task", sort=False)]
 
@@ -203,8 +206,8 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     frame: pandas.DataFrame = load(Path(path)).frame
     if not {"attribute", "level"} <= set(frame.columns):
         raise DataError(
-            f"{path} must have the columns attribute and level, one level a line, and may have utility and sd; it has "
-            f"{', '.join(map(str, frame.columns))}."
+            f"{path} must have one row per level and the columns attribute, level and optionally utility and sd; it"
+            f" has {', '.join(map(str, frame.columns))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
     found = [
@@ -212,5 +215,5 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
         for column in ("level", "utility", "sd")
     ]
     if found[2] is not None and found[1] is None:
-        raise DataError(f"{path} has a column sd, of utilities, and no column utility; add it.")
+        raise DataError(f"{path} has a column sd but no column utility; add the utilities.")
     return found[0] or {}, found[1], found[2]

@@ -19,7 +19,10 @@ def make(design: Path, out: Path, kind: str | None, title: str | None, study: Pa
     out.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(out, page.text.encode())
     print(page.sentence)
-    notify(f"wrote {out}; send it or put it on a server. The files that come back: thali field collect FOLDER.")
+    notify(
+        f"wrote {out}; send it to respondents or put it on a server. Merge the returned files with thali field collect"
+        " FOLDER."
+    )
 
 
 def hand_over(design: Path, to: str, out: Path, settings: dict[str, Any]) -> None:
@@ -45,11 +48,11 @@ def join(folder: Path, out: Path | None) -> None:
         atomic_write(out, csv(found.answers, index=False))
     print(found)
     if out is not None:
-        notify(f"wrote {out}; thali fit {out} reads it.")
+        notify(f"wrote {out}; analyse it with thali fit {out}.")
 
 
 def _check_file(out: Path) -> None:
     """Refuse a folder, and a place that cannot be written."""
     if out.is_dir():
-        raise ArgumentError(f"--out needs the name of a file; {out} is a folder.")
+        raise ArgumentError(f"--out requires a file name; {out} is a folder.")
     check_folder(out.parent)

@@ -87,14 +87,14 @@ def run_fit(
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, arguments, job)
     if is_finished:
-        notify(f"this fit was finished: its draws are those in {out} (--overwrite fits anew).")
+        notify(f"this fit is finished; its draws are in {out} (--overwrite fits again).")
     interrupted = model.interrupted_
     if interrupted:
         sizes = model.posterior_["posterior"].sizes
-        more = f"; thali resume {out} goes on" if out is not None else ""
+        more = f"; resume with thali resume {out}" if out is not None else ""
         notify(
-            f"stopped early; kept {plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{more}. Answers"
-            " are computed from these; Ctrl-C leaves them out."
+            f"stopped early; kept {plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{more}."
+            " Computing results from these; press Ctrl-C to skip."
         )
     try:
         with _replicates_in(settings, out, overwrite, note) as settings:
@@ -105,10 +105,10 @@ def run_fit(
     except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
         stopped = isinstance(fault, KeyboardInterrupt)
         if stopped:
-            notify("stopped by Ctrl-C while answers were computed." + (" Nothing was written." if out is None else ""))
+            notify("stopped by Ctrl-C while computing results." + (" Nothing was written." if out is None else ""))
         if out is not None:
             place = write_somewhere(out, partial(write_model, tree_of_model(model)))
-            notify(f"the answers could not be computed; the fit is in {place}, and thali.load reads it.")
+            notify(f"the results could not be computed; the fit is saved in {place} (open it with thali.load).")
         if stopped:
             raise typer.Exit(INTERRUPTED) from None
         raise
@@ -137,7 +137,7 @@ def run_fit(
             with Figures() as figures:
                 write(figures)
     except KeyboardInterrupt:
-        notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
+        notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
         raise typer.Exit(INTERRUPTED) from None
     is_stopped = any(found.stopped for found in findings.of(terminal.surface))
     if is_stopped or (interrupted and "max-time" not in asked.values):
@@ -172,12 +172,12 @@ def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) 
     if tree is None:
         if leaf_length is not None:
             raise ArgumentError(
-                Argument("leaf_length"), " belongs to a tree of groups; name its file with ", Argument("tree"), "."
+                Argument("leaf_length"), " requires a tree of groups; give its file with ", Argument("tree"), "."
             )
         words = next(tuple(option.words) for option in spec.options if option.name == name)
         return {name: parse_aspects(values[name], labels, f"--{name}", words)} if name in values else {}
     if name in values:
-        raise ArgumentError(Argument("tree"), " takes the place of ", Argument(name), "; give one of the two.")
+        raise ArgumentError(Argument("tree"), " and ", Argument(name), " cannot be combined; remove one.")
     found = read_tree(tree, leaf_length)
     found.for_labels(labels)  # every mismatch is named before anything runs
     return {name: found}

@@ -31,7 +31,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "fit": _BOTH | {"model_name": str | None, "page": Path | None, "cover": dict | None, "slides": Path | None},
     "compare": _BOTH | {"models": str | None, "own": dict},
 }
-OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
+OVERWRITE = Option("overwrite", "Replace an existing job.", bool)
 
 
 def noted(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -60,23 +60,29 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     """
     found = _index(folder)["command"]
     if found is None:
-        raise DataError(f"The job in '{folder}' was not begun at the command line; go on with it where it was begun.")
+        raise DataError(f"The job in '{folder}' was not started from the command line; resume it where it was started.")
     out, arguments = folder.absolute(), _from_json(found["arguments"])
     is_known = found["name"] in _ARGUMENTS and _are_of(arguments, _ARGUMENTS[found["name"]])
     if not is_known or not _is_cover(arguments.get("cover", {})):
-        raise DataError(f"The job in '{folder}' names no command of thali; give a folder that thali wrote.")
+        raise DataError(f"The job in '{folder}' does not name a thali command; give a folder written by thali.")
     if "formats" in arguments:
         arguments["formats"] = checked_formats(arguments["formats"])
     if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
         arguments["page"] = out / "report.html"
-        notify(f"the report goes to {arguments['page']}: {page} is another file, which a job does not replace.")
+        notify(f"the report is written to {arguments['page']}: {page} is another file, which a job does not replace.")
     if (slides := arguments.get("slides")) is not None and not _may_hold_slides(slides, out):
         arguments["slides"] = out / "slides"
-        notify(f"the slides go to {arguments['slides']}: {slides} holds other files, which a job does not replace.")
+        notify(
+            f"the slides are written to {arguments['slides']}: {slides} contains other files, which a job does not"
+            " replace."
+        )
     if (begun := out / found["folder"]).is_dir():
         os.chdir(begun)
     else:
-        notify(f"the job was begun in {found['folder']}, which is not here; its data are looked for in {os.getcwd()}.")
+        notify(
+            f"the folder {found['folder']}, where the job was started, does not exist here; looking for its data in"
+            f" {os.getcwd()}."
+        )
     return found["name"], {**arguments, "out": out}
 
 
@@ -153,16 +159,18 @@ def print_status(folder: Path) -> None:
     for group, (done, total) in place.get("each", {}).items():
         print(f"  {group}: {done:,} of {total:,}")
     if recorded := index.get("recorded"):
-        print(f"draws of each chain: {', '.join(f'{n:,}' for n in recorded)}; aimed at {place['draws']:,}")
-    print(f"last snapshot: {index['written']}")
+        print(f"draws per chain: {', '.join(f'{n:,}' for n in recorded)}; target {place['draws']:,}")
+    print(f"last saved: {index['written']}")
     if state == "stopped" and index["command"]:
-        print(f"thali resume {folder} goes on with it.")
+        print(f"to resume: thali resume {folder}")
 
 
 def _index(folder: Path) -> dict[str, Any]:
     index = read_index(folder / JOB)
     if index is None:
-        raise DataError(f"There is no job in '{folder}'; give the folder that --out of thali fit or compare named.")
+        raise DataError(
+            f"There is no job in '{folder}'; give the folder that was passed to --out of thali fit or compare."
+        )
     return index
 
 

@@ -71,7 +71,7 @@ def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Lead
     else:
         saved = _saved(first)
         if chosen := [name for name in wanted if name in (*_HOW, *_ASKED, *_OF_TABLES)]:
-            raise DataError(Argument(chosen[0]), f" was chosen when {first} was made; leave it out.")
+            raise DataError(Argument(chosen[0]), f" was fixed when {first} was made; remove it.")
         if not others:
             return saved
         assert saved.made is not None
@@ -80,7 +80,10 @@ def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Lead
         made = made.with_more(name, True, {})
         notify(f"{name}: {made.counted.read_as}")
     if others and made.counted.ids is None:
-        notify(f"rows that are in several of the {len(names)} files count several times; name identifiers by --id.")
+        notify(
+            f"rows that occur in several of the {len(names)} files are counted several times; name a column of"
+            " identifiers with --id."
+        )
     return made.board(progressbar=progressbar)
 
 
@@ -91,7 +94,7 @@ def _saved(name: str) -> "Leaderboard":
 
     found = load(name)
     if not isinstance(found, Leaderboard):
-        raise DataError(f"'{name}' holds a fitted model, and a leaderboard is needed; give a table.")
+        raise DataError(f"'{name}' contains a fitted model, not a leaderboard; give a table or a leaderboard.nc.")
     return found
 
 
@@ -110,7 +113,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):
-        raise DataError(Argument(divided[0]), f" is about a file, and {name} is a bundled data set; leave it out.")
+        raise DataError(Argument(divided[0]), f" applies to files only; {name} is a bundled data set. Remove it.")
     if not is_bundled and (named["by"] or named["id"] or is_large(name)):
         counted = count(name, True, named)
     else:

@@ -25,7 +25,7 @@ def check_report(page: Path | None, cover: dict[str, str]) -> None:
     if page is not None:
         check_place(page.absolute())
     elif named := next((name for name, text in cover.items() if text), ""):
-        raise ArgumentError(f"--{named} is of the report; name its file with --report.")
+        raise ArgumentError(f"--{named} applies to the report; add --report FILE.")
 
 
 def run_report(
@@ -91,10 +91,10 @@ def _table(name: str, folder: Path) -> Found | None:
     """The table of a fit, in which tasks were held out; None, which is said, if it is not there any more."""
     try:
         if name == "-":
-            raise DataError("The table was piped in.")
+            raise DataError("The table came from standard input.")
         return find_data(str(folder / name))
     except DataError as error:
-        notify(f"tasks held out are left out: {error}")
+        notify(f"holdout tasks were skipped: {error}")
         return None
 
 
@@ -128,13 +128,13 @@ def _results(results: Path) -> Any:
     from thali._model.saved import load, model_in
 
     if results.suffix == ".html":
-        raise DataError(f"'{results}' is a report; give the folder that --out named, or a file that save wrote.")
+        raise DataError(f"'{results}' is a report; give the folder passed to --out, or a file written by save.")
     if not results.is_dir() or model_in(results) is not None:
         return load(results)
     index = read_index(results / JOB)
     if index is not None and index["stamp"]["kind"] in TABLES:
         return table_of_job(results / JOB)
     raise DataError(
-        f"There are no results in '{results}'; give the folder that --out of thali fit, compare or leaderboard named,"
-        " or a file that save wrote."
+        f"There are no results in '{results}'; give the folder passed to --out of thali fit, compare or leaderboard,"
+        " or a file written by save."
     )

@@ -20,7 +20,7 @@ def run_show(terminal: Terminal, results: Path, key: str | None, lists: bool) ->
     findings = findings_of(held.what, held.settings)
     know_options_of(terminal, held.what)
     if lists and key is not None:
-        raise ArgumentError(f"--list lists every finding; leave {key!r} out.")
+        raise ArgumentError(f"--list lists all keys; remove {key!r}.")
     if lists:
         print(_list(findings))
     elif key is not None:
@@ -32,7 +32,7 @@ def run_show(terminal: Terminal, results: Path, key: str | None, lists: bool) ->
 
 def _caption(found: Finding) -> str:
     """What a finding without words shows."""
-    return "" if found.picture is None else f"A picture: {found.picture.caption}"
+    return "" if found.picture is None else f"Picture: {found.picture.caption}"
 
 
 def _list(findings: Findings) -> str:

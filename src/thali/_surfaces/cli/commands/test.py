@@ -36,7 +36,7 @@ def test_named(name: str) -> ModelSpec:
             return spec
     names = [spec.name for spec in TESTS]
     every = [*names, *(alias for spec in TESTS for alias in spec.aliases)]
-    raise ArgumentError(f"There is no test {name!r}; there are {', '.join(names)}.{suggest(plain, every)}")
+    raise ArgumentError(f"Unknown test {name!r}; available tests: {', '.join(names)}.{suggest(plain, every)}")
 
 
 def run_test(
@@ -59,11 +59,11 @@ def run_test(
         return {option.name: values[option.name] for option in options.values() if option.to == to}
 
     if not files:
-        raise ArgumentError(f"Name the data: thali test {spec.name} FILE.")
+        raise ArgumentError(f"No data given; use thali test {spec.name} FILE.")
     if len(files) > 1 and spec.name not in ("group", "order"):
         raise ArgumentError(f"The test {spec.name} takes one file; got {len(files)}.")
     if spec.name == "wald" and "contrasts" not in values:
-        raise ArgumentError("Say what is compared, such as --contrast tea=1,milk=-1.")
+        raise ArgumentError("No contrast given; add one, such as --contrast tea=1,milk=-1.")
     result = _RUN.get(spec.name, _of_data)(spec, files, of(DATA), of(FEATURES), of(FIT))
     try:
         if out is not None:
@@ -103,9 +103,7 @@ def _fitted(data: Any, aspects: Any, fit: dict[str, Any]) -> Any:
 def _of_data(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     """A test that takes the data, and aspects perhaps."""
     if spec.name == "trinary" and not aspects:
-        raise ArgumentError(
-            "The trinary inequality is that of a tree of options; name its aspects with --aspects FILE."
-        )
+        raise ArgumentError("The trinary inequality requires a tree of options; give its aspects with --aspects FILE.")
     data = _read(files[0], wanted)
     return load(spec.cls)(data, **_aspects(aspects, data), **fit)
 
@@ -118,7 +116,7 @@ def _circular(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit:
 
 def _likelihood_ratio(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     if "larger" not in aspects:
-        raise ArgumentError("Say which aspects the larger model has: --larger FILE.")
+        raise ArgumentError("The larger model has no aspects; give them with --larger FILE.")
     data = _read(files[0], wanted)
     both = {"smaller": "unique"} | _aspects(aspects, data, "smaller") | _aspects(aspects, data, "larger")
     return load(spec.cls)(*(_fitted(data, both[name], fit) for name in ("smaller", "larger")))
@@ -134,15 +132,15 @@ def _group(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: di
     column = fit.pop("group", None)
     if (column is None) == (len(files) == 1):
         raise ArgumentError(
-            "Groups are those of a column, ",
+            "Give groups as a column of one file, ",
             Argument("group"),
-            " COLUMN with one file, or a file each; got ",
+            " COLUMN, or as one file per group; got ",
             f"{plural(len(files), 'file')} and {'no column' if column is None else f'column {column!r}'}.",
         )
     each = [_read(name, wanted) for name in files]
     groups = each[0].by_group(column) if column is not None else dict(zip(map(_stem, files), each, strict=True))
     if len(groups) < len(files):
-        raise ArgumentError("Two of the files have the same name, which is that of the group; name them apart.")
+        raise ArgumentError("Two files have the same name, which is the name of the group; rename one.")
     return load(spec.cls)(groups, **_aspects(aspects, each[0]), **fit)
 
 
@@ -152,12 +150,12 @@ def _stem(name: str) -> str:
 
 def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     if len(files) > 2:
-        raise ArgumentError(f"The effect of the order needs one file of trials, or two of counts; got {len(files)}.")
+        raise ArgumentError(f"The order test takes one file of trials or two files of counts; got {len(files)}.")
     each = [_read(name, wanted) for name in files]
     if len(each) == 1 and isinstance(each[0], PairedComparisons) and each[0].forward is None:
         raise ArgumentError(
-            f"{files[0]} does not say which option was shown first: give a table with a trial (or a game) a row, or "
-            "two files of counts: those shown in the order of the labels, and those shown in the opposite order."
+            f"{files[0]} does not show which option came first; give a table with one trial (or game) per row, or two"
+            " files of counts: pairs shown in the order of the labels, and pairs shown in the opposite order."
         )
     return load(spec.cls)(*each, **_aspects(aspects, each[0]), **fit)
 

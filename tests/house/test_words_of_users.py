@@ -1,0 +1,216 @@
+"""Words of thali's own, and words of code, are in no text that a user reads.
+
+A user reads the strings of the source but for docstrings (questions, sentences, headings, labels, help, errors), the
+pages and translations beside it, the names of columns, and what golden files keep of what was printed. `kappa` is a
+name in posteriors and in the formulas of methods texts, where a paper needs it, and no word for how respondents differ.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from functools import cache
+
+from helpers.places import PROJECT, TESTS
+
+SOURCE = PROJECT / "src" / "thali"
+# What a user would say instead is in the brackets.
+NEVER = {
+    r"everybody|everyone's own|\bnobody\b|\bsomebody\b": "all respondents, no respondent, a respondent",
+    r"\bwho answered": "respondent",
+    r"\bkinds? of (people|judges|respondents)": "latent classes",
+    r"\bkappa\b": "individual differences, heterogeneity",
+    r"\bparts? (of|in) the ranges?|\bpart of ranges": "attribute importance, share of the utility range",
+    r"\btold apart|\btells? (\w+ ){0,5}apart": "distinguished, separated",
+    r"\bgroups? of equals": "tier",
+    r"\b(has|have) alone": "unique weight",
+    r"\bverdict": "convergence",
+}
+ASPECTS = r"\baspects?\b"  # only where the model has them
+HAVE_NO_ASPECTS = ("_choice", "_classify", "_designs", "_field", "_people")
+# Where the word is a name that users type or that files hold: file, and a part of the text.
+NAMES = {("_data/roles.py", " verdict ")}  # what users call the column of choices
+LEFT = {  # texts that are still to be rewritten, by file; it only shrinks
+    "_aspects/answers/groups.py": 4,
+    "_aspects/answers/kinds_tree.py": 3,
+    "_aspects/answers/population.py": 3,
+    "_aspects/answers/slopes.py": 2,
+    "_aspects/draws/tree.py": 1,
+    "_aspects/findings/elimination.py": 1,
+    "_aspects/findings/english.py": 9,
+    "_aspects/findings/groups.py": 1,
+    "_aspects/maximum_likelihood/aspects.py": 1,
+    "_aspects/models/choice_answers.py": 1,
+    "_aspects/models/kind_answers.py": 1,
+    "_aspects/populations/kinds.py": 1,
+    "_aspects/priors/phylogenetic.py": 1,
+    "_choice/answers/english.py": 11,
+    "_choice/answers/lines.py": 1,
+    "_choice/answers/market.py": 2,
+    "_choice/answers/pay.py": 1,
+    "_choice/answers/utilities.py": 1,
+    "_choice/latent_class/findings.py": 1,
+    "_choice/latent_class/model.py": 1,
+    "_choice/logits/hierarchical.py": 1,
+    "_choice/logits/hierarchical_draws.py": 5,
+    "_choice/logits/spec.py": 1,
+    "_choice/product_classes/posterior.py": 1,
+    "_classify/findings.py": 3,
+    "_classify/input.py": 1,
+    "_comparison/ways.py": 1,
+    "_compile/store.py": 3,
+    "_data/choices/rankings.py": 1,
+    "_data/experiments/frame.py": 1,
+    "_data/experiments/scheme.py": 1,
+    "_data/judged.py": 1,
+    "_data/pairs/covariates.py": 1,
+    "_data/pairs/parts.py": 1,
+    "_data/pairs/tables.py": 1,
+    "_data/people.py": 1,
+    "_data/roles.py": 3,
+    "_data/similarities/tables.py": 1,
+    "_data/triplets/triplets.py": 1,
+    "_designs/power.py": 2,
+    "_field/asked.py": 1,
+    "_field/languages/en.toml": 1,
+    "_field/study.py": 1,
+    "_model/columns.py": 1,
+    "_model/data_facts.py": 1,
+    "_model/options.py": 4,
+    "_model/segment_findings.py": 2,
+    "_paired/findings.py": 15,
+    "_paired/made.py": 1,
+    "_paired/triads.py": 1,
+    "_people/columns.py": 2,
+    "_people/segments.py": 1,
+    "_plots/attribute_importance.py": 1,
+    "_plots/segments.py": 1,
+    "_posterior/dependence.py": 1,
+    "_reading/beside_design.py": 1,
+    "_reading/cells.py": 1,
+    "_reading/counting.py": 1,
+    "_surfaces/app/english.toml": 5,
+    "_surfaces/app/studies.py": 1,
+    "_surfaces/cli/classical.py": 1,
+    "_surfaces/cli/commands/design.py": 1,
+    "_surfaces/cli/declared.py": 5,
+    "_surfaces/cli/help.py": 2,
+    "_surfaces/cli/options.py": 1,
+    "_surfaces/page/simulator.js": 3,
+    "aspects.txt": 15,
+    "choice.txt": 21,
+    "classify.txt": 3,
+    "comparison.txt": 1,
+    "compile.txt": 1,
+    "data.txt": 12,
+    "designs.txt": 1,
+    "field.txt": 3,
+    "paired.txt": 6,
+    "reading.txt": 11,
+    "surfaces.txt": 9,
+}
+KEY = re.compile(r"[a-z_]+(\.[\w ]+)+")  # of a sentence in a catalogue
+QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
+
+
+@cache
+def texts():
+    """Every text that users read, with the file that it is in."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        place, source = path.relative_to(SOURCE).as_posix(), path.read_text("utf-8")
+        if is_suspect(place, source):
+            found += [(place, text) for text in strings(source)]
+    for path in sorted(path for path in SOURCE.rglob("*.*") if path.suffix in (".html", ".js", ".toml")):
+        source = re.sub(r"(?m)(^|\s)//.*|^#.*|<!--.*?-->|{#.*?#}", "", path.read_text("utf-8"))
+        lines = QUOTED.findall(source) if path.suffix == ".js" else source.splitlines()
+        found += [(path.relative_to(SOURCE).as_posix(), line) for line in lines]
+    for path in sorted((TESTS / "golden").glob("*.txt")):
+        found += [(path.name, line) for line in path.read_text("utf-8").splitlines() if line.startswith("    ")]
+    for tables in column_names().values():
+        found += [("columns", name) for columns in tables.values() for name in columns]
+    return found
+
+
+def column_names():
+    """The names of all columns of all findings of small models, by model and key."""
+    return json.loads((TESTS / "cases" / "finding_columns.json").read_text("utf-8"))
+
+
+def is_suspect(place, source):
+    """Whether a file has such a word anywhere, on one line or on two; others are not parsed."""
+    joined = re.sub(r'"\s*\n\s*f?"', "", source)
+    return any(re.search(word, joined, re.IGNORECASE) for word in words_in(place))
+
+
+def words_in(place):
+    """The words that a file may not have."""
+    return [*NEVER, *([ASPECTS] if place.startswith(HAVE_NO_ASPECTS) else [])]
+
+
+def strings(source):
+    """The strings of a module but for docstrings; what is filled in is `…`."""
+    tree = ast.parse(source)
+    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            silent |= {id(part) for part in node.values}
+            yield "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            yield node.value
+
+
+def unwanted(place, text):
+    """The words that a text may not have."""
+    return [word for word in words_in(place) if re.search(word, text, re.IGNORECASE)]
+
+
+def is_name(place, text):
+    """Whether a text is no word but a name: of a parameter, of a sentence, or what users call a column."""
+    of_paper = text == "kappa" or "Gamma(kappa, " in text
+    return of_paper or KEY.fullmatch(text) or any(place == where and name in text for where, name in NAMES)
+
+
+def test_no_text_has_a_word_that_users_do_not_know():
+    found = [(place, text) for place, text in texts() if unwanted(place, text) and not is_name(place, text)]
+    more = Counter(place for place, _ in found) - Counter(LEFT)
+    assert not more, [each for each in found if each[0] in more]
+
+
+def test_a_word_is_found_wherever_users_read_it():
+    source = 'class A:\n    """everybody"""\n\n    x = f"{1} of everybody"\n'
+    assert list(strings(source)) == ["… of everybody"] and unwanted("a.py", "… of everybody")
+    assert not unwanted("_aspects/a.py", "an aspect") and unwanted("_choice/a.py", "an aspect")
+    assert {"columns", "aspects.txt", "_field/page/questionnaire.js"} <= {place for place, _ in texts()}
+
+
+# columns ------------------------------------------------------------------------------------------------------
+
+
+LABELLED = r"chain \d|class \d|segment \d|p_\d|p\d|\d|P\(.*\)|\w+: \w+|\w+\[\w+\]"  # of each of several
+FREE = {"similarity", "option_similarity", "same_class", "individual_attention"}  # squares, and columns of attributes
+
+
+def meanings():
+    """The columns that the page of findings describes, as often as it does."""
+    page = (PROJECT / "docs" / "how_to" / "findings.md").read_text("utf-8").partition("## Columns")[2]
+    rows = re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)
+    return [name for names in rows for name in re.findall(r"\w+", names)]
+
+
+def stem(name):
+    """A column without what its name says of an interval or an error."""
+    return re.sub(r"(?<=[a-z])_(low|high|se|mcse)$", "", name) if name not in meanings() else name
+
+
+def test_every_column_has_one_meaning():
+    described = Counter(meanings())
+    assert set(described.values()) == {1}
+    shown = {
+        stem(name)
+        for tables in column_names().values()
+        for key, names in tables.items()
+        for name in (names[:1] if key in FREE else names)
+        if not re.fullmatch(LABELLED, name)
+    }
+    assert shown - set("abcd") == set(described) - set("ab")
