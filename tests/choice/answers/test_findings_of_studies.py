@@ -76,7 +76,7 @@ def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
     notes = [str(note) for note in found["level_effects"].notes]
     assert len(notes) == (name == "tariff")
     for note in notes:
-        said(note, "price='tariff'", "people would pay")
+        said(note, "price='tariff'", "willingness to pay")
 
 
 def test_a_market_without_the_option_of_none_says_so():
@@ -201,9 +201,9 @@ def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
     sentence, own = (
         model.findings(segments=2, random_seed=1)["segment_sizes"].sentence for model in (looking, classes)
     )
-    assert "LatentClassLogit looks" in str(sentence)
-    assert "latent-class-logit looks" in sentence.render(TYPED)
-    assert "too few. Grouped" in str(own)
+    assert "LatentClassLogit estimates" in str(sentence)
+    assert "latent-class-logit estimates" in sentence.render(TYPED)
+    assert "too few answers. The most" in str(own)
 
 
 def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):
