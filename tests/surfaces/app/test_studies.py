@@ -185,7 +185,7 @@ def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     [
         ("winner,loser,times\ntea,milk,3\nmilk,tea,-1\n", "less.csv: "),
         ("", "The file is empty"),
-        ("x,y\n1,2\n", "no shape"),
+        ("x,y\n1,2\n", "known layout"),
     ],
 )
 def test_a_table_that_cannot_be_read_says_why(client, children_here, table, fact):

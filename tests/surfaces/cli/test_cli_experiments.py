@@ -101,7 +101,9 @@ def test_the_report(run, fake):
     shown = table[table["stability"] >= 0.5].head(20)
     for row in shown.itertuples():
         similar = f" (and {row.rules - 1:.0f} similar)" if row.rules > 1 else ""
-        assert f"{row.importance:.3f}" in out and out.count(f"  {row.stability:.3f}  {row._1}{similar}\n") == 1
+        assert (
+            f"{row.importance:.3f}" in out and out.count(f"  {row.stability:.3f}  {row.product_class}{similar}\n") == 1
+        )
     assert (shown["rules"] > 1).any()
     rest, others = table["importance"].sum() - shown["importance"].sum(), table.attrs["classes"] - len(shown)
     assert f"different from chain to chain, {others} of {table.attrs['classes']}, have {rest:.3f} of the" in out
