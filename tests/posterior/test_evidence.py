@@ -43,8 +43,8 @@ def test_few_chains_have_the_error_of_blocks():
     ("energies", "swaps", "said"),
     [
         (normal_draws(apart=3.0), SWAPS, "differ by up to"),
-        (normal_draws(), np.array([0.5, 0.04]), "swap in 4 % of cases"),
-        (normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None], SWAPS, "forgotten where they began"),
+        (normal_draws(), np.array([0.5, 0.04]), "swap in 4 % of"),
+        (normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None], SWAPS, "from the second"),
     ],
 )
 def test_not_usable(energies, swaps, said):
@@ -62,5 +62,5 @@ def test_no_overlap_is_not_usable_and_no_error():
 
 
 def test_interval_refuses_a_percentage():
-    with pytest.raises(ArgumentError, match="between 0 and 1; got 90"):
+    with pytest.raises(ArgumentError, match=r"be in \(0, 1\); got 90"):
         along_temperatures(BETA, normal_draws(), SWAPS, 0.0).interval(90)
