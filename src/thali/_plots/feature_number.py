@@ -8,6 +8,7 @@ import numpy as np
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.answers.features import word_of
 from thali._aspects.answers.kind import of_data
+from thali._digits import number
 from thali._posterior.interval import TAILS, interval_name
 from thali._posterior.view import Posterior
 
@@ -90,4 +91,4 @@ def _shares(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _in_words(draws: np.ndarray) -> str:
     low, high = np.quantile(draws, TAILS)
-    return f"mean {draws.mean():.3g}, {interval_name()} {low:.3g} to {high:.3g}"
+    return f"mean {number(draws.mean())}, {interval_name()} {number(low)} to {number(high)}"
