@@ -88,7 +88,7 @@ def test_ways_to_choose_people(hierarchical, data):
     p = of_people(hierarchical, data)[5:].mean(axis=0)
     named = hierarchical.market_shares(MARKET, people=["p5", "p6", "p7"])
     np.testing.assert_allclose(named["share"], p, rtol=1e-9)
-    assert named.attrs["whose"] == "of 3 respondents alone"
+    assert named.attrs["whose"] == "of 3 respondents"
     found = [
         hierarchical.market_shares(MARKET, people=people)
         for people in ("age > 42", np.arange(8) > 4, lambda table: table["age"] > 42)
